@@ -139,12 +139,12 @@ function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return back < lengthOf(byte) ? back : 0;
+    if (byte >= 0xc0) return back < characterLength(byte) ? back : 0;
   }
   return 0;
 }
 
-function lengthOf(leadByte: number): number {
+function characterLength(leadByte: number): number {
   if (leadByte >= 0xf0) return 4;
   return leadByte >= 0xe0 ? 3 : 2;
 }

@@ -27,7 +27,7 @@ interface Match {
  * held back is kept in fragments, because a growing text cut at its front would be copied for every fragment.
  */
 export function createStopMatcher(strings: readonly string[]): StopMatcher {
-  const automata = strings.map((text): Automaton => ({ text, borders: bordersOf(text), length: 0 }));
+  const automata = strings.map((text): Automaton => ({ text, borders: computeBorders(text), length: 0 }));
   const held = createHeld();
   /** A match that an earlier or longer one may still replace. */
   let match: Match | undefined;
@@ -90,7 +90,7 @@ function advance(automaton: Automaton, code: number): void {
   automaton.length = text.charCodeAt(length) === code ? length + 1 : 0;
 }
 
-function bordersOf(text: string): Uint32Array {
+function computeBorders(text: string): Uint32Array {
   const borders = new Uint32Array(text.length + 1);
   let border = 0;
   for (let at = 1; at < text.length; at += 1) {

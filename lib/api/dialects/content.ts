@@ -67,7 +67,7 @@ function readBlock(block: WireBlock, place: string, { field, reading }: Around):
     if (thinking) return [thinking];
   }
   if (block.type === 'tool_result' && role === 'user') return [readResult(block, place, reading)];
-  const texts = textsOf(block, 0).filter((text) => !isBlank(text));
+  const texts = readTexts(block, 0).filter((text) => !isBlank(text));
   const attachment = isReadAsText(block, role) ? undefined : readAttachment(block, place);
   if (attachment) {
     noteAttachment(attachment, place, reading);
@@ -82,7 +82,7 @@ function isReadAsText(block: WireBlock, role: string): boolean {
   if (block.type !== 'document') return false;
   const { type, data } = (block.source ?? {}) as { readonly type?: unknown; readonly data?: unknown };
   if (type === 'text' && typeof data === 'string') return isBlank(data) || !WITH_FILES.has(role);
-  return type === 'content' || (block.source === undefined && textsOf(block, 0).length > 0);
+  return type === 'content' || (block.source === undefined && readTexts(block, 0).length > 0);
 }
 
 /** Throws a 400 fault for one in a place where vendors take none. */
@@ -142,13 +142,13 @@ function checkBlock(item: unknown, field: string): WireBlock {
 }
 
 /** The texts in a block of any type, including nested ones; never fails. */
-function textsOf(block: unknown, depth: number): readonly string[] {
+function readTexts(block: unknown, depth: number): readonly string[] {
   if (typeof block === 'string') return block === '' ? [] : [block];
   if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
-  if (Array.isArray(block)) return block.flatMap((item) => textsOf(item, depth + 1));
+  if (Array.isArray(block)) return block.flatMap((item) => readTexts(item, depth + 1));
   const { text, content, source } = block as { text?: unknown; content?: unknown; source?: unknown };
-  if (typeof text === 'string') return textsOf(text, depth);
-  return [...textsOf(textOfSource(source), depth + 1), ...textsOf(content, depth + 1)];
+  if (typeof text === 'string') return readTexts(text, depth);
+  return [...readTexts(textOfSource(source), depth + 1), ...readTexts(content, depth + 1)];
 }
 
 /** A document may have its text in its source; other data is not text. */

@@ -1,6 +1,6 @@
 // What both envelopes say about a fault besides its message.
 import type { Fault } from '../../base/faults.ts';
 
-export function detailsOf({ data }: Fault): object {
+export function describeFault({ data }: Fault): object {
   return data?.errorCode === undefined ? {} : { details: { error_code: data.errorCode } };
 }

@@ -154,7 +154,7 @@ export function readReasoning(effort: unknown, given: unknown): Pick<TextRequest
 /** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */
 export function readThinking(thinking: unknown, config: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
   const effort = readEffort(config);
-  const wish = thinking == null ? undefined : wishOf(thinking as Fields);
+  const wish = thinking == null ? undefined : readThinkingMode(thinking as Fields);
   // Delivered to those who ask for it.
   const showsReasoning = wish !== undefined && wish.mode !== 'off';
   if (effort === undefined || wish?.mode === 'off' || (wish && 'budgetTokens' in wish)) {
@@ -170,7 +170,7 @@ function readEffort(config: unknown): Effort | undefined {
   return effort as Effort;
 }
 
-function wishOf({ type, budget_tokens: budget }: Fields): ReasoningWish {
+function readThinkingMode({ type, budget_tokens: budget }: Fields): ReasoningWish {
   checkChoice('thinking.type', type, THINKING);
   if (type === 'disabled') return { mode: 'off' };
   if (type !== 'enabled') return { mode: 'auto' };

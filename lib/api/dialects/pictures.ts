@@ -69,7 +69,7 @@ function readSource(source: unknown, field: string): RequestImage {
     case 'base64':
       if (typeof mediaType !== 'string') throw invalidField(`${field}.media_type`, 'must be a string');
       if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a base64 string');
-      return pictureOf(field, readBase64(data, { field: `${field}.data`, mediaType }));
+      return readImageSource(field, readBase64(data, { field: `${field}.data`, mediaType }));
     default:
       throw invalidField(`${field}.type`, 'must be url or base64');
   }
@@ -86,11 +86,11 @@ export function readLink(url: unknown, field: string): RequestImage {
   if (typeof url !== 'string' || url === '') {
     throw invalidField(field, 'must be an https URL or a data URI of an image');
   }
-  if (isDataUri(url)) return pictureOf(field, readDataUri(url, { field }));
+  if (isDataUri(url)) return readImageSource(field, readDataUri(url, { field }));
   checkText(url, field);
-  return pictureOf(field, url);
+  return readImageSource(field, url);
 }
 
-function pictureOf(field: string, source: RequestImage['source']): RequestImage {
+function readImageSource(field: string, source: RequestImage['source']): RequestImage {
   return { type: 'picture', field, source };
 }

@@ -82,6 +82,6 @@ export function refuseThread(body: unknown): void {
 }
 
 /** `max_completion_tokens` counts if `max_tokens` is absent; values above the maximum are clamped. */
-export function maxTokensOf(fields: TextFields): number {
+export function readMaxTokens(fields: TextFields): number {
   return Math.min(fields.max_tokens ?? fields.max_completion_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM);
 }

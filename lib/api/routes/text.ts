@@ -5,7 +5,7 @@ import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
-import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
+import { fetchPictures, letGo, measureRequest } from '../../calls/text/pictures.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { readAnnouncedBytes, readBody } from '../../http/body.ts';
 import { checkJsonType } from '../../http/json.ts';
@@ -53,7 +53,7 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     look: async (head) => refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, limits)),
   });
   try {
-    const bytes = bytesOf(parsed);
+    const bytes = measureRequest(parsed);
     // Until no route can need the request any more.
     if (bytes > SMALL_BYTES) reservation.take(bytes);
     if (parsed.images > 0) {

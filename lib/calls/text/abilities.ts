@@ -14,7 +14,7 @@ export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema' 
 type Test = (model: Abilities) => boolean;
 
 /** The abilities of the best-suited models, then of less suited ones; any other comes last. */
-export function preferencesOf(wishes: Wishes): readonly Test[] {
+export function listPreferences(wishes: Wishes): readonly Test[] {
   const tests: Test[] = [];
   const { document, audio } = wishes.files ?? {};
   if (document !== undefined || audio !== undefined) {
@@ -33,7 +33,7 @@ export function preferAble<Way extends { readonly abilities: Abilities }>(
   ways: readonly Way[],
   wishes: Wishes,
 ): readonly Way[] {
-  for (const test of preferencesOf(wishes)) {
+  for (const test of listPreferences(wishes)) {
     const able = ways.filter(({ abilities }) => test(abilities));
     if (able.length > 0) return able;
   }

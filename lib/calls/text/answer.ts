@@ -13,9 +13,9 @@ import type { PaidCall } from '../paid.ts';
 import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
 import { type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
-import { factsOf } from './facts.ts';
+import { describeAnswer } from './facts.ts';
 import type { TextOutput } from './output.ts';
-import { excessOf, overshootOf } from './overshoot.ts';
+import { computeOvershoot, computeUncappedExcess } from './overshoot.ts';
 import { letGo } from './pictures.ts';
 import type { CreateTransform, TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
@@ -75,7 +75,7 @@ export class TextAnswer<Out>
       prices: model.prices,
       amount: textCost(model.price, this.#held),
       // An answer without a cap may cost more than its hold.
-      excess: this.#buffered ? excessOf(model.price) : undefined,
+      excess: this.#buffered ? computeUncappedExcess(model.price) : undefined,
     };
   }
 
@@ -170,7 +170,7 @@ export class TextAnswer<Out>
 
   overshoot(reserved: Micro): Micro {
     if (!this.#pipe) return 0n;
-    return overshootOf({ model: this.#options.model, held: this.#held, meter: this.#pipe.meter }, reserved);
+    return computeOvershoot({ model: this.#options.model, held: this.#held, meter: this.#pipe.meter }, reserved);
   }
 
   /** Undefined if nothing is owed. */
@@ -195,7 +195,7 @@ export class TextAnswer<Out>
       context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
       context.log.note({ doubt });
     }
-    const facts = factsOf({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
+    const facts = describeAnswer({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
     const usage = { tokens_input: bill.input, tokens_output: bill.output, ...facts };
     return { amount: textCost(model.price, bill), usage, bill };
   }

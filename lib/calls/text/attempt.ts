@@ -1,7 +1,7 @@
 // One attempt at one route: the upstream's parts through the pipeline to the output, under the time limits.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
@@ -64,15 +64,15 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
     heartbeatMs: timeouts.heartbeatMs,
     watched: { onHeartbeat: () => output.keepAlive(), onTimeout: () => abort(fault('upstream_timeout')) },
   });
-  const pipe = createTextPipeline(observedBy(watch, options.pipeline));
+  const pipe = createTextPipeline(addWatch(watch, options.pipeline));
 
-  /** Ends with the upstream's end, an abort, or what the output throws. Runs as the plugin, which leaves errors behind. */
+  /** Rejects only with what the output throws, or an abort while it waits for a slow client. */
   async function deliver(): Promise<void> {
-    const batches = pipeline<ProviderPart, Out>({
+    const batches = pipeline<ProviderPart | ErrorPart, Out>({
       source: { [Symbol.asyncIterator]: () => openSource(openText(options, upstream.signal)) },
       transforms: pipe.transforms,
       signal: upstream.signal,
-      onError: (error) => ({ type: 'error', fault: toClientFault(error) }) as never,
+      onError: (error) => ({ type: 'error', fault: toClientFault(error) }),
     });
     for await (const batch of batches) {
       const pressure = output.write(batch);
@@ -91,9 +91,10 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
       if (signal.aborted) onAbort();
       let isWhole = false;
       try {
+        // What the plugin leaves unhandled is told by the context that it was started in.
         await runPlugin(run, deliver);
         isWhole = !pipe.transforms.some(({ done }) => done);
-        return endingOf(pipe, signal);
+        return concludeAttempt(pipe, signal);
       } catch (error) {
         return signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
       } finally {
@@ -107,7 +108,7 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
 }
 
 /** The watch sees what arrives and what leaves. */
-function observedBy(watch: Watch, options: Omit<TextPipelineOptions, 'progress'>): TextPipelineOptions {
+function addWatch(watch: Watch, options: Omit<TextPipelineOptions, 'progress'>): TextPipelineOptions {
   const { stops, delivery } = options;
   return {
     ...options,
@@ -131,7 +132,7 @@ function openText<Out>({ route, createCall }: AttemptOptions<Out>, signal: Abort
 }
 
 /** An answer that had its terminal signal is complete, whatever happened afterwards. */
-function endingOf({ delivery }: TextPipeline, signal: AbortSignal): Ending<ReplyFinishPart> {
+function concludeAttempt({ delivery }: TextPipeline, signal: AbortSignal): Ending<ReplyFinishPart> {
   const { ending } = delivery;
   if (ending?.type === 'finish') return { type: 'finish', result: ending };
   if (signal.aborted) return toAbortEnding(signal);

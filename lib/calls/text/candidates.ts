@@ -10,8 +10,8 @@ import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
 import { withDocumentsAsText } from './files.ts';
-import { messagesOf } from './pictures.ts';
-import { reasoningOf } from './reasoning.ts';
+import { toProviderMessages } from './pictures.ts';
+import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
 import { usesTools, withoutTools } from './tools.ts';
 
@@ -78,12 +78,12 @@ export function createCall(request: TextRequest, abilities: RouteAbilities): Omi
   const messages = abilities.tools ? request.messages : withoutTools(request);
   const readable = files && !abilities.documents ? withDocumentsAsText(messages) : messages;
   return {
-    messages: messagesOf({ messages: readable, images }),
+    messages: toProviderMessages({ messages: readable, images }),
     maxTokens,
     system,
     tools: abilities.tools ? tools : undefined,
     format: formatFor(abilities, request.format),
-    reasoning: reasoning && abilities.reasoning ? reasoningOf(reasoning, maxTokens) : undefined,
+    reasoning: reasoning && abilities.reasoning ? resolveReasoning(reasoning, maxTokens) : undefined,
     stops,
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),

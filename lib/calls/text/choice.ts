@@ -8,7 +8,7 @@ import type { CallPrice } from '../../ledger/refusals.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import { textHold } from '../../money/price.ts';
 import { routeSmart } from '../smart/route.ts';
-import { preferencesOf, type Wishes } from './abilities.ts';
+import { listPreferences, type Wishes } from './abilities.ts';
 import type { TextRequest } from './request.ts';
 import { withoutTalk } from './tools.ts';
 
@@ -60,7 +60,7 @@ function findSmartModel({ smart }: Catalog, name: string): SmartModel | undefine
 /** Smart's models for a tier, in order of preference: those that can do what the request needs come first. */
 function modelsFrom({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
   const tiers = tiersFrom(tier);
-  const able = preferencesOf(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
+  const able = listPreferences(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
   return [...able, ...tiers.map((each) => models[each])];
 }
 

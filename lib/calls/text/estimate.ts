@@ -35,7 +35,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   let characters = 0;
   let counted = 0;
   let sinceTurn = 0;
-  for (const text of textsOf(request)) {
+  for (const text of listTexts(request)) {
     for (const part of sliceText(text, CHARACTERS_AT_ONCE)) {
       sinceTurn += part.length;
       if (sinceTurn > CHARACTERS_AT_ONCE) {
@@ -65,7 +65,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
 }
 
 /** The model reads a schema like text. */
-function* textsOf({ system, messages, tools, format }: TextRequest): Iterable<string> {
+function* listTexts({ system, messages, tools, format }: TextRequest): Iterable<string> {
   for (const { text } of system ?? []) yield text;
   if (tools) yield tools.text;
   if (format?.type === 'json-schema') yield JSON.stringify(format.schema);

@@ -17,7 +17,7 @@ export interface Told {
 }
 
 /** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only if it adds something. */
-export function factsOf({ asked, billed, answered, smart, ending }: Told): Usage {
+export function describeAnswer({ asked, billed, answered, smart, ending }: Told): Usage {
   const facts: Record<string, string> = {};
   if (asked !== billed) facts.model_asked = asked;
   if (answered !== undefined && answered !== billed) facts.model_answered = answered;

@@ -16,11 +16,11 @@ export interface RunningText {
  * What an answer without a cap may cost above its hold: as many tokens as the longest one with a cap. One that is even
  * longer counts by what it has used.
  */
-export function excessOf({ output }: TextPrice): Micro {
+export function computeUncappedExcess({ output }: TextPrice): Micro {
   return textCost({ input: 0n, output }, { input: 0, output: MAX_TOKENS_MAXIMUM });
 }
 
-export function overshootOf({ model, held, meter }: RunningText, reserved: Micro): Micro {
+export function computeOvershoot({ model, held, meter }: RunningText, reserved: Micro): Micro {
   if (!meter.exceeds(held)) return 0n;
   const above = textCost(model.price, meter.used()) - reserved;
   return above > 0n ? above : 0n;

@@ -10,7 +10,7 @@ export async function fetchPictures(
   fetch: FetchReference,
   signal: AbortSignal,
 ): Promise<TextRequest> {
-  const fetched = await fetchReferences(picturesOf(request), fetch, signal);
+  const fetched = await fetchReferences(listRequestImages(request), fetch, signal);
   if (fetched.size === 0) return request;
   const there = (content: RequestContent): RequestContent => {
     if (content.type === 'tool-result')
@@ -21,7 +21,7 @@ export async function fetchPictures(
   return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
 }
 
-export function picturesOf({ messages }: TextRequest): readonly RequestImage[] {
+export function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
   return messages.flatMap(({ content }) => content.flatMap(picturesIn));
 }
 
@@ -31,7 +31,7 @@ function picturesIn(part: RequestContent): readonly RequestImage[] {
 }
 
 /** Approximate bytes of the texts, and of the pictures that came with the request. */
-export function bytesOf({ system = [], messages, tools }: TextRequest): number {
+export function measureRequest({ system = [], messages, tools }: TextRequest): number {
   let bytes = tools?.text.length ?? 0;
   for (const { text } of system) bytes += text.length;
   for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
@@ -57,25 +57,28 @@ function bytesIn(part: RequestContent): number {
 
 /** Empties a request that no route can need any more, whoever still refers to it. */
 export function letGo(request: TextRequest): void {
-  for (const { source } of picturesOf(request)) if (typeof source !== 'string') source.release();
+  for (const { source } of listRequestImages(request)) if (typeof source !== 'string') source.release();
   if (request.files) releaseFiles(request.messages);
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
   delete (request as { tools?: unknown }).tools;
 }
 
 /** Messages as a provider takes them: every picture is fetched. */
-export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 'images'>): readonly TextMessage[] {
+export function toProviderMessages({
+  messages,
+  images,
+}: Pick<TextRequest, 'messages' | 'images'>): readonly TextMessage[] {
   // Most calls have none: their messages are passed as they are.
   if (images === 0) return messages as readonly TextMessage[];
-  return messages.map(({ role, content }) => ({ role, content: content.map(contentOf) }));
+  return messages.map(({ role, content }) => ({ role, content: content.map(toProviderContent) }));
 }
 
-function contentOf(part: RequestContent): Content {
+function toProviderContent(part: RequestContent): Content {
   if (part.type === 'picture') {
     const { cache } = part;
     return { type: 'image', ...toProviderImage(part), ...(cache && { cache }) };
   }
   return part.type === 'tool-result'
-    ? { ...part, content: part.content.map(contentOf) as ToolResultContent['content'] }
+    ? { ...part, content: part.content.map(toProviderContent) as ToolResultContent['content'] }
     : part;
 }

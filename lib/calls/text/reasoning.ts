@@ -22,16 +22,16 @@ const SHARES: Readonly<Record<Effort, number>> = {
   max: 0.95,
 };
 
-export function reasoningOf(wish: ReasoningWish, maxTokens: number): Reasoning {
+export function resolveReasoning(wish: ReasoningWish, maxTokens: number): Reasoning {
   if (wish.mode !== 'on') return wish;
-  const effort = 'effort' in wish ? wish.effort : effortOf(wish.budgetTokens);
+  const effort = 'effort' in wish ? wish.effort : deriveEffort(wish.budgetTokens);
   const wanted = 'effort' in wish ? Math.floor(maxTokens * SHARES[wish.effort]) : wish.budgetTokens;
   // The rest is for the answer itself.
   const budgetTokens = Math.min(Math.max(wanted, BUDGET_MIN), maxTokens - 1);
   return { mode: 'on', effort, ...(budgetTokens >= BUDGET_MIN && { budgetTokens }) };
 }
 
-function effortOf(budgetTokens: number): Effort {
+function deriveEffort(budgetTokens: number): Effort {
   if (budgetTokens < 4096) return 'low';
   return budgetTokens < 16_384 ? 'medium' : 'high';
 }

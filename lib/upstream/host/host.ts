@@ -6,7 +6,7 @@ import type { FaultTexts, FaultWords } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
 import { chatBody } from '../formats/chat/request.ts';
-import { createContentsReader, picturesOf } from '../formats/contents/reply.ts';
+import { createContentsReader, readImages } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
@@ -94,7 +94,7 @@ export function createHost(options: HostOptions): ClosableHost {
     contents: {
       body: contentsBody,
       reader: () => createContentsReader(words),
-      picturesOf: (reply) => picturesOf(reply, words),
+      picturesOf: (reply) => readImages(reply, words),
     },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
     responses: { body: responsesBody, reader: () => new ResponsesReply(words) },

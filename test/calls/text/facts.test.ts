@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import { factsOf, type Told } from '../../../lib/calls/text/facts.ts';
+import { describeAnswer, type Told } from '../../../lib/calls/text/facts.ts';
 
 const PLAIN: Told = {
   asked: 'a',
@@ -31,7 +31,7 @@ describe('what a charge records beside its tokens', () => {
   ];
   for (const [what, told, facts] of rows) {
     it(`is ${what}`, () => {
-      expect(factsOf({ ...PLAIN, ...told })).to.deep.equal(facts);
+      expect(describeAnswer({ ...PLAIN, ...told })).to.deep.equal(facts);
     });
   }
 });

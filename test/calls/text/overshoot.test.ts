@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { overshootOf } from '../../../lib/calls/text/overshoot.ts';
+import { computeOvershoot } from '../../../lib/calls/text/overshoot.ts';
 import { countTokens } from '../../../lib/calls/text/tokens.ts';
 import { createMeter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
@@ -12,7 +12,7 @@ function running({ trusted = true } = {}) {
   const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, countTokens });
   const price = { input: 1000n * RUB, output: 5000n * RUB };
   const terms = { model: { price }, held: { input: 1000, output: 512 } };
-  return { meter, overshoot: () => overshootOf({ ...terms, meter }, 3_560_000n) };
+  return { meter, overshoot: () => computeOvershoot({ ...terms, meter }, 3_560_000n) };
 }
 
 describe('overshoot of a running text call', () => {

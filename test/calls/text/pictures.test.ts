@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bytesOf, fetchPictures, letGo, messagesOf } from '../../../lib/calls/text/pictures.ts';
+import { fetchPictures, letGo, measureRequest, toProviderMessages } from '../../../lib/calls/text/pictures.ts';
 import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
 import type { Image } from '../../../lib/media/image.ts';
 import { readBase64 } from '../../../lib/media/inline.ts';
@@ -53,8 +53,8 @@ describe('the pictures of a request', () => {
     const whole = await fetchPictures(requestOf(...links), fetch, never);
     expect(asked).to.deep.equal(links.map((url, at) => `${url} f${at}`));
     expect(most).to.equal(4);
-    expect(messagesOf(whole)[0]?.content.filter(({ type }) => type === 'image')).to.have.length(9);
-    expect(bytesOf(whole)).to.equal('systext'.length + 9 * PNG.length);
+    expect(toProviderMessages(whole)[0]?.content.filter(({ type }) => type === 'image')).to.have.length(9);
+    expect(measureRequest(whole)).to.equal('systext'.length + 9 * PNG.length);
   });
 
   it('are fetched within results of tools as well, and a request without links stays as it is', async () => {
@@ -65,10 +65,10 @@ describe('the pictures of a request', () => {
     const content = [call, result([{ type: 'text', text: 'abc' }, link])];
     const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
     const request: TextRequest = { ...requestOf(), images: 1, tools, messages: [{ role: 'user', content }] };
-    expect(bytesOf(request)).to.equal('sys{"a":1}abcabcd'.length);
+    expect(measureRequest(request)).to.equal('sys{"a":1}abcabcd'.length);
     const whole = await fetchPictures(request, async () => image(), never);
-    expect(bytesOf(whole)).to.equal('sys{"a":1}abcabcd'.length + PNG.length);
-    const [passed] = messagesOf(whole);
+    expect(measureRequest(whole)).to.equal('sys{"a":1}abcabcd'.length + PNG.length);
+    const [passed] = toProviderMessages(whole);
     expect(passed?.content[0]).to.equal(call);
     const [, inner] = passed?.content ?? [];
     expect(inner?.type === 'tool-result' && inner.content.map(({ type }) => type)).to.deep.equal(['text', 'image']);
@@ -76,7 +76,7 @@ describe('the pictures of a request', () => {
     expect([held, 'tools' in whole]).to.deep.equal([0, false]);
     const plain = requestOf();
     expect(await fetchPictures(plain, async () => image(), never)).to.equal(plain);
-    expect(messagesOf(plain)).to.equal(plain.messages);
+    expect(toProviderMessages(plain)).to.equal(plain.messages);
   });
 
   it('stop when one cannot be had: what runs is aborted and waited for, what is there is let go of', async () => {
@@ -101,7 +101,7 @@ describe('the pictures of a request', () => {
 
   it('are gone with all else once it is let go of, whoever holds on to them, and once only', () => {
     const request = requestOf(image(), image());
-    const [message] = messagesOf(request);
+    const [message] = toProviderMessages(request);
     const [, shown] = message?.content ?? [];
     expect(shown?.type === 'image' && shown.bytes.length).to.equal(PNG.length);
     expect(shown?.type === 'image' && shown.size).to.deep.equal({ width: 2, height: 3 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { reasoningOf } from '../../../lib/calls/text/reasoning.ts';
+import { resolveReasoning } from '../../../lib/calls/text/reasoning.ts';
 
 describe('reasoning', () => {
   it('is left alone where it is off or up to the model', () => {
-    expect(reasoningOf({ mode: 'off' }, 8192)).to.deep.equal({ mode: 'off' });
-    expect(reasoningOf({ mode: 'auto' }, 8192)).to.deep.equal({ mode: 'auto' });
+    expect(resolveReasoning({ mode: 'off' }, 8192)).to.deep.equal({ mode: 'off' });
+    expect(resolveReasoning({ mode: 'auto' }, 8192)).to.deep.equal({ mode: 'auto' });
   });
 
   const rows = [
@@ -19,16 +19,16 @@ describe('reasoning', () => {
   ] as const;
   for (const [effort, maxTokens, budgetTokens] of rows) {
     it(`makes ${budgetTokens} tokens of ${effort} for ${maxTokens}`, () => {
-      expect(reasoningOf({ mode: 'on', effort }, maxTokens)).to.deep.equal({ mode: 'on', effort, budgetTokens });
+      expect(resolveReasoning({ mode: 'on', effort }, maxTokens)).to.deep.equal({ mode: 'on', effort, budgetTokens });
     });
   }
 
   it('has no number where an answer has no room for one', () => {
-    expect(reasoningOf({ mode: 'on', effort: 'high' }, 1024)).to.deep.equal({ mode: 'on', effort: 'high' });
+    expect(resolveReasoning({ mode: 'on', effort: 'high' }, 1024)).to.deep.equal({ mode: 'on', effort: 'high' });
   });
 
   it('makes an effort of a number, which leaves room for the answer', () => {
-    const made = (budgetTokens: number, maxTokens: number) => reasoningOf({ mode: 'on', budgetTokens }, maxTokens);
+    const made = (budgetTokens: number, maxTokens: number) => resolveReasoning({ mode: 'on', budgetTokens }, maxTokens);
     expect(made(1024, 8192)).to.deep.equal({ mode: 'on', effort: 'low', budgetTokens: 1024 });
     expect(made(4095, 8192)).to.deep.equal({ mode: 'on', effort: 'low', budgetTokens: 4095 });
     expect(made(4096, 8192)).to.deep.equal({ mode: 'on', effort: 'medium', budgetTokens: 4096 });

@@ -69,7 +69,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
         reason = part.reason;
         return '';
       case 'billing': {
-        const usage = JSON.stringify(usageOf({ input, output }));
+        const usage = JSON.stringify(renderUsage({ input, output }));
         const billing = JSON.stringify(billingBlock(part));
         return `${head}{},"finish_reason":"${FINISH_REASONS[reason]}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
       }
@@ -125,7 +125,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   };
 }
 
-function usageOf({ input, output }: { input: number; output: number }): object {
+function renderUsage({ input, output }: { input: number; output: number }): object {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
@@ -133,15 +133,15 @@ function toolCall(call: ReplyToolBlock, json: string): object {
   return chatCall({ id: toWireId(call), name: call.name }, json);
 }
 
-function messageOf(reply: CollectedReply): object {
+function renderMessage(reply: CollectedReply): object {
   const calls = reply.blocks.flatMap((block) => (block.type === 'tool' ? [toolCall(block, block.text)] : []));
   const text = replyText(reply);
-  const thoughts = reasoningOf(reply);
+  const thoughts = renderReasoning(reply);
   if (calls.length === 0) return { role: 'assistant', content: text, ...thoughts };
   return { role: 'assistant', content: text === '' ? null : text, ...thoughts, tool_calls: calls };
 }
 
-function reasoningOf({ blocks }: CollectedReply): object {
+function renderReasoning({ blocks }: CollectedReply): object {
   const thoughts = blocks.filter((block) => block.type === 'reasoning');
   const text = thoughts.map((block) => block.text).join('');
   const details = thoughts
@@ -154,14 +154,14 @@ function reasoningOf({ blocks }: CollectedReply): object {
 }
 
 export function chatReply(reply: CollectedReply): object {
-  const message = messageOf(reply);
+  const message = renderMessage(reply);
   return {
     id: `${CHAT_ID_PREFIX}${reply.id}`,
     object: 'chat.completion',
     created: unixSeconds(),
     model: reply.model,
     choices: [{ index: 0, message, finish_reason: FINISH_REASONS[reply.reason] }],
-    usage: usageOf(reply),
+    usage: renderUsage(reply),
     billing: billingBlock(reply.billing),
     ...(reply.smart && { smart_routing: reply.smart }),
   };

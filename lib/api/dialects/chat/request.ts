@@ -5,7 +5,7 @@ import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
 import { readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
-import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
+import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
 import { readChatTools } from './tools.ts';
 
@@ -23,7 +23,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),
-    maxTokens: maxTokensOf(fields),
+    maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readCacheKey(fields),
     ...readStops('stop', fields.stop),

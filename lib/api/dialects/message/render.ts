@@ -42,7 +42,7 @@ function event(name: string, data: object): string {
 }
 
 /** A fragment up to its text, which is all that needs escaping. */
-function deltaOf({ index, block }: ReplyBlockStartPart): string {
+function renderDeltaHead({ index, block }: ReplyBlockStartPart): string {
   const delta = DELTAS[block.type];
   return flattenString(
     `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:"`,
@@ -65,9 +65,9 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         output = part.output ?? output;
         return '';
       case 'start':
-        return event('message_start', { type: 'message_start', message: startOf(part, input) });
+        return event('message_start', { type: 'message_start', message: renderMessageStart(part, input) });
       case 'block-start':
-        delta = deltaOf(part);
+        delta = renderDeltaHead(part);
         isRedacted = part.block.type === 'reasoning' && part.block.redacted === true;
         return isRedacted ? '' : startBlock(part.index, emptyContent(part.block));
       case 'block-state': {
@@ -88,7 +88,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         return (
           event('message_delta', {
             type: 'message_delta',
-            delta: endOf(part),
+            delta: renderStopReason(part),
             usage: { input_tokens: input, output_tokens: output },
           }) + event('message_stop', { type: 'message_stop' })
         );
@@ -126,7 +126,7 @@ function toolUse(call: ReplyToolBlock, input: object): object {
   return messageCall({ id: toWireId(call), name: call.name }, input);
 }
 
-function contentOf(block: CollectedBlock): object {
+function renderContent(block: CollectedBlock): object {
   const { text } = block;
   if (block.type === 'tool') return toolUse(block, readArguments(text));
   if (block.type === 'text') return { type: 'text', text };
@@ -136,7 +136,7 @@ function contentOf(block: CollectedBlock): object {
     : { type: 'thinking', thinking: text, signature };
 }
 
-function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
+function renderMessageStart({ id, model, smart }: ReplyStartPart, input: number): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${id}`,
     type: 'message',
@@ -149,7 +149,7 @@ function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
   };
 }
 
-function endOf({ reason, sequence }: Pick<ReplyFinishPart, 'reason' | 'sequence'>): object {
+function renderStopReason({ reason, sequence }: Pick<ReplyFinishPart, 'reason' | 'sequence'>): object {
   if (sequence === undefined) return { stop_reason: STOP_REASONS[reason], stop_sequence: null };
   return { stop_reason: 'stop_sequence', stop_sequence: sequence };
 }
@@ -161,8 +161,8 @@ export function messageReply(reply: CollectedReply, { vision }: { readonly visio
     type: 'message',
     role: 'assistant',
     model: reply.model,
-    content: reply.blocks.map(contentOf),
-    ...endOf(reply),
+    content: reply.blocks.map(renderContent),
+    ...renderStopReason(reply),
     usage: { input_tokens: reply.input, output_tokens: reply.output },
     ...(reply.smart && { smart_routing: reply.smart }),
     ...(vision && { billing: billingBlock(reply.billing) }),

@@ -5,7 +5,7 @@ import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
 import { readStops } from '../stops.ts';
-import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
+import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
 
@@ -24,7 +24,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),
-    maxTokens: maxTokensOf(fields),
+    maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readStops('stop_sequences', fields.stop_sequences),
     ...readOutputConfig(fields.output_config),

@@ -14,11 +14,11 @@ export function readMessageTools({ tools, tool_choice: given }: TextFields): Req
     throw invalidField('tool_choice.disable_parallel_tool_use', 'must be a boolean, true or false');
   }
   const choiceField = 'tool_choice.name';
-  const chosen = given == null ? undefined : choiceOf(type, name);
+  const chosen = given == null ? undefined : readMessageToolChoice(type, name);
   return readTools({ tools, shape: MESSAGE_TOOL, choice: chosen, choiceField, single: single === true });
 }
 
-function choiceOf(type: unknown, name: unknown): NonNullable<Tools['choice']> {
+function readMessageToolChoice(type: unknown, name: unknown): NonNullable<Tools['choice']> {
   if (type === 'auto' || type === 'any' || type === 'none') return type;
   if (type !== 'tool') throw invalidField('tool_choice.type', 'must be auto, any, tool or none');
   if (typeof name !== 'string') throw invalidField('tool_choice.name', 'must be a string');

@@ -124,17 +124,17 @@ export class ChatReply implements AnswerReader {
       if (thought !== '') this.#takeThought(this.#isCumulative ? thought.slice(this.#thoughtChars) : thought, out);
       this.#hasThoughtDeltas ||= thought !== '';
       const content = delta.content;
-      if (content !== undefined && content !== null && content !== '') this.#takeDelta(textOf(content), out);
-      if (delta.refusal) this.#takeRefusal(textOf(delta.refusal), out);
+      if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
+      if (delta.refusal) this.#takeRefusal(readText(delta.refusal), out);
       if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
     }
-    if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
+    if (choice.text !== undefined && choice.text !== null) this.#takeDelta(readText(choice.text), out);
     // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) {
       const thought = this.#readThought(message);
       if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
-      this.#append(textOf(message.content), out);
-      if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
+      this.#append(readText(message.content), out);
+      if (message.refusal) this.#takeRefusal(readText(message.refusal), out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
   }
@@ -201,14 +201,14 @@ function firstChoice(choices: unknown): Choice | undefined {
 
 /** Some servers have reasoning as a part of the content: a text, or parts in turn. */
 function thoughtsIn(content: readonly unknown[]): string {
-  return content.map((part) => (isFields(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
+  return content.map((part) => (isFields(part) && part.type === 'thinking' ? readText(part.thinking) : '')).join('');
 }
 
 /** Content is text, from some servers a number, or a list of parts of which only some are text. */
-function textOf(content: unknown): string {
+function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return String(content);
-  if (Array.isArray(content)) return content.map(textOf).join('');
+  if (Array.isArray(content)) return content.map(readText).join('');
   if (typeof content !== 'object' || content === null) return '';
   const { type = 'text', text } = content as JsonObject;
   return (type === 'text' || type === 'output_text') && typeof text === 'string' ? text : '';

@@ -26,16 +26,19 @@ export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   const thoughts = needsThoughts && (tools !== undefined || messages.some(hasCalls));
   const written = messages.flatMap((message) => {
-    const made = messagesOf(message, base64);
+    const made = writeChatMessages(message, base64);
     if (message.role !== 'assistant') return made;
-    const extra = { ...(thoughts && thoughtsOf(message)), ...(takesDetails && detailsOf(message)) };
+    const extra = {
+      ...(thoughts && writeChatReasoning(message)),
+      ...(takesDetails && writeChatReasoningDetails(message)),
+    };
     return made.map((each) => ({ ...each, ...extra }));
   });
   if (system) written.unshift({ role: 'system', content: system.map(({ text }) => text).join('\n\n') });
   return {
     model,
     messages: written,
-    ...(tools && toolsOf(tools)),
+    ...(tools && writeChatTools(tools)),
     ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
     // Undefined fields are not sent.
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
@@ -46,13 +49,13 @@ export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}
 /** Not empty, because an empty list is refused. */
 const BLANK_THOUGHTS = ' ';
 
-function thoughtsOf({ content }: TextMessage): object {
+function writeChatReasoning({ content }: TextMessage): object {
   const texts = reasoningIn(content).flatMap(({ text }) => (text === '' ? [] : [text]));
   return { reasoning_content: texts.length > 0 ? texts.join('\n\n') : BLANK_THOUGHTS };
 }
 
 /** As the upstream gave them, one or several in each state. */
-function detailsOf({ content }: TextMessage): object {
+function writeChatReasoningDetails({ content }: TextMessage): object {
   const details = reasoningIn(content).flatMap(({ text, redacted, state }): unknown => {
     if (!state) return [];
     try {
@@ -79,24 +82,24 @@ function hasCalls({ content }: TextMessage): boolean {
 }
 
 /** One message or several: tool results are separate messages, and come first. */
-function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+function writeChatMessages({ role, content }: TextMessage, base64: Base64): readonly object[] {
   const said = content.filter(isSaid);
   const calls = content.filter((part) => part.type === 'tool-call');
   if (role === 'assistant' && calls.length > 0) {
-    const made = calls.map(callOf);
-    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, tool_calls: made }];
+    const made = calls.map(writeChatCall);
+    return [{ role, content: said.length > 0 ? writeChatContent(said, base64) : null, tool_calls: made }];
   }
   const results = content.filter((part) => part.type === 'tool-result');
-  if (results.length === 0) return [{ role, content: contentOf(said, base64) }];
+  if (results.length === 0) return [{ role, content: writeChatContent(said, base64) }];
   return [
-    ...results.map(resultOf),
-    ...filesOf(results, base64),
-    ...(said.length > 0 ? [{ role, content: contentOf(said, base64) }] : []),
+    ...results.map(writeToolMessage),
+    ...writeFileMessages(results, base64),
+    ...(said.length > 0 ? [{ role, content: writeChatContent(said, base64) }] : []),
   ];
 }
 
 /** Some upstreams want more back with a call than the format has. */
-function callOf({ id, name, json, state }: ToolCallContent): object {
+function writeChatCall({ id, name, json, state }: ToolCallContent): object {
   const call = chatCall({ id, name }, json);
   if (state?.format !== CHAT_STATE) return call;
   const extra: unknown = JSON.parse(state.value);
@@ -110,13 +113,13 @@ function isSaid(part: Content): part is Said {
 }
 
 /** A single block of text is sent as a plain string: small servers read nothing else. */
-function contentOf(content: readonly Said[], base64: Base64): unknown {
+function writeChatContent(content: readonly Said[], base64: Base64): unknown {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return first.text;
-  return content.map((part) => blockOf(part, base64));
+  return content.map((part) => writeChatBlock(part, base64));
 }
 
-function blockOf(content: Said, base64: Base64): object {
+function writeChatBlock(content: Said, base64: Base64): object {
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text };
@@ -138,7 +141,7 @@ function audioFormat({ mediaType }: AudioContent): string {
 }
 
 /** The format has no field for errors, so the text says it. */
-function resultOf({ id, isError, content }: ToolResultContent): object {
+function writeToolMessage({ id, isError, content }: ToolResultContent): object {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   if (texts.length === 0) texts.push(content.length > 0 ? followsNote(content) : '');
   if (isError) texts[0] = `Error: ${texts[0]}`;
@@ -151,24 +154,24 @@ function followsNote(content: ToolResultContent['content']): string {
 }
 
 /** Nor may a result contain pictures or documents: they follow in a user message. */
-function filesOf(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
+function writeFileMessages(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
     const files = content.filter((part) => part.type !== 'text');
     if (files.length === 0) return [];
-    return [{ type: 'text', text: `Of the result of ${id}:` }, ...files.map((file) => blockOf(file, base64))];
+    return [{ type: 'text', text: `Of the result of ${id}:` }, ...files.map((file) => writeChatBlock(file, base64))];
   });
   return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
 }
 
-function toolsOf({ list, choice, single }: Tools): object {
+function writeChatTools({ list, choice, single }: Tools): object {
   return {
     tools: list.map((tool) => writeTool(tool, CHAT_TOOL)),
-    ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
+    ...(choice !== undefined && { tool_choice: writeChatToolChoice(choice) }),
     ...(single && { parallel_tool_calls: false }),
   };
 }
 
-function choiceOf(choice: NonNullable<Tools['choice']>): unknown {
+function writeChatToolChoice(choice: NonNullable<Tools['choice']>): unknown {
   if (typeof choice === 'object') return { type: 'function', function: { name: choice.name } };
   return choice === 'any' ? 'required' : choice;
 }

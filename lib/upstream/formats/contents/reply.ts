@@ -63,7 +63,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
       }
       refuseBlocked(chunk, kit);
       const candidate = fieldsOf(chunk.candidates, 0);
-      for (const part of partsOf(candidate)) takePart(part, out);
+      for (const part of readParts(candidate)) takePart(part, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
     },
@@ -98,12 +98,12 @@ function readCounts(usage: JsonObject): TokenCounts {
 }
 
 /** Drafts drawn while the model reasons are not results. Throws if there is no picture because of the content. */
-export function picturesOf(value: unknown, kit: Kit): readonly MediaSource[] {
+export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const { fault, finishReason } = kit;
   const reply = fieldsOf(value);
   refuseBlocked(reply, kit);
-  const candidates = listOf(reply.candidates);
-  const parts = candidates.flatMap((candidate) => partsOf(candidate));
+  const candidates = readObjects(reply.candidates);
+  const parts = candidates.flatMap((candidate) => readParts(candidate));
   const pictures = parts.flatMap(({ inlineData, thought }) => {
     const { data } = fieldsOf(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
@@ -119,10 +119,10 @@ function refuseBlocked({ promptFeedback }: JsonObject, { fault, finishReason }: 
   if (finishReason(blockReason)) throw fault.make('request', `prompt blocked: ${blockReason}`, { about: 'content' });
 }
 
-function partsOf({ content }: JsonObject): readonly JsonObject[] {
-  return listOf(fieldsOf(content).parts);
+function readParts({ content }: JsonObject): readonly JsonObject[] {
+  return readObjects(fieldsOf(content).parts);
 }
 
-function listOf(value: unknown): readonly JsonObject[] {
+function readObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
 }

@@ -24,77 +24,80 @@ export function contentsBody(
 ): JsonObject {
   return {
     ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
-    contents: messages.map((message) => contentOf(message, base64, quirks)),
-    ...(tools && toolsOf(tools)),
+    contents: messages.map((message) => writeContents(message, base64, quirks)),
+    ...(tools && writeContentsTools(tools)),
   };
 }
 
-function contentOf({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
+function writeContents({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
   const calls = content.filter((part) => part.type === 'tool-call');
   // Parallel calls have one signature, on the first.
   const unsigned = calls.some(({ state }) => state?.format === CONTENTS_STATE) ? undefined : calls[0];
   return {
     role: role === 'assistant' ? 'model' : 'user',
-    parts: content.flatMap((part) => partsOf(part, base64, part === unsigned ? noSignature : undefined)),
+    parts: content.flatMap((part) => writeParts(part, base64, part === unsigned ? noSignature : undefined)),
   };
 }
 
-function partsOf(content: Content, base64: Base64, signature: string | undefined): readonly object[] {
+function writeParts(content: Content, base64: Base64, signature: string | undefined): readonly object[] {
   switch (content.type) {
     case 'text':
       return [{ text: content.text }];
     case 'image':
     case 'audio':
-      return [inlineOf(content, base64)];
+      return [writeInlineData(content, base64)];
     case 'document':
-      return [documentOf(content, base64)];
+      return [writeContentsDocument(content, base64)];
     case 'reasoning':
-      return thoughtOf(content);
+      return writeThought(content);
     case 'tool-call': {
       const { id, name, json, state } = content;
       const thoughtSignature = state?.format === CONTENTS_STATE ? state.value : signature;
       return [{ functionCall: { id, name, args: readArguments(json) }, thoughtSignature }];
     }
     case 'tool-result':
-      return responseOf(content, base64);
+      return writeFunctionResponse(content, base64);
   }
 }
 
-function documentOf(content: DocumentContent, base64: Base64): object {
+function writeContentsDocument(content: DocumentContent, base64: Base64): object {
   if (content.mediaType.startsWith('text/')) return { text: new TextDecoder().decode(content.bytes) };
-  return inlineOf(content, base64);
+  return writeInlineData(content, base64);
 }
 
 /** The state of a part without text is no thought of its own. */
-function thoughtOf({ text, state }: ReasoningContent): readonly object[] {
+function writeThought({ text, state }: ReasoningContent): readonly object[] {
   if (state?.format !== CONTENTS_STATE) return [];
   return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: state.value }];
 }
 
 /** Pictures follow the response: only the newest models accept them inside. */
-function responseOf({ id, name, isError, content }: ToolResultContent, base64: Base64): readonly object[] {
+function writeFunctionResponse({ id, name, isError, content }: ToolResultContent, base64: Base64): readonly object[] {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const files = content.filter((part) => part.type !== 'text');
   const said = texts.length > 1 ? texts : (texts[0] ?? '');
   const response = isError ? { error: said } : { output: said };
-  return [{ functionResponse: { id, name, response } }, ...files.flatMap((file) => partsOf(file, base64, undefined))];
+  return [
+    { functionResponse: { id, name, response } },
+    ...files.flatMap((file) => writeParts(file, base64, undefined)),
+  ];
 }
 
-function inlineOf({ mediaType, bytes }: AudioContent | DocumentContent | ImageContent, base64: Base64): object {
+function writeInlineData({ mediaType, bytes }: AudioContent | DocumentContent | ImageContent, base64: Base64): object {
   return { inlineData: { mimeType: mediaType, data: base64(bytes) } };
 }
 
-function toolsOf({ list, choice }: Tools): object {
+function writeContentsTools({ list, choice }: Tools): object {
   const functionDeclarations = list.map(({ name, description, schema }) => ({
     name,
     description,
     parametersJsonSchema: schema,
   }));
-  const functionCallingConfig = choice !== undefined && configOf(choice);
+  const functionCallingConfig = choice !== undefined && writeFunctionCallingConfig(choice);
   return { tools: [{ functionDeclarations }], ...(functionCallingConfig && { toolConfig: { functionCallingConfig } }) };
 }
 
-function configOf(choice: NonNullable<Tools['choice']>): object {
+function writeFunctionCallingConfig(choice: NonNullable<Tools['choice']>): object {
   if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
   return { mode: choice.toUpperCase() };
 }

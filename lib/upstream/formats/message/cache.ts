@@ -10,7 +10,7 @@ export interface Markers {
 
 export function chooseMarkers({ tools, system = [], messages }: TextCall): Markers {
   const prefix = [...(tools?.list ?? []), ...system].filter(isMarked);
-  const said = messages.flatMap(({ content }) => resultsFirst(content).flatMap(cacheableOf).filter(isMarked));
+  const said = messages.flatMap(({ content }) => resultsFirst(content).flatMap(listCacheable).filter(isMarked));
   const chosen = inOrder(atMostFour(prefix, said));
   return {
     mark(part, block) {
@@ -27,7 +27,7 @@ export function resultsFirst(content: readonly Content[]): readonly Content[] {
   return [...results, ...content.filter((part) => part.type !== 'tool-result')];
 }
 
-function cacheableOf(part: Content): readonly Cacheable[] {
+function listCacheable(part: Content): readonly Cacheable[] {
   return part.type === 'reasoning' ? [] : [part];
 }
 

@@ -163,7 +163,7 @@ export class MessageReply implements AnswerReader {
     const { type, id, name, input } = value;
     const before = this.#blocks.get(index);
     if (before) out.end(before);
-    const block = this.#open({ type: typeOf(value) }, index);
+    const block = this.#open({ type: readBlockType(value) }, index);
     if (block.type === 'tool') {
       const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
       out.tool({ block, id, name, ...(isWhole && { json: input }) });
@@ -199,7 +199,7 @@ function takeState(value: unknown, block: unknown, out: AnswerWriter): void {
   if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_STATE, value }, block);
 }
 
-function typeOf({ type, text }: JsonObject): Block['type'] {
+function readBlockType({ type, text }: JsonObject): Block['type'] {
   if (type === 'text' || (type === undefined && typeof text === 'string')) return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'reasoning';
   return type === 'tool_use' ? 'tool' : 'other';

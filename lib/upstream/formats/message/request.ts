@@ -30,9 +30,9 @@ export function messageBody(call: TextCall, base64: Base64): JsonObject {
   return {
     model,
     max_tokens: maxTokens,
-    ...(system && { system: systemOf(system, writing) }),
-    messages: messages.map((message, at) => messageOf(message, at === messages.length - 1, writing)),
-    ...toolsOf(call, writing.markers),
+    ...(system && { system: writeSystem(system, writing) }),
+    messages: messages.map((message, at) => writeMessage(message, at === messages.length - 1, writing)),
+    ...writeMessageTools(call, writing.markers),
     ...(sequences.length > 0 && { stop_sequences: sequences }),
     stream: true,
   };
@@ -46,20 +46,20 @@ function spellId(id: string): string {
 }
 
 /** A plain string unless there are markers: small servers accept nothing else. */
-function systemOf(system: NonNullable<TextCall['system']>, { markers }: Writing): unknown {
+function writeSystem(system: NonNullable<TextCall['system']>, { markers }: Writing): unknown {
   if (!system.some(({ cache }) => cache)) return system.map(({ text }) => text).join('\n\n');
   return system.map((part) => markers.mark(part, { type: 'text', text: part.text }));
 }
 
 /** A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. */
-function messageOf({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
+function writeMessage({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
   const content = given.filter((part) => part.type !== 'reasoning' || part.state?.format === MESSAGES_STATE);
   const [first] = content;
   const isPrefill = isLast && role === 'assistant';
   if (first?.type === 'text' && content.length === 1 && !first.cache) {
     return { role, content: isPrefill ? first.text.trimEnd() : first.text };
   }
-  const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, blockOf(part, writing)));
+  const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, writeMessageBlock(part, writing)));
   return { role, content: isPrefill ? blocks.map(trimLast) : blocks };
 }
 
@@ -69,7 +69,7 @@ function trimLast(block: object, at: number, blocks: readonly object[]): object 
   return at === blocks.length - 1 && typeof text === 'string' ? { ...block, text: text.trimEnd() } : block;
 }
 
-function blockOf(content: Content, writing: Writing): object {
+function writeMessageBlock(content: Content, writing: Writing): object {
   const { base64, idOf } = writing;
   switch (content.type) {
     case 'text':
@@ -79,11 +79,11 @@ function blockOf(content: Content, writing: Writing): object {
       return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
     }
     case 'document':
-      return documentOf(content, base64);
+      return writeMessageDocument(content, base64);
     case 'audio':
       throw new Error('the messages format has no audio');
     case 'reasoning':
-      return thinkingOf(content);
+      return writeThinkingBlock(content);
     case 'tool-call':
       return messageCall({ id: idOf(content.id), name: content.name }, readArguments(content.json));
     case 'tool-result': {
@@ -91,14 +91,14 @@ function blockOf(content: Content, writing: Writing): object {
       const result = {
         type: 'tool_result',
         tool_use_id: idOf(id),
-        content: blocks.map((part) => blockOf(part, writing)),
+        content: blocks.map((part) => writeMessageBlock(part, writing)),
       };
       return isError ? { ...result, is_error: true } : result;
     }
   }
 }
 
-function documentOf({ mediaType, bytes, name }: DocumentContent, base64: Base64): object {
+function writeMessageDocument({ mediaType, bytes, name }: DocumentContent, base64: Base64): object {
   const source = mediaType.startsWith('text/')
     ? { type: 'text', media_type: 'text/plain', data: new TextDecoder().decode(bytes) }
     : { type: 'base64', media_type: mediaType, data: base64(bytes) };
@@ -106,15 +106,18 @@ function documentOf({ mediaType, bytes, name }: DocumentContent, base64: Base64)
 }
 
 /** Unchanged: even without text, a signature is wanted back. */
-function thinkingOf({ text, redacted, state }: ReasoningContent): object {
+function writeThinkingBlock({ text, redacted, state }: ReasoningContent): object {
   const signature = state?.value;
   return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 
 /** A history with calls is refused without definitions. */
-function toolsOf({ tools, messages }: TextCall, markers: Markers): object {
+function writeMessageTools({ tools, messages }: TextCall, markers: Markers): object {
   if (tools) {
-    return { tools: tools.list.map((tool) => markers.mark(tool, writeTool(tool, MESSAGE_TOOL))), ...choiceOf(tools) };
+    return {
+      tools: tools.list.map((tool) => markers.mark(tool, writeTool(tool, MESSAGE_TOOL))),
+      ...writeMessageToolChoice(tools),
+    };
   }
   const names = new Set<string>();
   for (const { content } of messages) for (const part of content) if (part.type === 'tool-call') names.add(part.name);
@@ -125,7 +128,7 @@ function toolsOf({ tools, messages }: TextCall, markers: Markers): object {
   };
 }
 
-function choiceOf({ choice, single }: Tools): object {
+function writeMessageToolChoice({ choice, single }: Tools): object {
   if (choice === undefined && !single) return {};
   if (choice === 'none') return { tool_choice: { type: 'none' } };
   const type = typeof choice === 'object' ? { type: 'tool', name: choice.name } : { type: choice ?? 'auto' };

@@ -61,7 +61,7 @@ export class Item {
     if (this.type === 'function_call') this.#takeCall(item, true, out);
     else if (this.type === 'reasoning') this.#completeThought(item, out);
     else if (this.type === 'message') {
-      for (const [at, part] of listOf(item.content).entries()) this.completePart({ content_index: at, part }, out);
+      for (const [at, part] of readItems(item.content).entries()) this.completePart({ content_index: at, part }, out);
     } else out.alive();
   }
 
@@ -123,8 +123,9 @@ export class Item {
 
   /** What goes back is the item as it came, apart from its status. */
   #completeThought(item: JsonObject, out: AnswerWriter): void {
-    for (const [at, { text }] of listOf(item.summary).entries()) this.#completeThoughtPart(`summary ${at}`, text, out);
-    for (const [at, { text }] of listOf(item.content).entries()) this.#completeThoughtPart(`text ${at}`, text, out);
+    for (const [at, { text }] of readItems(item.summary).entries())
+      this.#completeThoughtPart(`summary ${at}`, text, out);
+    for (const [at, { text }] of readItems(item.content).entries()) this.#completeThoughtPart(`text ${at}`, text, out);
     const { status: _status, ...kept } = item;
     if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
     this.#hasState = true;
@@ -141,6 +142,6 @@ export class Item {
   }
 }
 
-function listOf(value: unknown): readonly JsonObject[] {
+function readItems(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
 }

@@ -17,8 +17,8 @@ export function responsesBody(call: TextCall, base64: Base64, { takesCacheKey }:
   return {
     model,
     ...(system && { instructions: system.map(({ text }) => text).join('\n\n') }),
-    input: messages.flatMap((message) => itemsOf(message, base64)),
-    ...(tools && toolsOf(tools)),
+    input: messages.flatMap((message) => writeItems(message, base64)),
+    ...(tools && writeResponsesTools(tools)),
     max_output_tokens: maxTokens,
     // Undefined fields are not sent.
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
@@ -28,22 +28,26 @@ export function responsesBody(call: TextCall, base64: Base64, { takesCacheKey }:
 }
 
 /** Calls, results and reasoning are separate items beside messages; between two reasonings, calls come last. */
-function itemsOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+function writeItems({ role, content }: TextMessage, base64: Base64): readonly object[] {
   const at = content.findIndex((part) => part.type === 'reasoning');
   const reasoning = content[at];
   if (reasoning?.type === 'reasoning') {
-    const before = itemsOf({ role, content: content.slice(0, at) }, base64);
-    return [...before, ...reasoningOf(reasoning), ...itemsOf({ role, content: content.slice(at + 1) }, base64)];
+    const before = writeItems({ role, content: content.slice(0, at) }, base64);
+    return [
+      ...before,
+      ...writeReasoningItem(reasoning),
+      ...writeItems({ role, content: content.slice(at + 1) }, base64),
+    ];
   }
   const said = content.filter(({ type }) => type === 'text' || type === 'image' || type === 'document');
-  const blocks = said.map((part) => (role === 'assistant' ? outputOf(part) : inputOf(part, base64)));
+  const blocks = said.map((part) => (role === 'assistant' ? writeToolOutput(part) : writeInputPart(part, base64)));
   const message = blocks.length > 0 ? [{ role, content: blocks }] : [];
-  const items = content.flatMap((part) => itemOf(part, base64));
+  const items = content.flatMap((part) => writeItem(part, base64));
   return role === 'assistant' ? [...message, ...items] : [...items, ...message];
 }
 
 /** An item as the upstream gave it, or what it encrypted; reasoning of other upstreams is left out. */
-function reasoningOf({ text, state }: ReasoningContent): readonly object[] {
+function writeReasoningItem({ text, state }: ReasoningContent): readonly object[] {
   if (state?.format !== RESPONSES_STATE) return [];
   try {
     const item: unknown = JSON.parse(state.value);
@@ -55,21 +59,21 @@ function reasoningOf({ text, state }: ReasoningContent): readonly object[] {
   return [{ type: 'reasoning', summary, encrypted_content: state.value }];
 }
 
-function itemOf(part: Content, base64: Base64): object | [] {
+function writeItem(part: Content, base64: Base64): object | [] {
   if (part.type === 'tool-call') {
     return { type: 'function_call', call_id: part.id, name: part.name, arguments: part.json };
   }
   if (part.type !== 'tool-result') return [];
   const error = part.isError ? [{ type: 'input_text', text: 'Error:' }] : [];
-  const output = [...error, ...part.content.map((inner) => inputOf(inner, base64))];
+  const output = [...error, ...part.content.map((inner) => writeInputPart(inner, base64))];
   return { type: 'function_call_output', call_id: part.id, output: output.length > 0 ? output : '' };
 }
 
-function outputOf(content: Content): object {
+function writeToolOutput(content: Content): object {
   return content.type === 'text' ? { type: 'output_text', text: content.text } : {};
 }
 
-function inputOf(content: Content, base64: Base64): object {
+function writeInputPart(content: Content, base64: Base64): object {
   switch (content.type) {
     case 'text':
       return { type: 'input_text', text: content.text };
@@ -86,7 +90,7 @@ function inputOf(content: Content, base64: Base64): object {
 }
 
 /** By default arguments must conform to the schema here, which few schemas are made for. */
-function toolsOf({ list, choice, single }: NonNullable<TextCall['tools']>): object {
+function writeResponsesTools({ list, choice, single }: NonNullable<TextCall['tools']>): object {
   const type = 'function';
   const named = typeof choice === 'object' ? { type, name: choice.name } : choice;
   return {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseExactJson } from '../../../../lib/base/exact-json.ts';
 import type { AnswerWriter, JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { createContentsReader, picturesOf } from '../../../../lib/upstream/formats/contents/reply.ts';
+import { createContentsReader, readImages } from '../../../../lib/upstream/formats/contents/reply.ts';
 import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
 import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
 import { Writer } from '../../../../lib/upstream/host/writer.ts';
@@ -129,7 +129,7 @@ describe('replies in the contents format', () => {
       .to.throw('slow down')
       .with.property('kind', 'rate');
     const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
-    for (const refused of [() => read(blocked), () => picturesOf(blocked, kit)]) {
+    for (const refused of [() => read(blocked), () => readImages(blocked, kit)]) {
       expect(refused).to.throw('prompt blocked: SAFETY').that.includes({ kind: 'request', about: 'content' });
     }
     expect(read({ promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } })).to.deep.equal([]);
@@ -138,7 +138,7 @@ describe('replies in the contents format', () => {
   it('have pictures without drafts, and a refusal only where there are none', () => {
     const picture = (text: string, more: object = {}) => ({ inlineData: { data: btoa(text) }, ...more });
     const drawn = (parts: unknown, more: object = {}) =>
-      picturesOf(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
+      readImages(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
     const parts = [
       picture('draft', { thought: true }),
       picture('one'),
