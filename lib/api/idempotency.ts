@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { orUnavailable } from '../accounts/read-wallet.ts';
 import { fault } from '../base/faults.ts';
-import { videoIdOf } from '../calls/videos/job-id.ts';
+import { toVideoId } from '../calls/videos/job-id.ts';
 import { refuseModel } from '../catalog/lookup.ts';
 import type { Form } from '../http/form.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
@@ -89,7 +89,7 @@ export function openIdempotentCall(keyed: KeyedRequest, means: IdempotencyServic
     if (!awaited) return false;
     if (Date.now() - (endedAt ?? 0) < SETTLING_MS) return true;
     if (kind !== 'video') return false;
-    return (await orUnavailable(store.jobs.get(videoIdOf(chargeId))))?.phase === 'starting';
+    return (await orUnavailable(store.jobs.get(toVideoId(chargeId))))?.phase === 'starting';
   }
 
   async function write(reply: string | null): Promise<void> {
@@ -149,7 +149,7 @@ function estimateRetryS({ createdAt }: Charge): number {
 }
 
 function describeVideoHint({ kind, id }: Charge): { readonly hint?: string } {
-  return kind === 'video' ? { hint: `GET /api/v1/videos?id=${videoIdOf(id)} shows the video` } : {};
+  return kind === 'video' ? { hint: `GET /api/v1/videos?id=${toVideoId(id)} shows the video` } : {};
 }
 
 /** Lengths are included to keep adjacent values apart. */

@@ -1,7 +1,7 @@
 // Tries the routes of a call in order; the next one only if no part of an answer was delivered and the client is still
 // connected.
 import { type Fault, fault } from '../base/faults.ts';
-import { alertOf } from '../upstream/host/client-fault.ts';
+import { findAlert } from '../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { CallContext, CallLog } from './context.ts';
 import { type Ending, toAbortEnding } from './ending.ts';
@@ -80,7 +80,7 @@ function isOwnFailure(ending: Ending): boolean {
  */
 function logFailure(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;
-  const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
+  const alert = isUpstreamFault(cause) ? findAlert(cause) : undefined;
   const facts = { upstream, ...describeFailure(reason) };
   if (alert !== undefined) log.error({ alert: 'upstream', ...facts }, alert);
   else log.warn(facts, 'a route failed');

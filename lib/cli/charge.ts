@@ -1,7 +1,7 @@
 // `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { videoIdOf } from '../calls/videos/job-id.ts';
+import { toVideoId } from '../calls/videos/job-id.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { toRub } from '../money/money.ts';
@@ -97,7 +97,7 @@ interface Found {
 }
 
 async function findJob({ jobs }: Session['store'], { id, kind }: Charge): Promise<Job | undefined> {
-  return kind === 'video' ? jobs.get(videoIdOf(id)) : undefined;
+  return kind === 'video' ? jobs.get(toVideoId(id)) : undefined;
 }
 
 const jobFacts = ({ facts }: Job): Readonly<Record<string, string | number | null>> => JSON.parse(facts);

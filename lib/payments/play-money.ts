@@ -2,7 +2,7 @@
 // play money, and a wallet that already has some cannot pay until an operator converts it or writes it off.
 // Processes of one store may have different catalogs, so the store remembers that one of them has such an upstream.
 
-import { videoIdOf } from '../calls/videos/job-id.ts';
+import { toVideoId } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { JobPhase } from '../money/job-rules.ts';
@@ -131,7 +131,7 @@ async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, w
       before,
     });
     for (const { id } of page) {
-      const job = await jobs.get(videoIdOf(id));
+      const job = await jobs.get(toVideoId(id));
       if (job && OPEN_JOBS.includes(job.phase)) return true;
     }
     before = page.at(-1)?.id;

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { checkCatalog } from '../../lib/catalog/check.ts';
 import { ORDERS } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
-import { schemaOf } from '../../lib/upstream/host/account-settings.ts';
+import { createAccountSchema } from '../../lib/upstream/host/account-settings.ts';
 import { loadPlugins } from '../../lib/upstream/host/loader.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
 import { type FilmUpstream, json, startFilmUpstream } from '../../testkit/film-upstream.ts';
@@ -40,7 +40,10 @@ describe('the guide to the catalog', () => {
     const texts = [guide, readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')];
     const rows = texts.flatMap((text) => text.split('\n')).filter((line) => line.startsWith('|'));
     for (const [name, plugin] of await loadPlugins({ shipped: PROVIDERS, path: [] })) {
-      const { baseUrl, apiKey, proxy, ...own } = schemaOf(plugin).describe().keys as Record<string, Described>;
+      const { baseUrl, apiKey, proxy, ...own } = createAccountSchema(plugin).describe().keys as Record<
+        string,
+        Described
+      >;
       if (baseUrl)
         expect(
           rows.find((row) => row.startsWith(`| \`${name}\` |`)),

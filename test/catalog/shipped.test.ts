@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { SECONDS } from '../../lib/calls/videos/request.ts';
-import { termsOf } from '../../lib/calls/videos/terms.ts';
+import { computeVideoTerms } from '../../lib/calls/videos/terms.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { VideoModel } from '../../lib/catalog/model.ts';
@@ -189,16 +189,16 @@ describe('the shipped catalog', () => {
         ) as VideoModel[];
         const bare = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
         const found = models.map((model) => {
-          const { price, asked } = termsOf(model, bare);
+          const { price, asked } = computeVideoTerms(model, bare);
           return [model.id, `${toRub(price.amount)} RUB, ${asked.seconds} s at ${asked.resolution}`];
         });
         expect(Object.fromEntries(found)).to.deep.equal(videos);
         for (const model of models) {
           for (const aspect of model.aspects ?? [])
-            expect(termsOf(model, { ...bare, aspect }).asked.aspect).to.equal(aspect);
+            expect(computeVideoTerms(model, { ...bare, aspect }).asked.aspect).to.equal(aspect);
           for (const seconds of model.seconds ?? []) {
             expect(seconds).to.be.within(SECONDS.least, SECONDS.most);
-            expect(termsOf(model, { ...bare, seconds }).asked.seconds).to.equal(seconds);
+            expect(computeVideoTerms(model, { ...bare, seconds }).asked.seconds).to.equal(seconds);
           }
         }
       });

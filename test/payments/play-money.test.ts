@@ -1,7 +1,7 @@
 // Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
 // secret was changed, and not by an operator's hand.
 import { expect } from 'chai';
-import { videoIdOf } from '../../lib/calls/videos/job-id.ts';
+import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Payment } from '../../lib/money/payment.ts';
@@ -137,7 +137,7 @@ for (const kind of longer([SQLITE], STORES))
       await applied(stage.store, giveBack('release', stage.wallet, chargeId));
 
       const start = chargeWithJob(stage.wallet) as ChargeOp;
-      const job = { ...start.job, job: { ...start.job?.job, id: videoIdOf(start.chargeId) } };
+      const job = { ...start.job, job: { ...start.job?.job, id: toVideoId(start.chargeId) } };
       const [made] = await applied(stage.store, { ...start, job } as Operation);
       expect(made?.status).to.equal('done');
       expect(await settle('write_off')).to.include({ status: 'running', amount: 0n });

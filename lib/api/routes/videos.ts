@@ -3,7 +3,7 @@ import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
-import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
+import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
@@ -66,7 +66,7 @@ async function findPayableModel(paid: PaidRequest, videoRequest: VideoRequest) {
   refuseModel(paid.holder.limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
   paid.state.notes.model = model.id;
-  const terms = termsOf(model, videoRequest);
+  const terms = computeVideoTerms(model, videoRequest);
   await refuseTooExpensive(paid, { kind: 'video', amount: terms.price.amount });
   return { model, terms };
 }

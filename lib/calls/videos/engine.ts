@@ -11,7 +11,7 @@ import { type CallContext, GONE } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt } from '../routes.ts';
-import { videoIdOf } from './job-id.ts';
+import { toVideoId } from './job-id.ts';
 import { type SubmitTimeouts, submit } from './submit.ts';
 import type { VideoTerms } from './terms.ts';
 import type { Worker } from './worker.ts';
@@ -66,15 +66,15 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
 
   async function start(request: VideoStart, context: CallContext): Promise<VideoStarted> {
     context.signal.throwIfAborted();
-    const id = videoIdOf(context.requestId);
+    const id = toVideoId(context.requestId);
     const letGo = worker.hold(id);
     let noted: Promise<unknown> = Promise.resolve();
     try {
       const paid = await charge(id, request, context);
       const made = { job: paid.job as Job };
       const ending = await ask(request, made, context);
-      context.log.note(notesOf(id, ending, paid));
-      if (ending.type !== 'finish') throw await giveBack(made.job, reasonOf(ending));
+      context.log.note(logFields(id, ending, paid));
+      if (ending.type !== 'finish') throw await giveBack(made.job, readFailureReason(ending));
       const begun = begin(made.job, ending.result);
       noted = begun;
       const outcome = await Promise.race([begun, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
@@ -196,11 +196,11 @@ function withoutClientAbort(signal: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
-function reasonOf(ending: Exclude<Ending, { type: 'finish' }>): Fault {
+function readFailureReason(ending: Exclude<Ending, { type: 'finish' }>): Fault {
   return ending.type === 'error' ? ending.fault : toFault(new Error('a video was ended by its client leaving'));
 }
 
-function notesOf(job: string, ending: Ending, { charge }: Paid): object {
+function logFields(job: string, ending: Ending, { charge }: Paid): object {
   const isBegun = ending.type === 'finish';
   const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
   return { job, ending: ending.type, charged_micro: `${isBegun ? charge.charged : 0n}`, ...failure };

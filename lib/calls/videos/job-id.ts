@@ -2,6 +2,6 @@
 
 export const VIDEO_ID = /^vid_[0-9a-f]{32}$/;
 
-export function videoIdOf(requestId: string): string {
+export function toVideoId(requestId: string): string {
   return `vid_${requestId.replace(/^req_/, '')}`;
 }

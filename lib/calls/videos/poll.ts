@@ -8,7 +8,7 @@ import { abortable } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
-import { alertOf, toClientFault } from '../../upstream/host/client-fault.ts';
+import { findAlert, toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
 import type { CallLog } from '../context.ts';
@@ -62,7 +62,7 @@ export function createLook(options: LookOptions): Look {
     const kind = isUpstreamFault(error) ? error.kind : 'internal';
     log.debug({ job: job_id, upstream, err: error }, what);
     if (!isNews(`${upstream} ${kind} ${what}`)) return;
-    const alert = isUpstreamFault(error) ? alertOf(error) : undefined;
+    const alert = isUpstreamFault(error) ? findAlert(error) : undefined;
     if (alert !== undefined) log.error({ alert: 'upstream', job: job_id, upstream, kind }, alert);
     else log.warn({ job: job_id, upstream, kind }, what);
   }
@@ -94,13 +94,13 @@ export function createLook(options: LookOptions): Look {
     } catch (error) {
       signal.throwIfAborted();
       note(job, error, 'a finished video could not be stored');
-      return unfinished({ ...WITHOUT_RESULT, ...patienceOf(error) });
+      return unfinished({ ...WITHOUT_RESULT, ...computePatience(error) });
     }
   }
 
   return async (job, signal) => {
     const { upstream } = job;
-    const route = routeOf(catalog(), job);
+    const route = findJobRoute(catalog(), job);
     if (!route) {
       note(
         job,
@@ -124,7 +124,7 @@ export function createLook(options: LookOptions): Look {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
       note(job, error, 'could not poll a video');
-      return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...patienceOf(error) });
+      return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...computePatience(error) });
     }
   };
 }
@@ -133,7 +133,7 @@ export function createLook(options: LookOptions): Look {
 const WITHOUT_RESULT = { shown: 'processing', progress: 99, failed: true } as const;
 
 /** The model may have left the catalog; any route to the upstream has the same provider. */
-function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefined {
+function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
   const routes = models.flatMap(({ id, type, routes }) =>
     type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
   );
@@ -150,7 +150,7 @@ function failedBy(reason: UpstreamFault): PollOutcome {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 
-function patienceOf(error: unknown): { retryAfterMs?: number } {
+function computePatience(error: unknown): { retryAfterMs?: number } {
   const { retryAfterMs } = isUpstreamFault(error) ? error : {};
   return retryAfterMs === undefined ? {} : { retryAfterMs };
 }

@@ -33,11 +33,12 @@ export interface VideoQuote {
 type Asked = Pick<VideoRequest, 'seconds' | 'size' | 'aspect' | 'resolution'>;
 
 /** Throws 400 faults that name what the model offers. */
-export function termsOf(model: VideoModel, request: Asked): VideoTerms {
-  const seconds = secondsOf(model, request.seconds);
-  const label = labelOf(model, request);
-  const aspect = aspectOf(model, request);
-  const pixels = label === null ? (request.size ?? pixelsOf(RESOLUTION_DEFAULT, aspect)) : pixelsOf(label, aspect);
+export function computeVideoTerms(model: VideoModel, request: Asked): VideoTerms {
+  const seconds = chooseSeconds(model, request.seconds);
+  const label = chooseLabel(model, request);
+  const aspect = computeAspect(model, request);
+  const pixels =
+    label === null ? (request.size ?? parsePixels(RESOLUTION_DEFAULT, aspect)) : parsePixels(label, aspect);
   const { prices, ...price } = quote(model, seconds, label);
   return {
     size: request.size ?? pixels,
@@ -55,8 +56,8 @@ export interface VideoOffers {
   readonly aspects: readonly string[];
 }
 
-export function offersOf(model: VideoModel): VideoOffers {
-  return { seconds: secondsSold(model), resolutions: labelsOf(model), aspects: model.aspects ?? ASPECTS };
+export function listOffers(model: VideoModel): VideoOffers {
+  return { seconds: secondsSold(model), resolutions: listLabels(model), aspects: model.aspects ?? ASPECTS };
 }
 
 function secondsSold({ seconds }: VideoModel): readonly number[] {
@@ -64,7 +65,7 @@ function secondsSold({ seconds }: VideoModel): readonly number[] {
   return seconds ?? Array.from({ length: most - least + 1 }, (_, at) => least + at);
 }
 
-function secondsOf(model: VideoModel, wanted: number | undefined): number {
+function chooseSeconds(model: VideoModel, wanted: number | undefined): number {
   const all = secondsSold(model);
   if (wanted === undefined) return nearest(all, SECONDS.byDefault);
   if (!all.includes(wanted)) throw notSold('seconds', all);
@@ -78,8 +79,8 @@ function nearest(numbers: readonly number[], wanted: number): number {
 }
 
 /** The label sent and billed: as requested, or nearest to the size; null for a model without resolutions. */
-function labelOf(model: VideoModel, { resolution, size }: Asked): string | null {
-  const labels = labelsOf(model);
+function chooseLabel(model: VideoModel, { resolution, size }: Asked): string | null {
+  const labels = listLabels(model);
   if (resolution !== undefined) {
     if (!labels.includes(resolution)) throw notSold('resolution', labels);
     return resolution;
@@ -89,12 +90,12 @@ function labelOf(model: VideoModel, { resolution, size }: Asked): string | null 
 }
 
 /** Those with prices; if all have one price, those that its routes know. */
-function labelsOf({ price, routes }: VideoModel): readonly string[] {
+function listLabels({ price, routes }: VideoModel): readonly string[] {
   if ('byResolution' in price) return [...price.byResolution.keys()];
   return [...new Set(routes.flatMap(({ options }) => Object.keys(options.resolutions ?? {})))];
 }
 
-function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
+function computeAspect({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
   if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
   // `size` wins.
   const ratio = size ? size.width / size.height : ratioOf(aspect ?? '16:9');
@@ -102,7 +103,7 @@ function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): s
 }
 
 /** The shorter side is the label's; the other is rounded to an even number, as codecs need. */
-function pixelsOf(label: string, aspect: string): Size {
+function parsePixels(label: string, aspect: string): Size {
   const short = parseShortSide(label);
   const ratio = ratioOf(aspect);
   const long = 2 * Math.round((short * Math.max(ratio, 1 / ratio)) / 2);

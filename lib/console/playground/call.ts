@@ -16,7 +16,7 @@ import type { ImageAnswer } from '../../calls/images/engine.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
-import { termsOf } from '../../calls/videos/terms.ts';
+import { computeVideoTerms } from '../../calls/videos/terms.ts';
 import { findEditModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
@@ -130,7 +130,10 @@ export function startVideo(
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
     const [image] = inputImages.map(toProviderImage);
-    return videos.start({ model, terms: termsOf(model, videoRequest), prompt: videoRequest.prompt, image }, context);
+    return videos.start(
+      { model, terms: computeVideoTerms(model, videoRequest), prompt: videoRequest.prompt, image },
+      context,
+    );
   });
 }
 

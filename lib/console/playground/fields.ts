@@ -1,6 +1,6 @@
 // The fields of the playground's form, their checks, and the same call as an API request.
 import { REFERENCES_MAX } from '../../calls/images/request.ts';
-import { offersOf, type VideoOffers } from '../../calls/videos/terms.ts';
+import { listOffers, type VideoOffers } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
@@ -47,7 +47,7 @@ export function readPlaygroundForm(
     kind,
     models,
     model,
-    videoOptions: kind === 'video' && found?.type === 'video' ? offersOf(found) : undefined,
+    videoOptions: kind === 'video' && found?.type === 'video' ? listOffers(found) : undefined,
     key: text('key'),
     // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),

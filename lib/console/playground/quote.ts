@@ -5,7 +5,7 @@ import { parseVideo } from '../../api/video-fields.ts';
 import { fault } from '../../base/faults.ts';
 import { chooseModel } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
-import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
+import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { findEditModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { RequestImage } from '../../media/reference.ts';
@@ -51,7 +51,7 @@ export async function quoteCall(
     case 'video': {
       const model = findModel(catalog, input.model, 'video');
       if (limits) refuseModel(limits, model);
-      const terms = termsOf(model, parseVideo(buildRequestBody(input)));
+      const terms = computeVideoTerms(model, parseVideo(buildRequestBody(input)));
       return { amount: terms.price.amount, model: model.id, terms };
     }
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type Joi from 'joi';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract/provider.ts';
-import { describeSchema, schemaOf } from '../host/account-settings.ts';
+import { createAccountSchema, describeSchema } from '../host/account-settings.ts';
 import { createProvider, type OpenProvider } from '../host/settings.ts';
 import { ORIGIN, type Outcome, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
@@ -172,7 +172,7 @@ function atOrigin(origin: string, values: Readonly<Record<string, unknown>>): Re
 }
 
 export function describeSettings(plugin: ProviderPlugin): Readonly<Record<string, Joi.Description>> {
-  return describeSchema(schemaOf(plugin)).keys ?? {};
+  return describeSchema(createAccountSchema(plugin)).keys ?? {};
 }
 
 /** Whether the plugin talks to an upstream: one of its settings is a URL. */

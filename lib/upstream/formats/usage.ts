@@ -1,7 +1,7 @@
 // The usage object of a reply, however a server names and splits its counts.
 import type { CountsPlace, JsonObject, TokenCounts } from '../contract/provider.ts';
 import { fieldsOf, isFields } from '../host/fields.ts';
-import { countOf, findCount, namedCountsOf } from '../host/token-counts.ts';
+import { findCount, readCount, sumNamedCounts } from '../host/token-counts.ts';
 
 /** What a server counts as parts of a prompt and of an answer; absent until it does. */
 interface Parts {
@@ -46,7 +46,7 @@ export class Usage {
   /** All that is known after a report. A prompt of zero is what servers send before they count. */
   report(value: unknown): TokenCounts {
     const usage = fieldsOf(value);
-    const total = countOf(usage.total_tokens);
+    const total = readCount(usage.total_tokens);
     const answer = findCount(usage.completion_tokens, usage.output_tokens);
     const prompt = readPrompt(usage) ?? subtract(total, answer);
     const parts = readParts(usage);
@@ -68,7 +68,7 @@ export class Usage {
     };
     if (prompt === undefined) return;
     this.#prompt = prompt;
-    this.#isCacheBeside ||= !countOf(usage.prompt_tokens) && CACHE_NAMES.some((name) => name in usage);
+    this.#isCacheBeside ||= !readCount(usage.prompt_tokens) && CACHE_NAMES.some((name) => name in usage);
   }
 
   #split(total: number | undefined): TokenCounts {
@@ -111,7 +111,7 @@ export class Usage {
 export function findCounts(value: JsonObject, places: readonly CountsPlace[], usage: Usage): TokenCounts | undefined {
   for (const { at, names } of places) {
     const found = at.reduce<unknown>((inner, name) => fieldsOf(inner)[name], value);
-    if (isFields(found)) return names ? namedCountsOf(found, names) : usage.report(found);
+    if (isFields(found)) return names ? sumNamedCounts(found, names) : usage.report(found);
   }
   return undefined;
 }
@@ -149,8 +149,8 @@ function subtract(total: number | undefined, part: number | undefined): number |
 }
 
 function readPrompt(usage: JsonObject): number | undefined {
-  const hit = countOf(usage.prompt_cache_hit_tokens);
-  const miss = countOf(usage.prompt_cache_miss_tokens);
+  const hit = readCount(usage.prompt_cache_hit_tokens);
+  const miss = readCount(usage.prompt_cache_miss_tokens);
   const sum = hit === undefined || miss === undefined ? undefined : hit + miss;
   return findCount(usage.prompt_tokens, usage.input_tokens) ?? sum;
 }
@@ -159,8 +159,8 @@ function readParts(usage: JsonObject): Parts {
   const prompt = { ...fieldsOf(usage.input_tokens_details), ...fieldsOf(usage.prompt_tokens_details) };
   const answer = { ...fieldsOf(usage.output_tokens_details), ...fieldsOf(usage.completion_tokens_details) };
   const kinds = { ...fieldsOf(prompt.cache_creation), ...fieldsOf(usage.cache_creation) };
-  const minutes = countOf(kinds.ephemeral_5m_input_tokens);
-  const hour = countOf(kinds.ephemeral_1h_input_tokens);
+  const minutes = readCount(kinds.ephemeral_5m_input_tokens);
+  const hour = readCount(kinds.ephemeral_1h_input_tokens);
   const kindsSum = minutes === undefined && hour === undefined ? undefined : (minutes ?? 0) + (hour ?? 0);
   return {
     cacheRead: findCount(

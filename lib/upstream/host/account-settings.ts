@@ -7,7 +7,7 @@ const schemas = new WeakMap<object, Joi.ObjectSchema>();
 const descriptions = new WeakMap<Joi.Schema, Joi.Description>();
 
 /** The schema of a plugin's settings, whatever its `settings` returns at the first call. */
-export function schemaOf(plugin: Pick<ProviderPlugin, 'settings'>): Joi.ObjectSchema {
+export function createAccountSchema(plugin: Pick<ProviderPlugin, 'settings'>): Joi.ObjectSchema {
   const schema = schemas.get(plugin) ?? plugin.settings(Joi, makeAccountSchema);
   schemas.set(plugin, schema);
   return schema;
@@ -20,9 +20,11 @@ export function describeSchema(schema: Joi.Schema): Joi.Description {
   return description;
 }
 
-const makeAccountSchema: MakeAccountSchema = Object.assign(makerOf('required'), { keyOptional: makerOf('optional') });
+const makeAccountSchema: MakeAccountSchema = Object.assign(createSchemaMaker('required'), {
+  keyOptional: createSchemaMaker('optional'),
+});
 
-function makerOf(presence: 'required' | 'optional'): MakeSchema {
+function createSchemaMaker(presence: 'required' | 'optional'): MakeSchema {
   const url = Joi.string().uri({ scheme: ['http', 'https'] });
   const key = Joi.string().trim().meta({ secret: true });
   const apiKey = Joi.alternatives(key, Joi.array().items(key).min(1)).presence(presence).meta({ secret: true });

@@ -42,7 +42,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
         try {
           const response = await request(url, init, key, reuse);
           if (response.status >= 200 && response.status <= 299) return response;
-          throw await refusalOf(response, fault);
+          throw await readRefusal(response, fault);
         } catch (error) {
           tried ??= new Set();
           if (key) tried.add(key.id);
@@ -76,7 +76,7 @@ function isUndone(error: unknown): boolean {
 }
 
 /** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
-export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
+export async function readRefusal({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
   const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
   return fault.ofReply(status, headers, text);
 }

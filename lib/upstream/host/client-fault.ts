@@ -25,16 +25,16 @@ const REFUSAL_CODES: Readonly<Record<RefusalCause, FaultCode>> = {
 /** Turns what a provider threw into what a client sees; the original stays as the cause, for the log. */
 export function toClientFault(error: unknown): Fault {
   if (isFault(error)) return error;
-  return fault(isUpstreamFault(error) ? codeOf(error) : 'upstream_failed', {}, error);
+  return fault(isUpstreamFault(error) ? toFaultCode(error) : 'upstream_failed', {}, error);
 }
 
-function codeOf({ kind, about }: UpstreamFault): FaultCode {
+function toFaultCode({ kind, about }: UpstreamFault): FaultCode {
   const isMendable = kind === 'request' && about !== undefined && Object.hasOwn(REFUSAL_CODES, about);
   return isMendable ? REFUSAL_CODES[about] : CODES[kind];
 }
 
 /** The operator's alert: for a fault that will not pass by itself, or that is the vendor's own; else undefined. */
-export function alertOf({ kind, status }: UpstreamFault): string | undefined {
+export function findAlert({ kind, status }: UpstreamFault): string | undefined {
   if (kind === 'auth') return 'an upstream refuses our key';
   if (kind === 'quota') return 'our account at an upstream is out of money or quota';
   if (kind === 'missing') return 'an upstream does not know what a route asks for: its model, path or parameters';

@@ -12,9 +12,9 @@ export interface Complaint {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The error in a JSON value; undefined if there is none. `certain`: it is one, so a message alone is enough. */
-export function complaintOf(value: unknown, certain = false): Complaint | undefined {
+export function findComplaint(value: unknown, certain = false): Complaint | undefined {
   if (typeof value === 'string') return certain ? { message: value, words: [] } : undefined;
-  if (Array.isArray(value)) return value.length > 0 ? complaintOf(value[0], certain) : undefined;
+  if (Array.isArray(value)) return value.length > 0 ? findComplaint(value[0], certain) : undefined;
   const fields = fieldsOf(value);
   if (!fields) return undefined;
   for (const key of ['error', 'errors', 'detail', 'Error', 'ErrorMsg'] as const) {
@@ -23,7 +23,7 @@ export function complaintOf(value: unknown, certain = false): Complaint | undefi
   }
   const base = fieldsOf(fields.base_resp);
   if (base && base.status_code !== 0 && base.status_code !== undefined) {
-    return { message: textOf(base.status_msg) ?? 'no message', words: [`base:${base.status_code}`] };
+    return { message: readErrorText(base.status_msg) ?? 'no message', words: [`base:${base.status_code}`] };
   }
   return saysFailure(fields) || certain ? within(fields, fields) : undefined;
 }
@@ -34,7 +34,7 @@ function saysFailure(fields: Fields): boolean {
   if (typeof fields.status === 'number' && isErrorStatus(fields.status)) return true;
   const code = fields.code ?? undefined;
   if (code !== undefined) return !HARMLESS_CODES.has(`${code}`.toLowerCase());
-  return fields.choices === undefined && textOf(fields.message ?? fields.msg) !== undefined;
+  return fields.choices === undefined && readErrorText(fields.message ?? fields.msg) !== undefined;
 }
 
 const HARMLESS_CODES = new Set(['', '0', '200', '20000', 'ok', 'success']);
@@ -43,16 +43,16 @@ const HARMLESS_CODES = new Set(['', '0', '200', '20000', 'ok', 'success']);
 function within(inner: unknown, outer: Fields): Complaint {
   const error: Fields = fieldsOf(Array.isArray(inner) ? inner[0] : inner) ?? {};
   const message =
-    textOf(
+    readErrorText(
       error.message ?? error.msg ?? error.error_msg ?? error.details ?? error.Message ?? error.Msg ?? error.title,
     ) ??
-    textOf(inner) ??
-    textOf(outer.message ?? outer.msg) ??
+    readErrorText(inner) ??
+    readErrorText(outer.message ?? outer.msg) ??
     JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
   const metadata = fieldsOf(error.metadata);
   const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
-  const all = [...codes, ...reasonsOf(error.details), ...others].filter(
+  const all = [...codes, ...listReasons(error.details), ...others].filter(
     (code) => typeof code === 'string' || typeof code === 'number',
   );
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
@@ -61,7 +61,7 @@ function within(inner: unknown, outer: Fields): Complaint {
 }
 
 /** The error details of gRPC, which many APIs use: the code above them is one of a few. */
-function reasonsOf(details: unknown): readonly unknown[] {
+function listReasons(details: unknown): readonly unknown[] {
   return Array.isArray(details) ? details.map((detail) => fieldsOf(detail)?.reason) : [];
 }
 
@@ -77,7 +77,7 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-function textOf(value: unknown): string | undefined {
+function readErrorText(value: unknown): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
   return typeof value === 'object' && value !== null ? JSON.stringify(value).slice(0, EXCERPT_CHARS) : undefined;
 }

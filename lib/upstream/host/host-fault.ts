@@ -1,10 +1,10 @@
 // Makes the faults of one upstream from statuses, bodies and error messages, without its secrets.
 
 import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
-import { type Complaint, complaintOf } from './error-body.ts';
+import { type Complaint, findComplaint } from './error-body.ts';
 import { kindOfStatus, upstreamFault } from './fault.ts';
 import { createJudge } from './fault-words.ts';
-import { retryAfterOf } from './retry-after.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { scrub } from './secret.ts';
 
 export interface HostFaultOptions {
@@ -29,7 +29,7 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
   }
 
   function ofComplaint(value: unknown, certain?: boolean): UpstreamFault | undefined {
-    const complaint = complaintOf(value, certain) ?? (certain ? NO_MESSAGE : undefined);
+    const complaint = findComplaint(value, certain) ?? (certain ? NO_MESSAGE : undefined);
     if (!complaint) return undefined;
     return judged(complaint, complaint.status === undefined ? {} : { status: complaint.status });
   }
@@ -38,8 +38,8 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
     make,
     kindOfStatus,
     ofReply(status, headers, text) {
-      const retryAfterMs = retryAfterOf(headers);
-      const complaint = complaintOf(parse(text), true) ?? { message: text, words: [] };
+      const retryAfterMs = readRetryAfter(headers);
+      const complaint = findComplaint(parse(text), true) ?? { message: text, words: [] };
       return judged(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
     },
     ofComplaint: ofComplaint as HostFault['ofComplaint'],

@@ -78,7 +78,7 @@ export class TemplateJsonParser {
       // Slices are compared as blocks of memory; `startsWith` goes by characters, and gains nothing on parsing.
       if (text.slice(at, from) !== piece) return -1;
       at = endOfString(text, from);
-      const string = at < 0 ? undefined : stringOf(text, from, at);
+      const string = at < 0 ? undefined : readString(text, from, at);
       if (string === undefined) return -1;
       this.#strings[index] = string;
     }
@@ -98,7 +98,7 @@ export class TemplateJsonParser {
       if (this.#wait === 0) this.#last = value;
       return;
     }
-    const frame = this.#last === undefined ? undefined : frameOf(this.#last, value, text);
+    const frame = this.#last === undefined ? undefined : createFrame(this.#last, value, text);
     if (frame) {
       this.#frame = frame;
       this.#misses = 0;
@@ -125,7 +125,7 @@ function isEscaped(text: string, at: number, from: number): boolean {
 }
 
 /** A copy of the string between two quotes; undefined if it is not JSON. */
-function stringOf(text: string, from: number, to: number): string | undefined {
+function readString(text: string, from: number, to: number): string | undefined {
   if (to - from <= COPIED_CHARS_MAX && isPlain(text, from, to)) return text.slice(from, to);
   try {
     return JSON.parse(text.slice(from - 1, to + 1));
@@ -143,15 +143,15 @@ function isPlain(text: string, from: number, to: number): boolean {
 }
 
 /** The frame of a text whose value differs from another one only in strings. */
-function frameOf(last: unknown, value: unknown, text: string): Frame | undefined {
+function createFrame(last: unknown, value: unknown, text: string): Frame | undefined {
   const paths: (readonly string[])[] = [];
   if (!isFields(last) || !isFields(value) || !findStrings([last, value], [], paths)) return undefined;
-  const strings = paths.map((path) => placeOf(value, path)).map(({ holder, key }) => holder[key] as string);
+  const strings = paths.map((path) => findPlace(value, path)).map(({ holder, key }) => holder[key] as string);
   const pieces = paths.length > STRINGS_MAX ? undefined : cutAt(text, strings);
   if (!pieces) return undefined;
   const framed = parsed(pieces.reduce((before, piece, index) => before + probe(index - 1) + piece));
   if (!framed) return undefined;
-  const places = paths.map((path) => placeOf(framed, path));
+  const places = paths.map((path) => findPlace(framed, path));
   // A string may have been found where another one says the same.
   if (!places.every(({ holder, key }, index) => holder?.[key] === probe(index))) return undefined;
   return { pieces, value: framed, places };
@@ -187,7 +187,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-function placeOf(value: Fields, path: readonly string[]): Place {
+function findPlace(value: Fields, path: readonly string[]): Place {
   const holder = path.slice(0, -1).reduce((fields, key) => (fields?.[key] ?? {}) as Fields, value);
   return { holder, key: path.at(-1) as string };
 }

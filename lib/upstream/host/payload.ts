@@ -24,11 +24,11 @@ interface Base64 {
 
 export function encodePayload(body: HostRequest['body']): Payload | undefined {
   if (body === undefined) return undefined;
-  if (typeof body === 'string') return payloadOf([body]);
-  if (typeof body === 'function') return { ...payloadOf(encodeJson(body)), type: 'application/json' };
-  if (body instanceof Uint8Array) return payloadOf([body]);
+  if (typeof body === 'string') return createPayload([body]);
+  if (typeof body === 'function') return { ...createPayload(encodeJson(body)), type: 'application/json' };
+  if (body instanceof Uint8Array) return createPayload([body]);
   const { type, pieces } = encodeMultipart(body);
-  return { ...payloadOf(pieces), type };
+  return { ...createPayload(pieces), type };
 }
 
 /** In the value, bytes are represented by a mark that no client's text can contain; the bytes replace it. */
@@ -52,16 +52,16 @@ const afterMark = (after: string) => after.slice(after.indexOf(';') + 1);
 /** Up to this length a body is sent in one go, and undici keeps it until the reply ends. */
 const SHORT_LENGTH = 16 * 1024;
 
-function payloadOf(pieces: readonly Piece[]): Payload {
+function createPayload(pieces: readonly Piece[]): Payload {
   const [only] = pieces;
   // Most calls: the characters need not be looked at.
   if (pieces.length === 1 && typeof only === 'string' && only.length <= SHORT_LENGTH) return { body: only };
-  const length = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0);
+  const length = pieces.reduce((sum, piece) => sum + measureLength(piece), 0);
   if (length > SHORT_LENGTH) return { body: sendPieces([...pieces]), length };
-  return { body: Buffer.concat(pieces.flatMap((piece) => [...chunksOf(piece)])) };
+  return { body: Buffer.concat(pieces.flatMap((piece) => [...encodeInSlices(piece)])) };
 }
 
-function lengthOf(piece: Piece): number {
+function measureLength(piece: Piece): number {
   if (typeof piece === 'string') return Buffer.byteLength(piece);
   return 'base64' in piece ? 4 * Math.ceil(piece.base64.length / 3) : piece.length;
 }
@@ -69,7 +69,7 @@ function lengthOf(piece: Piece): number {
 /** Each piece is released when it is sent; other work gets a turn between two chunks. */
 async function* sendPieces(pieces: Piece[]): AsyncGenerator<Uint8Array> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-    for (const chunk of chunksOf(piece)) {
+    for (const chunk of encodeInSlices(piece)) {
       yield chunk;
       await turn();
       // An upstream that answers early does not need the rest; the end of the reply ends the request.
@@ -88,7 +88,7 @@ function isGone(piece: Piece): boolean {
 const SLICE_BYTES = 48 * 1024;
 
 /** Chunks are copies: the memory they are made from may be released while a socket still has them. */
-function* chunksOf(piece: Piece): Generator<Uint8Array> {
+function* encodeInSlices(piece: Piece): Generator<Uint8Array> {
   if (typeof piece === 'string') {
     for (const slice of sliceText(piece, SLICE_BYTES)) yield Buffer.from(slice);
     return;

@@ -6,16 +6,16 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined if neither is given. */
-export function retryAfterOf(headers: Headers, now: number = Date.now()): number | undefined {
-  const ms = numberOf(headers['retry-after-ms']);
+export function readRetryAfter(headers: Headers, now: number = Date.now()): number | undefined {
+  const ms = parseSeconds(headers['retry-after-ms']);
   if (ms !== undefined) return limit(ms);
-  const seconds = numberOf(headers['retry-after']);
+  const seconds = parseSeconds(headers['retry-after']);
   if (seconds !== undefined) return limit(seconds * 1000);
   const date = Date.parse(`${headers['retry-after'] ?? ''}`);
   return Number.isNaN(date) ? undefined : limit(date - now);
 }
 
-function numberOf(value: string | string[] | undefined): number | undefined {
+function parseSeconds(value: string | string[] | undefined): number | undefined {
   return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
 }
 

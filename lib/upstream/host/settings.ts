@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provider } from '../contract/provider.ts';
-import { schemaOf } from './account-settings.ts';
+import { createAccountSchema } from './account-settings.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './key-ring.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
@@ -58,7 +58,7 @@ export interface OpenProvider<Made extends Closable = Provider> {
 export function createProvider<Made extends Closable = Provider>(options: ProviderOptions<Made>): OpenProvider<Made> {
   const { plugin, upstream, log, clock, extras } = options;
   const { settings, secrets, schema } = checkSettings(options);
-  const title = titleOf(options);
+  const title = quoteUpstream(options);
   const proxy = readProxy(settings, title);
   const ca = readCa(settings, title);
   const host = createHost({
@@ -82,7 +82,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     secrets,
     lacksSecret: lacksSecret(schema, settings),
     keyHealth: host.keyHealth,
-    origin: baseOriginOf(settings, title),
+    origin: readBaseOrigin(settings, title),
     proxy,
     async close() {
       await provider.close?.();
@@ -98,7 +98,7 @@ export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | '
   readonly schema: Joi.ObjectSchema;
 } {
   const { plugin, settings } = options;
-  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => schemaOf(plugin));
+  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => createAccountSchema(plugin));
   if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
   const { value, error } = schema.validate(settings ?? {}, {
     convert: false,
@@ -108,14 +108,14 @@ export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | '
   const secrets = findSecrets(schema, value);
   if (error) {
     const words = error.details.map((detail) => detail.message).join('; ');
-    throw new OperatorError(`${titleOf(options)}: bad settings: ${scrub(words, secrets)}`);
+    throw new OperatorError(`${quoteUpstream(options)}: bad settings: ${scrub(words, secrets)}`);
   }
   return { settings: value, secrets, schema };
 }
 
 const TITLE = 'Upstream';
 
-function titleOf({ upstream, title = TITLE }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
+function quoteUpstream({ upstream, title = TITLE }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
   return `${title} \`${upstream}\``;
 }
 
@@ -128,7 +128,7 @@ function readKeys(settings: object): readonly string[] {
 function findOrigins(settings: object, title: string): readonly string[] {
   const origins = new Set<string>();
   const visit = (name: string, value: unknown): void => {
-    if (typeof value === 'string' && name.endsWith('Url')) origins.add(originOf(value, `${title}: \`${name}\``));
+    if (typeof value === 'string' && name.endsWith('Url')) origins.add(readOrigin(value, `${title}: \`${name}\``));
     else if (Array.isArray(value)) for (const element of value) visit(name, element);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) visit(key, inner);
@@ -138,12 +138,12 @@ function findOrigins(settings: object, title: string): readonly string[] {
   return [...origins];
 }
 
-function baseOriginOf(settings: object, title: string): string | undefined {
+function readBaseOrigin(settings: object, title: string): string | undefined {
   if (!('baseUrl' in settings) || typeof settings.baseUrl !== 'string') return undefined;
-  return originOf(settings.baseUrl, `${title}: \`baseUrl\``);
+  return readOrigin(settings.baseUrl, `${title}: \`baseUrl\``);
 }
 
-function originOf(text: string, where: string): string {
+function readOrigin(text: string, where: string): string {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new OperatorError(`${where} is not an http or https URL`);

@@ -7,15 +7,16 @@ import { dataUrlOf } from './data-url.ts';
 import { resolutionOf } from './resolutions.ts';
 
 /** `HostImage.fill`. */
-export const fillForImage: HostImage['fill'] = (call, template, how) => fillWith(template, imageValuesOf(call, how));
+export const fillForImage: HostImage['fill'] = (call, template, how) =>
+  fillWith(template, createImageValues(call, how));
 
 /** `HostVideo.fill`. */
 export const fillForVideo: HostVideo['fill'] = (call, template, how) => {
   const { resolution, ...own } = resolutionOf(call, 'resolution', call.resolution ?? undefined);
-  return { ...fillWith(template, { ...videoValuesOf(call, how), resolution }), ...own };
+  return { ...fillWith(template, { ...createVideoValues(call, how), resolution }), ...own };
 };
 
-function videoValuesOf(call: VideoCall, { sizeMap, base64, isAspectOfPicture }: VideoFillOptions): JsonObject {
+function createVideoValues(call: VideoCall, { sizeMap, base64, isAspectOfPicture }: VideoFillOptions): JsonObject {
   const { prompt, seconds, size, aspect, image } = call;
   return {
     prompt,
@@ -27,7 +28,7 @@ function videoValuesOf(call: VideoCall, { sizeMap, base64, isAspectOfPicture }: 
   };
 }
 
-function imageValuesOf({ prompt, size, aspect, images }: ImageCall, { sizeMap, base64 }: FillOptions): JsonObject {
+function createImageValues({ prompt, size, aspect, images }: ImageCall, { sizeMap, base64 }: FillOptions): JsonObject {
   const named = (shape: string | undefined) => shape && (sizeMap[shape] ?? shape);
   const asked = size && `${size.width}x${size.height}`;
   const urls = images.map((picture) => dataUrlOf(picture, base64));

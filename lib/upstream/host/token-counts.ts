@@ -4,7 +4,7 @@ import type { CountNames, TokenCounts } from '../contract/format.ts';
 import { fieldsOf } from './fields.ts';
 
 /** A count from 0 on, also as text. */
-export function countOf(value: unknown): number | undefined {
+export function readCount(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || !(number >= 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
   return Math.ceil(number);
@@ -14,7 +14,7 @@ export function countOf(value: unknown): number | undefined {
 export function findCount(...values: readonly unknown[]): number | undefined {
   let found: number | undefined;
   for (const value of values) {
-    const count = countOf(value);
+    const count = readCount(value);
     if (count !== undefined && count > 0) return count;
     found ??= count;
   }
@@ -22,11 +22,11 @@ export function findCount(...values: readonly unknown[]): number | undefined {
 }
 
 /** An object's counts with these names, those of a kind added up. */
-export function namedCountsOf(value: unknown, names: CountNames): TokenCounts {
+export function sumNamedCounts(value: unknown, names: CountNames): TokenCounts {
   const fields = fieldsOf(value);
   const counts: { -readonly [Name in keyof TokenCounts]: number } = {};
   for (const kind of KINDS) {
-    const found = (names[kind] ?? []).map((name) => countOf(fields[name])).filter((count) => count !== undefined);
+    const found = (names[kind] ?? []).map((name) => readCount(fields[name])).filter((count) => count !== undefined);
     if (found.length > 0) counts[kind] = found.reduce((sum, count) => sum + count, 0);
   }
   return counts;

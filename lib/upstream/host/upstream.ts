@@ -12,7 +12,7 @@ import { exchange } from './exchange.ts';
 import { isUpstreamFault, upstreamFault } from './fault.ts';
 import type { Key } from './key-ring.ts';
 import { encodePayload } from './payload.ts';
-import { retryAfterOf } from './retry-after.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { scrub } from './secret.ts';
 
 export interface UpstreamOptions {
@@ -110,7 +110,7 @@ interface Target {
 }
 
 /** The target of a URL, if it is allowed. */
-function targetOf(url: string, origins: ReadonlySet<string>): Target {
+function parseTarget(url: string, origins: ReadonlySet<string>): Target {
   const parsed = URL.parse(url);
   if (!parsed || !origins.has(parsed.origin)) {
     const named = parsed?.origin ?? 'something that is not a URL';
@@ -121,7 +121,7 @@ function targetOf(url: string, origins: ReadonlySet<string>): Target {
 
 async function send(sending: Sending): Promise<UpstreamResponse> {
   const { url, init, key, origins } = sending;
-  const target = targetOf(url, origins);
+  const target = parseTarget(url, origins);
   const { auth, signal } = init;
   signal.throwIfAborted();
   if (!auth || !key) return sendWith({}, sending, target);
@@ -163,7 +163,7 @@ async function sendWith(fields: HeaderFields, sending: Sending, target: Target):
       status,
       headers: replied,
       keyId: key?.id,
-      retryAfterMs: retryAfterOf(replied),
+      retryAfterMs: readRetryAfter(replied),
       body: new UpstreamBody({ source, signal, toError, secrets }),
     };
   } catch (error) {
@@ -194,7 +194,7 @@ function addHeaders(headers: OwnHeaders, given: Readonly<Record<string, string>>
 function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {
   if (isUpstreamFault(error)) return error;
   if (error instanceof LimitError) return upstreamFault('protocol', error.message);
-  const code = codeOf(error);
+  const code = readErrorCode(error);
   const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
   return upstreamFault(kindOfCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
 }
@@ -209,7 +209,7 @@ const UNSENT_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
 /** The name if there is no code; connecting to several addresses fails with a code but an empty message. */
-function codeOf(error: Error): string {
+function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 

@@ -38,7 +38,7 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
 
     async look({ url, keyId }, init, read) {
       if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
-      const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(verdictOf);
+      const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(readVerdict);
       if ('fault' in reply) return reply;
       const { retryAfterMs, body } = reply;
       const text = await body.text();
@@ -47,7 +47,7 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       const value = parse(text, fault);
       const report = read(fieldsOf(value));
       if (nameOf(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
-      const state = await stateOf(report, fault).catch(verdictOf);
+      const state = await toVideoState(report, fault).catch(readVerdict);
       return 'fault' in state || 'result' in state ? state : { ...state, ...patience };
     },
 
@@ -59,7 +59,7 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
 }
 
 /** Only the job itself can break content rules: some refuse a poll of such a job, or its result. */
-function verdictOf(error: unknown): Extract<VideoState, { status: 'failed' }> {
+function readVerdict(error: unknown): Extract<VideoState, { status: 'failed' }> {
   if (isUpstreamFault(error) && error.about === 'content') return { status: 'failed', fault: error };
   throw error;
 }
@@ -75,7 +75,7 @@ function named(status: VideoState['status'], words: string): [string, VideoState
   return words.split(' ').map((word) => [word, status]);
 }
 
-async function stateOf(report: VideoReport, fault: HostFault): Promise<VideoState> {
+async function toVideoState(report: VideoReport, fault: HostFault): Promise<VideoState> {
   const word = String(report.status).trim().toLowerCase();
   const status = WORDS.get(word) ?? 'processing';
   if (status === 'failed') {
@@ -83,7 +83,7 @@ async function stateOf(report: VideoReport, fault: HostFault): Promise<VideoStat
     return { status, fault: fault.ofComplaint(saysNothing(error) ? `the job is ${word}` : error, true) };
   }
   if (status === 'completed') return completed(report);
-  const progress = percentOf(report.progress);
+  const progress = parsePercent(report.progress);
   return { status, ...(progress !== undefined && { progress }) };
 }
 
@@ -99,7 +99,7 @@ function isLink(url: unknown): url is string {
 }
 
 /** A whole 1 is one percent: only a fraction shows that the scale ends at 1. */
-function percentOf(value: unknown): number | undefined {
+function parsePercent(value: unknown): number | undefined {
   const text = typeof value === 'string' ? value.trim() : undefined;
   const number = text === undefined ? value : Number.parseFloat(text);
   if (typeof number !== 'number' || !Number.isFinite(number) || number < 0) return undefined;

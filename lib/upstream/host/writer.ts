@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Block, BlockState, FinishReason, ProviderPart, UsageCounts } from '../../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from '../contract/answer.ts';
-import { countOf } from './token-counts.ts';
+import { readCount } from './token-counts.ts';
 import { ToolArguments } from './tool-arguments.ts';
 
 interface OpenBlock {
@@ -180,7 +180,7 @@ export class Writer implements AnswerWriter {
   usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void {
     const told: Counts = {};
     for (const name of COUNTS) {
-      const count = countOf(counts[name]);
+      const count = readCount(counts[name]);
       if (count !== undefined) told[name] = count;
     }
     // No prompt is empty: such zeros are what servers report before they count, or instead of it.

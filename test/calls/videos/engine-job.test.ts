@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Ending } from '../../../lib/calls/ending.ts';
 import { createRouteHealth, type RouteHealth } from '../../../lib/calls/health.ts';
 import { createVideoEngine, type VideoEngineOptions, type VideoStart } from '../../../lib/calls/videos/engine.ts';
-import { videoIdOf } from '../../../lib/calls/videos/job-id.ts';
+import { toVideoId } from '../../../lib/calls/videos/job-id.ts';
 import type { VideoModel } from '../../../lib/catalog/model.ts';
 import type { VideoProvider } from '../../../lib/upstream/contract/provider.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
@@ -13,7 +13,7 @@ import { makeGate } from '../../../testkit/faulty-store.ts';
 
 const AT = 5_000_000;
 const REQUEST = `req_${'0'.repeat(32)}`;
-const ID = videoIdOf(REQUEST);
+const ID = toVideoId(REQUEST);
 const MINUTE_MS = 60_000;
 const IMAGE = { mediaType: 'image/png', bytes: new Uint8Array([1]) } as unknown as NonNullable<VideoStart['image']>;
 const ASKED = { seconds: 5, size: { width: 1280, height: 720 }, resolution: '720p', aspect: '16:9' };

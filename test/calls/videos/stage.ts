@@ -2,9 +2,9 @@
 import { type CallContext, GONE } from '../../../lib/calls/context.ts';
 import type { Ending } from '../../../lib/calls/ending.ts';
 import { createRouteHealth } from '../../../lib/calls/health.ts';
-import { videoIdOf } from '../../../lib/calls/videos/job-id.ts';
+import { toVideoId } from '../../../lib/calls/videos/job-id.ts';
 import { openVideos, type Videos } from '../../../lib/calls/videos/open.ts';
-import { termsOf } from '../../../lib/calls/videos/terms.ts';
+import { computeVideoTerms } from '../../../lib/calls/videos/terms.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
 import type { OpenUpstream, VideoModel } from '../../../lib/catalog/model.ts';
 import { createLedger, type Ledger } from '../../../lib/ledger/ledger.ts';
@@ -140,12 +140,12 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     };
     const model = catalog.models[0] as VideoModel;
     const asked = { seconds: 5, size: undefined, aspect: undefined, resolution: undefined };
-    const request = { model, terms: termsOf(model, asked), prompt: 'a red square', image: undefined };
+    const request = { model, terms: computeVideoTerms(model, asked), prompt: 'a red square', image: undefined };
     const thrown = await videos.engine.start(request, context).then(
       () => undefined,
       (error: unknown) => error,
     );
-    const id = videoIdOf(requestId);
+    const id = toVideoId(requestId);
     return { id, requestId, thrown, job: await real.jobs.get(id) };
   }
 

@@ -1,6 +1,6 @@
 // What a video comes to: its length, what is sent upstream, and the price of exactly that.
 import { expect } from 'chai';
-import { termsOf } from '../../../lib/calls/videos/terms.ts';
+import { computeVideoTerms } from '../../../lib/calls/videos/terms.ts';
 import type { VideoModel } from '../../../lib/catalog/model.ts';
 import { parseRub } from '../../../lib/money/money.ts';
 import type { VideoPrice } from '../../../lib/money/price.ts';
@@ -40,7 +40,7 @@ function sizeOf(text: string) {
 }
 
 function terms(model: VideoModel, { seconds, size, aspect, resolution }: Wanted) {
-  return termsOf(model, { seconds, aspect, resolution, size: size === undefined ? undefined : sizeOf(size) });
+  return computeVideoTerms(model, { seconds, aspect, resolution, size: size === undefined ? undefined : sizeOf(size) });
 }
 
 describe('terms', () => {

@@ -1,10 +1,10 @@
 // Whose video an id names, and which ids the store is asked for.
 import { expect } from 'chai';
 import { isFault } from '../../../lib/base/faults.ts';
-import { videoIdOf } from '../../../lib/calls/videos/job-id.ts';
+import { toVideoId } from '../../../lib/calls/videos/job-id.ts';
 import { findVideo } from '../../../lib/calls/videos/view.ts';
 
-const ID = videoIdOf('req_0123456789abcdef0123456789abcdef');
+const ID = toVideoId('req_0123456789abcdef0123456789abcdef');
 
 describe('findVideo', () => {
   async function find(id: string, account: string) {

@@ -1,37 +1,37 @@
 // Where an error may be in what an upstream answers, and what is taken from it.
 import { expect } from 'chai';
-import { complaintOf } from '../../../lib/upstream/host/error-body.ts';
+import { findComplaint } from '../../../lib/upstream/host/error-body.ts';
 
 const LONG = 'x'.repeat(3000);
 
 describe('the complaint in an answer', () => {
   it('has its message under any of the names that servers use', () => {
     for (const name of ['message', 'msg', 'error_msg', 'details', 'Message', 'Msg', 'title']) {
-      expect(complaintOf({ error: { [name]: 'm' } })?.message, name).to.equal('m');
+      expect(findComplaint({ error: { [name]: 'm' } })?.message, name).to.equal('m');
     }
     for (const place of ['error', 'errors', 'detail', 'Error', 'ErrorMsg']) {
-      expect(complaintOf({ [place]: { message: 'm' } })?.message, place).to.equal('m');
-      expect(complaintOf({ [place]: [{ message: 'm' }] })?.message, place).to.equal('m');
-      expect(complaintOf({ [place]: 'm' })?.message, place).to.equal('m');
+      expect(findComplaint({ [place]: { message: 'm' } })?.message, place).to.equal('m');
+      expect(findComplaint({ [place]: [{ message: 'm' }] })?.message, place).to.equal('m');
+      expect(findComplaint({ [place]: 'm' })?.message, place).to.equal('m');
     }
-    for (const name of ['message', 'msg']) expect(complaintOf({ error: true, [name]: 'm' })?.message).to.equal('m');
-    expect(complaintOf({ error: { code: 7 } })?.message).to.equal('{"code":7}');
-    expect(complaintOf({ error: { message: '', code: 7 } })?.message).to.equal('{"message":"","code":7}');
-    expect(complaintOf({ error: { message: { why: 'm' } } })?.message).to.equal('{"why":"m"}');
+    for (const name of ['message', 'msg']) expect(findComplaint({ error: true, [name]: 'm' })?.message).to.equal('m');
+    expect(findComplaint({ error: { code: 7 } })?.message).to.equal('{"code":7}');
+    expect(findComplaint({ error: { message: '', code: 7 } })?.message).to.equal('{"message":"","code":7}');
+    expect(findComplaint({ error: { message: { why: 'm' } } })?.message).to.equal('{"why":"m"}');
   });
 
   it('has the codes of the error, the reasons of its details, and those around it, in this order', () => {
     const inner = { code: 'A', type: 'B', status: 'C', error_code: 'D', http_code: 'E', httpCode: 'F', Code: 'G' };
     const error = { ...inner, message: 'm', details: [{ reason: 'H' }, 1], metadata: { error_type: 'I' } };
     const outer = { code: 'J', type: 'K', error_type: 'L', error_code: 'M', status: 'N' };
-    expect(complaintOf({ error, ...outer })).to.deep.equal({ message: 'm', words: [...'abcdefghijklmn'] });
+    expect(findComplaint({ error, ...outer })).to.deep.equal({ message: 'm', words: [...'abcdefghijklmn'] });
   });
 
   it('has no words that say nothing, and none too long for one', () => {
     for (const code of ['', '0', 0, 'ERROR', 'null', 'none', 'api_error', LONG, 'x'.repeat(100), true, null, {}]) {
-      expect(complaintOf({ error: { message: 'm', code } }), `${code}`).to.deep.equal({ message: 'm', words: [] });
+      expect(findComplaint({ error: { message: 'm', code } }), `${code}`).to.deep.equal({ message: 'm', words: [] });
     }
-    expect(complaintOf({ error: { message: 'm', code: 'x'.repeat(99) } })?.words).to.deep.equal(['x'.repeat(99)]);
+    expect(findComplaint({ error: { message: 'm', code: 'x'.repeat(99) } })?.words).to.deep.equal(['x'.repeat(99)]);
   });
 
   it('has a status where a code is one of an error', () => {
@@ -42,7 +42,7 @@ describe('the complaint in an answer', () => {
       [{ error: { message: 'm', status_code: 402 } }, 402],
       [{ error: { message: 'm', code: 401 }, status: 500 }, 401],
     ] as const;
-    for (const [value, status] of rows) expect(complaintOf(value)?.status, JSON.stringify(value)).to.equal(status);
+    for (const [value, status] of rows) expect(findComplaint(value)?.status, JSON.stringify(value)).to.equal(status);
   });
 
   it('is there without an object of its own, where the answer says that it failed', () => {
@@ -59,8 +59,8 @@ describe('the complaint in an answer', () => {
       { message: 'm' },
       { msg: 'm' },
     ]) {
-      expect(complaintOf(value), JSON.stringify(value)).to.have.property('message');
-      expect(complaintOf([value]), JSON.stringify(value)).to.have.property('message');
+      expect(findComplaint(value), JSON.stringify(value)).to.have.property('message');
+      expect(findComplaint([value]), JSON.stringify(value)).to.have.property('message');
     }
     for (const value of [
       {},
@@ -74,18 +74,18 @@ describe('the complaint in an answer', () => {
       { message: '' },
       { base_resp: {} },
     ]) {
-      expect(complaintOf(value), JSON.stringify(value)).to.equal(undefined);
+      expect(findComplaint(value), JSON.stringify(value)).to.equal(undefined);
     }
   });
 
   it('is of the code beside the answer, with what it says', () => {
-    const told = (base_resp: object) => complaintOf({ base_resp, choices: [] });
+    const told = (base_resp: object) => findComplaint({ base_resp, choices: [] });
     expect(told({ status_code: 7, status_msg: 'm' })).to.deep.equal({ message: 'm', words: ['base:7'] });
     expect(told({ status_code: 7 })).to.deep.equal({ message: 'no message', words: ['base:7'] });
   });
 
   it('is no longer than it helps', () => {
-    expect(complaintOf({ error: { code: LONG } })?.message).to.have.length(2000);
-    expect(complaintOf({ error: { message: [LONG] } })?.message).to.have.length(2000);
+    expect(findComplaint({ error: { code: LONG } })?.message).to.have.length(2000);
+    expect(findComplaint({ error: { message: [LONG] } })?.message).to.have.length(2000);
   });
 });

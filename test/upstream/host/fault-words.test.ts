@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { complaintOf } from '../../../lib/upstream/host/error-body.ts';
+import { findComplaint } from '../../../lib/upstream/host/error-body.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
 
 const host = createHostFault({
@@ -168,12 +168,12 @@ describe('faults by what an upstream says', () => {
 
   it('takes the mere word that there is an error, and none that there is none', () => {
     expect(host.ofComplaint({ error: true, choices: [] })).to.include({ kind: 'server', detail: 'true' });
-    for (const error of [false, 0, '', null, {}, []]) expect(complaintOf({ error, choices: [] })).to.equal(undefined);
+    for (const error of [false, 0, '', null, {}, []]) expect(findComplaint({ error, choices: [] })).to.equal(undefined);
   });
 
   it('takes an error apart wherever it is', () => {
     expect(
-      complaintOf({ error: { message: 'm', code: 'C', metadata: { error_type: 'T' } }, status: 503 }),
+      findComplaint({ error: { message: 'm', code: 'C', metadata: { error_type: 'T' } }, status: 503 }),
     ).to.deep.equal({
       message: 'm',
       words: ['c', 't', '503'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fault, isFault } from '../../../lib/base/faults.ts';
 import type { RefusalCause, UpstreamFaultKind } from '../../../lib/upstream/contract/provider.ts';
-import { alertOf, toClientFault } from '../../../lib/upstream/host/client-fault.ts';
+import { findAlert, toClientFault } from '../../../lib/upstream/host/client-fault.ts';
 import { isUpstreamFault, kindOfStatus, upstreamFault } from '../../../lib/upstream/host/fault.ts';
 
 const kinds: readonly (readonly [
@@ -57,8 +57,8 @@ describe('faults of upstreams', () => {
       expect(shown.data).to.include({ code, retryable });
       expect(shown.message).not.to.include('their own words');
       expect(shown.cause).to.equal(thrown);
-      expect(alertOf(thrown)).to.equal(alert);
-      expect(alertOf(upstreamFault(kind, 'x', { status: 404 }))).to.equal(alert);
+      expect(findAlert(thrown)).to.equal(alert);
+      expect(findAlert(upstreamFault(kind, 'x', { status: 404 }))).to.equal(alert);
     });
   }
 
@@ -84,7 +84,7 @@ describe('faults of upstreams', () => {
 
   for (const status of [500, 502, 503, 529, 499]) {
     it(`${status >= 500 ? 'alerts' : 'does not alert'} the operator at status ${status}`, () => {
-      const alert = alertOf(upstreamFault(kindOfStatus(status), 'x', { status }));
+      const alert = findAlert(upstreamFault(kindOfStatus(status), 'x', { status }));
       expect(alert).to.equal(status >= 500 ? 'an upstream is failing on its side' : undefined);
     });
   }

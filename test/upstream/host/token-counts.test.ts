@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { countOf, findCount, namedCountsOf } from '../../../lib/upstream/host/token-counts.ts';
+import { findCount, readCount, sumNamedCounts } from '../../../lib/upstream/host/token-counts.ts';
 
 describe('untrusted counts of tokens', () => {
   it('are whole, zero or more, and no more than can be counted', () => {
@@ -15,7 +15,7 @@ describe('untrusted counts of tokens', () => {
         (value) => [value, undefined] as const,
       ),
     ] as const;
-    for (const [value, count] of rows) expect(countOf(value), JSON.stringify(value)).to.equal(count);
+    for (const [value, count] of rows) expect(readCount(value), JSON.stringify(value)).to.equal(count);
   });
 
   it('have the first of several names that is above zero', () => {
@@ -29,9 +29,9 @@ describe('untrusted counts of tokens', () => {
 
   it('are added up by their kinds', () => {
     const names = { input: ['a', 'b'], cacheRead: ['r'], output: ['c'] };
-    expect(namedCountsOf({ a: 1, b: 2, c: 4, r: 0 }, names)).to.deep.equal({ input: 3, cacheRead: 0, output: 4 });
-    expect(namedCountsOf({ b: 2, d: 5 }, names)).to.deep.equal({ input: 2 });
-    expect(namedCountsOf({ a: 'x' }, names)).to.deep.equal({});
-    expect(namedCountsOf(null, names)).to.deep.equal({});
+    expect(sumNamedCounts({ a: 1, b: 2, c: 4, r: 0 }, names)).to.deep.equal({ input: 3, cacheRead: 0, output: 4 });
+    expect(sumNamedCounts({ b: 2, d: 5 }, names)).to.deep.equal({ input: 2 });
+    expect(sumNamedCounts({ a: 'x' }, names)).to.deep.equal({});
+    expect(sumNamedCounts(null, names)).to.deep.equal({});
   });
 });

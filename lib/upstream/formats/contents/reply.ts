@@ -10,7 +10,7 @@ import type {
   TokenCounts,
 } from '../../contract/provider.ts';
 import { fieldsOf, isFields } from '../../host/fields.ts';
-import { countOf } from '../../host/token-counts.ts';
+import { readCount } from '../../host/token-counts.ts';
 
 /** The format of the signatures that reasoning and calls go back with. */
 export const CONTENTS_STATE = 'contents';
@@ -79,12 +79,12 @@ function readState(signature: unknown): BlockState | undefined {
  * and the reasoning beside the answer, are counted apart, unless the total says that they are included.
  */
 function readCounts(usage: JsonObject): TokenCounts {
-  const prompt = countOf(usage.promptTokenCount);
-  const cacheRead = countOf(usage.cachedContentTokenCount);
-  const answer = countOf(usage.candidatesTokenCount);
-  const reasoning = countOf(usage.thoughtsTokenCount);
-  const tools = countOf(usage.toolUsePromptTokenCount);
-  const total = countOf(usage.totalTokenCount);
+  const prompt = readCount(usage.promptTokenCount);
+  const cacheRead = readCount(usage.cachedContentTokenCount);
+  const answer = readCount(usage.candidatesTokenCount);
+  const reasoning = readCount(usage.thoughtsTokenCount);
+  const tools = readCount(usage.toolUsePromptTokenCount);
+  const total = readCount(usage.totalTokenCount);
   const isInside = total !== undefined && total === (prompt ?? 0) + (answer ?? 0) && (reasoning ?? 0) <= (answer ?? 0);
   const beside = isInside ? 0 : (reasoning ?? 0);
   const read = cacheRead ?? 0;

@@ -1,7 +1,7 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
 import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from '../../contract/provider.ts';
 import { fieldsOf, isFields } from '../../host/fields.ts';
-import { namedCountsOf } from '../../host/token-counts.ts';
+import { sumNamedCounts } from '../../host/token-counts.ts';
 import { Usage } from '../usage.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
@@ -98,7 +98,7 @@ export class MessageReply implements AnswerReader {
   #takeLastCounts(event: JsonObject, out: AnswerWriter): void {
     const { counts } = this.#quirks;
     this.#count(event.usage, out);
-    if (counts && !this.#usage.hasOutput) out.usage(namedCountsOf(fieldsOf(event, ...counts.at), counts.names));
+    if (counts && !this.#usage.hasOutput) out.usage(sumNamedCounts(fieldsOf(event, ...counts.at), counts.names));
   }
 
   /** The whole message, from an endpoint that does not stream. */
