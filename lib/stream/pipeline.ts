@@ -37,7 +37,7 @@ interface Waiter<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Not a generator: each of the promises that one makes for a batch costs a stream of single words 2 % of its CPU. */
+/** Not a generator: nested ones made a stream of single words a quarter dearer (`npm run bench -- --only paced`). */
 class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
   readonly #options: PipelineOptions<In>;
   #source: AsyncIterator<readonly In[]> | undefined;
