@@ -1,9 +1,9 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
-import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
+import { type ImagePrice, serializePrice, type TextPrice, type VideoPrice } from '../money/price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
+import { readPrice, readTextPrice } from './price.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
-import { readPrice } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */
 export interface Route {
@@ -52,12 +52,12 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
   const routes = buildRoutes(entry, upstreams);
   switch (entry.type) {
     case 'text': {
-      const price = { input: readPrice(entry.price.input), output: readPrice(entry.price.output) };
-      return { ...entry, routes, price, prices: serializePrices(price) };
+      const price = readTextPrice(entry.price);
+      return { ...entry, routes, price, prices: serializePrice(price) };
     }
     case 'image': {
       const price = { request: readPrice(entry.price.request) };
-      return { ...entry, routes, price, prices: serializePrices(price) };
+      return { ...entry, routes, price, prices: serializePrice(price) };
     }
     case 'video':
       return { ...entry, routes, price: readVideoPrice(entry.price) };
@@ -80,11 +80,6 @@ function buildRoutes(
 /** Routes of unknown cost come last. */
 function costRank({ cost }: RouteEntry): number {
   return cost === undefined ? Number.POSITIVE_INFINITY : Number(readPrice(cost));
-}
-
-/** Serializes prices as JSON in micro-roubles, as stored with charges. */
-function serializePrices(price: TextPrice | ImagePrice): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, `${micro}`])));
 }
 
 function readVideoPrice(price: VideoEntry['price']): VideoPrice {

@@ -1,7 +1,7 @@
 // The schema of a catalog file: one shape per model type.
 import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
-import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
+import { PRICE_MESSAGES, price, type TextPriceEntry, textPrice } from './price.ts';
 import { RESOLUTION_LABEL } from './resolution.ts';
 import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 
@@ -71,7 +71,7 @@ export interface TextEntry extends ModelBase {
   readonly type: 'text';
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
-  readonly price: { readonly input: string; readonly output: string };
+  readonly price: TextPriceEntry;
   /** Understands images. Informative only: the catalog's `vision` list decides which models answer them. */
   readonly vision: boolean;
   /** Supports tools. */
@@ -112,11 +112,6 @@ export interface VideoEntry extends ModelBase {
 
 export type ModelEntry = TextEntry | ImageEntry | VideoEntry;
 
-const price = Joi.string().custom((value: string, helpers) => {
-  const micro = parseRub(value);
-  return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? value : helpers.error('price.bad');
-}, 'price');
-
 /** Not empty: joi refuses empty strings by default. */
 const name = Joi.string().max(200);
 const names = Joi.array().items(name);
@@ -143,7 +138,7 @@ const text = Joi.object({
   ...base,
   type: Joi.valid('text').required(),
   delivery: Joi.valid('stream', 'buffered').default('stream'),
-  price: Joi.object({ input: price.required(), output: price.required() }).required(),
+  price: textPrice.required(),
   vision: flag,
   tools: flag,
   demands: Joi.boolean().default(Joi.ref('tools')),
@@ -224,12 +219,5 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   abortEarly: false,
   convert: false,
   errors: { wrap: { label: false } },
-  messages: {
-    'price.bad': '{{#label}} must be a decimal string in RUB above zero with at most 6 decimals, such as "12.5"',
-  },
+  messages: PRICE_MESSAGES,
 });
-
-/** Parses a price that the schema has accepted. */
-export function readPrice(decimal: string): Micro {
-  return parseRub(decimal) as Micro;
-}

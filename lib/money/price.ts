@@ -1,10 +1,31 @@
 // Model prices and the price rules of text: the amount a call holds and what it costs, rounded half up once.
 import type { Micro } from './money.ts';
 
-/** Prices of a text model, per 1M tokens. */
-export interface TextPrice {
+/** The kinds of tokens that have a price, in the order of a receipt. */
+export const TOKEN_RATES = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
+
+/** Prices per 1M tokens. An absent cache price is the input price. */
+export interface TokenRates {
   readonly input: Micro;
+  /** Prompt tokens that were read from the vendor's cache. */
+  readonly cacheRead?: Micro;
+  /** Prompt tokens that were written to it for some minutes. */
+  readonly cacheWrite?: Micro;
+  /** The same for an hour. */
+  readonly cacheWrite1h?: Micro;
   readonly output: Micro;
+}
+
+/** Prices of a text model. */
+export interface TextPrice extends TokenRates {
+  /** In ascending order; absent if one price is for prompts of any length. */
+  readonly bands?: readonly PriceBand[];
+}
+
+/** The prices of all tokens of a call whose whole prompt, cached part included, is longer than `above`. */
+export interface PriceBand extends TokenRates {
+  /** Prompt tokens. */
+  readonly above: number;
 }
 
 /** Price of an image model, per image. */
@@ -50,6 +71,11 @@ export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
 /** The tokens that a call's hold covers. */
 export function heldTokens({ input, maxTokens }: TextEstimate): Tokens {
   return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
+}
+
+/** JSON with prices in micro-roubles as decimal strings, as stored with every charge. */
+export function serializePrice(price: TextPrice | ImagePrice): string {
+  return JSON.stringify(price, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
 function atLeastMinimum(cost: Micro): Micro {

@@ -201,6 +201,27 @@ describe('catalog', () => {
     expect(models.map(({ routes }) => routes.length)).to.deep.equal([0, 1, 0]);
   });
 
+  it('has numeric prices of cached tokens and of bands; absent ones stay absent', () => {
+    const price = {
+      input: '2',
+      output: '10',
+      cacheRead: '0.2',
+      bands: [{ above: 200_000, output: '15', cacheWrite1h: '8', input: '4' }],
+    };
+    const [model] = build(catalogOf({ models: [{ ...TEXT, price }] })).models;
+    const { price: numeric, prices } = model as TextModel;
+    expect(numeric).to.deep.equal({
+      input: 2_000_000n,
+      cacheRead: 200_000n,
+      output: 10_000_000n,
+      bands: [{ above: 200_000, input: 4_000_000n, cacheWrite1h: 8_000_000n, output: 15_000_000n }],
+    });
+    expect(prices).to.equal(
+      '{"input":"2000000","cacheRead":"200000","output":"10000000",' +
+        '"bands":[{"above":200000,"input":"4000000","cacheWrite1h":"8000000","output":"15000000"}]}',
+    );
+  });
+
   it('has numeric prices of images and videos', () => {
     const priced = (price: object) => build(catalogOf({ models: [{ ...VIDEO, price }] })).models[0]?.price;
     expect(build(catalogOf({ models: [IMAGE] })).models[0]?.price).to.deep.equal({ request: 12_500_000n });

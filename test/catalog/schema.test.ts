@@ -2,7 +2,7 @@ import { mkdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
-import { readPrice } from '../../lib/catalog/schema.ts';
+import { readPrice } from '../../lib/catalog/price.ts';
 import { type CatalogFolder, catalogOf, IMAGE, makeFolder, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
 
 const withThresholds = (thresholds: object) => ({ smart: { lite: 'a', standard: 'a', heavy: 'a', thresholds } });
