@@ -5,6 +5,7 @@ import { type BodySchema, describeFields } from '../../lib/api/dialects/fields.t
 import { editFields, generationFields, parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
 import type { Json } from '../../lib/api/openapi/schema.ts';
 import { parseVideo, videoFields } from '../../lib/api/video-fields.ts';
+import { acceptsField } from './accepts-field.ts';
 
 const ajv = new Ajv2020({ strict: false });
 
@@ -35,9 +36,6 @@ const rows: readonly Row[] = [
   [videoFields, 'image', ['a', ''], [5, ['a']]],
 ];
 
-const accepts = (fields: BodySchema, name: string, value: unknown) =>
-  fields.extract(name).validate(value, { convert: false }).error === undefined;
-
 describe('fields of images and videos', () => {
   for (const [fields, name, accepted, refused] of rows) {
     const kind = fields === videoFields ? 'a video' : fields === editFields ? 'an edit' : 'a picture';
@@ -45,7 +43,7 @@ describe('fields of images and videos', () => {
       const { properties } = describeFields(fields) as { properties: Readonly<Record<string, Json>> };
       const isDescribed = ajv.compile(properties[name] ?? false);
       const verdicts = (values: readonly unknown[]) =>
-        values.map((value) => [value, accepts(fields, name, value), isDescribed(value)]);
+        values.map((value) => [value, acceptsField(fields, name, value), isDescribed(value)]);
       expect(verdicts(accepted)).to.deep.equal(accepted.map((value) => [value, true, true]));
       expect(verdicts(refused)).to.deep.equal(refused.map((value) => [value, false, false]));
     });
@@ -53,7 +51,7 @@ describe('fields of images and videos', () => {
 
   it('limits the sides of a video', () => {
     for (const size of ['15x16', '16x15', '8193x16', '16x8193'])
-      expect(accepts(videoFields, 'size', size), size).to.equal(false);
+      expect(acceptsField(videoFields, 'size', size), size).to.equal(false);
   });
 
   it('requires a prompt, and the model of a video', () => {

@@ -8,20 +8,44 @@ import type { Json } from '../openapi/schema.ts';
 const toJsonSchema = joiToJson as unknown as typeof joiToJson.default;
 
 /** The top-level fields of a body. Unknown fields are ignored. */
-export type BodySchema = ObjectSchema;
+export interface BodySchema {
+  /** What the API document shows. */
+  readonly schema: ObjectSchema;
+  readonly fields: readonly Field[];
+}
+
+interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  readonly hint: string;
+}
 
 export function body(fields: Readonly<Record<string, Schema>>): BodySchema {
-  return Joi.object(fields).unknown().prefs({ convert: false, noDefaults: true });
+  return { schema: Joi.object(fields).unknown(), fields: Object.entries(fields).map(readField) };
+}
+
+/** The part of a description that `required` and `optional` wrote. */
+interface FieldDescription {
+  readonly flags?: { readonly presence?: string };
+  readonly metas?: readonly { readonly hint?: string }[];
+}
+
+function readField([name, schema]: [string, Schema]): Field {
+  const { flags, metas = [] } = schema.describe() as FieldDescription;
+  const { hint } = metas.find((meta) => meta.hint !== undefined) ?? {};
+  if (hint === undefined) throw new TypeError(`field ${name} has no hint`);
+  return { name, hint, required: flags?.presence === 'required', schema: schema.prefs({ convert: false }) };
 }
 
 /** `hint` is the requirement, as the end of a sentence about the field. */
 export function required<S extends Schema>(schema: S, hint: string): S {
-  return schema.required().messages({ '*': hint, 'any.required': 'is required' }) as S;
+  return schema.required().meta({ hint }) as S;
 }
 
 /** `null` means absent. */
 export function optional<S extends Schema>(schema: S, hint: string): S {
-  return schema.empty(null).messages({ '*': hint }) as S;
+  return schema.meta({ hint }) as S;
 }
 
 /** What the API document says about a field whose content the dialect reads itself. */
@@ -29,13 +53,19 @@ export function documented<S extends Schema>(schema: S, document: Json): S {
   return schema.meta({ document }) as S;
 }
 
-/** Throws a 400 fault for the first wrong field. */
-export function checkFields<Fields>(schema: BodySchema, value: unknown): Fields {
+/**
+ * Throws a 400 fault for the first wrong field. Only fields that were sent are validated, each alone: for a whole body,
+ * joi would merge the words and settings of every field anew for each request.
+ */
+export function checkFields<Fields>({ fields }: BodySchema, value: unknown): Fields {
   if (!isRecord(value)) throw fault('invalid_json', { hint: 'an object is expected' });
-  const { value: fields, error } = schema.validate(value);
-  const [wrong] = error?.details ?? [];
-  if (wrong) throw invalidField(String(wrong.path[0]), wrong.message);
-  return fields;
+  for (const { name, schema, required, hint } of fields) {
+    const sent = value[name];
+    if (sent === undefined && required) throw invalidField(name, 'is required');
+    if (sent === undefined || (sent === null && !required)) continue;
+    if (schema.validate(sent).error) throw invalidField(name, hint);
+  }
+  return value as Fields;
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -51,7 +81,7 @@ interface Described {
 }
 
 /** The JSON schema of a body; ignored fields are listed, to show that they are not refused. */
-export function describeFields(schema: BodySchema, ignored: readonly string[] = []): Json {
+export function describeFields({ schema }: BodySchema, ignored: readonly string[] = []): Json {
   const { properties, required: names = [] } = toJsonSchema(schema, 'open-api-3.1') as {
     readonly properties: Readonly<Record<string, Json>>;
     readonly required?: readonly string[];
