@@ -2,7 +2,7 @@
 
 import type { SmartRouting } from '../base/smart-tiers.ts';
 import type { BillingPart, FinishReason, ReplyBlock, StreamPart } from './part.ts';
-import type { BlockState } from './provider-part.ts';
+import type { BlockState, UsageCounts } from './provider-part.ts';
 
 /** A block with its text; for a call, the JSON of its arguments. */
 export type CollectedBlock = ReplyBlock & { readonly text: string; readonly state?: BlockState };
@@ -14,8 +14,7 @@ export interface CollectedReply {
   readonly model: string;
   /** In order; at least one. */
   readonly blocks: readonly CollectedBlock[];
-  readonly input: number;
-  readonly output: number;
+  readonly usage: UsageCounts;
   readonly reason: FinishReason;
   /** The stop string; absent if the answer ended otherwise. */
   readonly sequence?: string;
@@ -40,8 +39,7 @@ export function createCollector(): Collector {
   const blocks: { readonly block: ReplyBlock; text: string; state?: BlockState }[] = [];
   let id = '';
   let model = '';
-  let input = 0;
-  let output = 0;
+  let usage: UsageCounts = {};
   let reason: FinishReason = 'other';
   let sequence: string | undefined;
   let billing: BillingPart | undefined;
@@ -64,10 +62,11 @@ export function createCollector(): Collector {
       case 'block-state':
         (blocks.at(-1) as (typeof blocks)[number]).state = part.state;
         break;
-      case 'usage':
-        input = part.input ?? input;
-        output = part.output ?? output;
+      case 'usage': {
+        const { type: _, ...counts } = part;
+        usage = counts;
         break;
+      }
       case 'finish':
         reason = part.reason;
         sequence = part.sequence;
@@ -91,7 +90,7 @@ export function createCollector(): Collector {
       if (!billing) throw new Error('the answer is not complete');
       const whole = blocks.map(({ block, text, state }) => (state ? { ...block, text, state } : { ...block, text }));
       const stopped = sequence !== undefined && { sequence };
-      return { id, model, blocks: whole, input, output, reason, ...stopped, billing, ...(smart && { smart }) };
+      return { id, model, blocks: whole, usage, reason, ...stopped, billing, ...(smart && { smart }) };
     },
   };
 }

@@ -28,8 +28,8 @@ export interface PictureTokens {
 
 /** Passes everything on. */
 export interface Meter extends Transform<StreamPart> {
-  /** Input tokens as known so far. */
-  inputSoFar(): number;
+  /** Input tokens as known so far, in the same split as a bill's. */
+  promptSoFar(): PromptUsage;
   /** What has been used so far, as if the answer were cut off now. */
   used(): Tokens;
   /** Whether that exceeds this on either side. Every hold asks it of all running calls of its wallet. */
@@ -40,9 +40,24 @@ export interface Meter extends Transform<StreamPart> {
   readonly isInputAboveBound: boolean;
 }
 
-export interface Bill extends Tokens {
+/** The input is the part of the prompt that no cache had anything to do with; other counts are absent if zero. */
+export interface Bill extends TokenUsage {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
+}
+
+/** Disjoint counts of a prompt; those of a cache are absent if zero. */
+export type PromptUsage = Omit<TokenUsage, 'output' | 'reasoning'>;
+
+/** Disjoint counts of an answer, apart from `reasoning`, which is part of the output. */
+export interface TokenUsage extends UsageCounts {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The whole prompt, from a cache or not. */
+export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }: UsageCounts): number {
+  return input + cacheRead + cacheWrite + cacheWrite1h;
 }
 
 /** Approximate characters per token, where nobody counted. */
@@ -110,19 +125,24 @@ class AnswerMeter implements Meter {
     if (typeof counts.output === 'number') this.#unreported = 0;
   }
 
-  inputSoFar(): number {
+  promptSoFar(): PromptUsage {
     const { inputEstimate, pictures } = this.#options;
-    const counted = this.#believableInput();
-    if (counted === undefined) return inputEstimate;
-    return pictures && counted < pictures.countedFrom ? counted + pictures.tokens : counted;
+    const prompt = this.#believablePrompt();
+    if (!prompt) return { input: inputEstimate };
+    const lacksPictures = pictures && countPrompt(prompt) < pictures.countedFrom;
+    return lacksPictures ? { ...prompt, input: prompt.input + pictures.tokens } : prompt;
+  }
+
+  #inputSoFar(): number {
+    return countPrompt(this.promptSoFar());
   }
 
   used(): Tokens {
-    return { input: this.inputSoFar(), output: this.#outputSoFar() };
+    return { input: this.#inputSoFar(), output: this.#outputSoFar() };
   }
 
   exceeds(tokens: Tokens): boolean {
-    if (this.inputSoFar() > tokens.input) return true;
+    if (this.#inputSoFar() > tokens.input) return true;
     // Far from it, nothing has to be counted.
     const atMost = this.#tokens + this.#pending.length * TOKENS_PER_CHARACTER_MAX;
     const isFar = this.#options.trusted && Math.max(atMost, this.#reported?.output ?? 0) <= tokens.output;
@@ -133,10 +153,10 @@ class AnswerMeter implements Meter {
     const doubts: string[] = [];
     const { trusted } = this.#options;
     const output = ending === 'finished' ? this.#believableOutput() : undefined;
-    if (trusted && (this.#believableInput() === undefined || this.isInputAboveBound))
+    if (trusted && (this.#believablePrompt() === undefined || this.isInputAboveBound))
       doubts.push(`input ${this.#inputReported()}`);
     if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#reported?.output}`);
-    const bill = { input: this.inputSoFar(), output: output ?? this.#outputSoFar() };
+    const bill = this.#withReasoning({ ...this.promptSoFar(), output: output ?? this.#outputSoFar() });
     return doubts.length > 0 ? { ...bill, doubt: `usage reported as ${doubts.join(', ')}` } : bill;
   }
 
@@ -152,17 +172,41 @@ class AnswerMeter implements Meter {
     return Math.min(byCharacters, Math.ceil(this.#tokens + pending));
   }
 
-  /** The whole prompt, from a cache or not. */
-  #inputReported(): number | undefined {
-    const { input, cacheRead, cacheWrite, cacheWrite1h } = this.#reported ?? {};
-    if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
-    return (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) + (cacheWrite1h ?? 0);
+  #withReasoning(usage: TokenUsage): TokenUsage {
+    const { reasoning } = this.#reported ?? {};
+    if (!isCount(reasoning) || reasoning === 0) return usage;
+    return { ...usage, reasoning: Math.min(reasoning, usage.output) };
   }
 
-  #believableInput(): number | undefined {
-    const input = this.#inputReported();
-    if (input === undefined || !Number.isSafeInteger(input) || input <= 0) return undefined;
-    return Math.min(input, this.#options.inputMax);
+  #inputReported(): number | undefined {
+    const { input, cacheRead, cacheWrite } = this.#reported ?? {};
+    if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
+    return countPrompt(this.#reported ?? {});
+  }
+
+  /** Undefined if it cannot be: the parts of a plausible sum may still be absurd. */
+  #believablePrompt(): PromptUsage | undefined {
+    const sum = this.#inputReported();
+    if (!isCount(sum) || sum === 0) return undefined;
+    const { cacheRead = 0, input = 0, cacheWrite = 0, cacheWrite1h = 0 } = this.#reported ?? {};
+    if (![cacheRead, input, cacheWrite, cacheWrite1h].every(isCount)) return undefined;
+    // Of too many, those that cost least.
+    let room = this.#options.inputMax;
+    const take = (count: number) => {
+      const taken = Math.min(count, room);
+      room -= taken;
+      return taken;
+    };
+    const read = take(cacheRead);
+    const fresh = take(input);
+    const written = take(cacheWrite);
+    const writtenForLong = take(cacheWrite1h);
+    return {
+      input: fresh,
+      ...(read > 0 && { cacheRead: read }),
+      ...(written > 0 && { cacheWrite: written }),
+      ...(writtenForLong > 0 && { cacheWrite1h: writtenForLong }),
+    };
   }
 
   get isInputAboveBound(): boolean {
@@ -181,6 +225,10 @@ class AnswerMeter implements Meter {
 }
 
 const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+
+function isCount(count: number | undefined): count is number {
+  return Number.isSafeInteger(count) && (count as number) >= 0;
+}
 
 export function tokensOfCharacters(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);

@@ -34,8 +34,7 @@ describe('collector', () => {
       id: 'req_1',
       model: 'model-a',
       blocks: ['Hello 👋', 'again', ''].map((text) => ({ type: 'text', text })),
-      input: 7,
-      output: 3,
+      usage: { input: 7, output: 3 },
       reason: 'length',
       billing: BILLING,
     });
@@ -46,7 +45,7 @@ describe('collector', () => {
     const { write, reply } = createCollector();
     write([{ type: 'start', id: 'req_2', model: 'model-b', smart }, ...block(0, 'a')]);
     write([{ type: 'finish', reason: 'stop', sequence: 'END' }, BILLING]);
-    expect(reply()).to.deep.include({ sequence: 'END', smart, reason: 'stop', input: 0, output: 0 });
+    expect(reply()).to.deep.include({ sequence: 'END', smart, reason: 'stop', usage: {} });
   });
 
   it('has a text, which is that of its text blocks alone', () => {
@@ -71,12 +70,13 @@ describe('collector', () => {
     expect(single.reply()).to.deep.equal(whole.reply());
   });
 
-  it('goes by the last number of each side', () => {
+  it('goes by the last counts', () => {
     const { write, reply } = createCollector();
-    write([...HEAD, ...block(0, 'a'), { type: 'usage', output: 2 }, { type: 'usage', input: 9 }, BILLING]);
-    expect(reply()).to.include({ input: 9, output: 2 });
-    write([{ type: 'usage', output: 3 }]);
-    expect(reply()).to.include({ input: 9, output: 3 });
+    const counts = { input: 9, cacheRead: 5, cacheWrite: 3, cacheWrite1h: 1, output: 2, reasoning: 1 };
+    write([...HEAD, ...block(0, 'a'), { type: 'usage', ...counts }, BILLING]);
+    expect(reply().usage).to.deep.equal(counts);
+    write([{ type: 'usage', input: 18, output: 3 }]);
+    expect(reply().usage).to.deep.equal({ input: 18, output: 3 });
   });
 
   it('has no reply before the bill', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countCharacters } from '../../lib/stream/characters.ts';
-import { createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
+import { countPrompt, createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 /** One token in four characters. */
@@ -51,6 +51,50 @@ describe('meter', () => {
   it('goes by the last number of each side', () => {
     const parts = [usage(7, 1), words(3), usage(undefined, 2), usage(8, undefined), usage(null, null), usage('9', '9')];
     expect(bill('finished', parts)).to.deep.equal({ input: 8, output: 2 });
+  });
+
+  const split = (counts: object): StreamPart => ({ type: 'usage', ...counts });
+
+  it('keeps the parts of a prompt apart, without those that are zero', () => {
+    const all = { input: 1, cacheRead: 20, cacheWrite: 300, cacheWrite1h: 400, output: 5, reasoning: 2 };
+    expect(bill('finished', [words(5), split(all)])).to.deep.equal(all);
+    const none = { input: 1, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 5, reasoning: 0 };
+    expect(bill('finished', [words(5), split(none)])).to.deep.equal({ input: 1, output: 5 });
+    expect(bill('finished', [words(5), split({ cacheRead: 20, output: 5 })])).to.deep.equal({
+      input: 0,
+      cacheRead: 20,
+      output: 5,
+    });
+  });
+
+  it('believes of too large a prompt the parts that cost least', () => {
+    const { doubt, ...tokens } = bill('finished', [words(5), split({ input: 600, cacheRead: 900, output: 5 })]);
+    expect(tokens).to.deep.equal({ input: 100, cacheRead: 900, output: 5 });
+    expect(doubt).to.contain('input 1500');
+    const { doubt: _, ...most } = bill('finished', [split({ input: 9, cacheRead: 9, cacheWrite: 9e6, output: 5 })]);
+    expect(most).to.deep.equal({ input: 9, cacheRead: 9, cacheWrite: 982, output: 5 });
+  });
+
+  it('estimates a prompt if one of its parts is absurd, though their sum is not', () => {
+    for (const absurd of [{ cacheRead: -5 }, { cacheWrite: 0.5, cacheWrite1h: 0.5 }, { cacheWrite1h: Number.NaN }]) {
+      const { doubt, ...tokens } = bill('finished', [words(5), split({ input: 100, output: 5, ...absurd })]);
+      expect(tokens).to.deep.equal({ input: 11, output: 5 });
+      expect(doubt).to.contain('input');
+    }
+  });
+
+  it('counts no more reasoning than output, and none that is absurd', () => {
+    const reasoningOf = (reasoning: number) =>
+      bill('finished', [words(5), split({ input: 1, output: 5, reasoning })]).reasoning;
+    expect([3, 9, -1, 0.5].map(reasoningOf)).to.deep.equal([3, 5, undefined, undefined]);
+  });
+
+  it('adds pictures to what no cache had', () => {
+    const pictures = { tokens: 300, countedFrom: 100 };
+    const counts = { input: 9, cacheRead: 90, output: 5 };
+    expect(bill('finished', [split(counts)], { pictures })).to.deep.equal({ ...counts, input: 309 });
+    const enough = { ...counts, cacheRead: 91 };
+    expect(bill('finished', [split(enough)], { pictures })).to.deep.equal(enough);
   });
 
   it('takes over parts in any number of arrays', () => {
@@ -164,11 +208,11 @@ describe('meter', () => {
 
   it('knows the input before the end', () => {
     const meter = createMeter(LIMITS);
-    expect(meter.inputSoFar()).to.equal(11);
+    expect(meter.promptSoFar()).to.deep.equal({ input: 11 });
     meter.push([usage(-1, 0)]);
-    expect(meter.inputSoFar()).to.equal(11);
+    expect(meter.promptSoFar()).to.deep.equal({ input: 11 });
     meter.push([usage(7, 0)]);
-    expect(meter.inputSoFar()).to.equal(7);
+    expect(meter.promptSoFar()).to.deep.equal({ input: 7 });
   });
 
   it('bills a report above max_tokens as max_tokens, however little text there was', () => {
@@ -188,11 +232,10 @@ describe('meter', () => {
     const counts = (input: number, cacheRead: number, cacheWrite = 0): StreamPart => {
       return { type: 'usage', input, cacheRead, cacheWrite, output: 1 };
     };
-    expect(bill('finished', [counts(2, 500, 30), words(1)]).input).to.equal(532);
-    expect(bill('finished', [counts(2, 500), words(1), counts(502, 0)]).input).to.equal(502);
-    expect(bill('finished', [{ type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 }, words(1)]).input).to.equal(
-      10,
-    );
+    const prompt = (...parts: StreamPart[]) => countPrompt(bill('finished', parts));
+    expect(prompt(counts(2, 500, 30), words(1))).to.equal(532);
+    expect(prompt(counts(2, 500), words(1), counts(502, 0))).to.equal(502);
+    expect(prompt({ type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 }, words(1))).to.equal(10);
   });
 
   it('counts words whole, however they arrive and however long the text is', () => {

@@ -10,26 +10,13 @@ import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import {
-  BILLING_EXAMPLE,
-  GENERATING_STATUSES,
-  IDEMPOTENCY_KEY,
-  inputTokens,
-  outputTokens,
-  withRouting,
-} from './text.ts';
+import { BILLING_EXAMPLE, chatUsageSchema, GENERATING_STATUSES, IDEMPOTENCY_KEY, withRouting } from './text.ts';
 
 const ID = text('The request id with the prefix `chatcmpl_`.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
 const MODEL = text('The id of the model that answered.');
 const FINISH_REASON = choice(['stop', 'length', 'content_filter', 'tool_calls']);
 const INDEX: Json = { type: 'integer', const: 0 };
-
-const USAGE = object({
-  prompt_tokens: inputTokens,
-  completion_tokens: outputTokens,
-  total_tokens: count('Input and output tokens.'),
-});
 
 /** A chunk of a stream; it always has one choice. */
 function chunk(delta: Json, finishReason: Json, more: Readonly<Record<string, Json>> = {}): Json {
@@ -184,7 +171,7 @@ export const chatChapter: Chapter = {
           }),
           { minItems: 1, maxItems: 1 },
         ),
-        usage: USAGE,
+        usage: chatUsageSchema,
         billing: ref('TextBilling'),
       }),
     ),
@@ -202,7 +189,10 @@ export const chatChapter: Chapter = {
     ),
     ChatToolChunk: chunk(object({ tool_calls: list(TOOL_PIECE, { minItems: 1, maxItems: 1 }) }), NOT_YET),
     ChatFinalChunk: withRouting(
-      chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, { usage: USAGE, billing: ref('TextBilling') }),
+      chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, {
+        usage: chatUsageSchema,
+        billing: ref('TextBilling'),
+      }),
     ),
     ChatStreamEnd: constant('[DONE]'),
   },

@@ -14,8 +14,7 @@ import {
   BILLING_FIELDS,
   GENERATING_STATUSES,
   IDEMPOTENCY_KEY,
-  inputTokens,
-  outputTokens,
+  messageUsageSchema,
   withRouting,
 } from './text.ts';
 
@@ -197,7 +196,7 @@ export const messageChapter: Chapter = {
         content: list({ anyOf: ['TextBlock', 'ToolUseBlock', ...THINKING_BLOCKS].map(ref) }, { minItems: 1 }),
         stop_reason: STOP_REASON,
         stop_sequence: STOP_SEQUENCE,
-        usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
+        usage: messageUsageSchema(),
       }),
     ),
     MessageStartEvent: object({
@@ -210,7 +209,7 @@ export const messageChapter: Chapter = {
           model: MODEL,
           content: { type: 'array', maxItems: 0 },
           stop_reason: { type: 'null' },
-          usage: object({ input_tokens: inputTokens, output_tokens: { type: 'integer', const: 0 } }),
+          usage: messageUsageSchema({ type: 'integer', const: 0 }),
         }),
       ),
     }),
@@ -240,7 +239,7 @@ export const messageChapter: Chapter = {
     MessageDeltaEvent: object({
       type: constant('message_delta'),
       delta: object({ stop_reason: STOP_REASON, stop_sequence: STOP_SEQUENCE }),
-      usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
+      usage: messageUsageSchema(),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
     TokenCount: object({ input_tokens: count('Estimated number of input tokens.') }),

@@ -57,5 +57,38 @@ export const BILLING_EXAMPLE = {
   rub_per_mtok: 300,
 };
 
-export const outputTokens = count('Output tokens, including reasoning tokens.');
-export const inputTokens = count('Input tokens, including cached tokens.');
+const outputTokens = count('Output tokens, including reasoning tokens.');
+const someTokens = (description: string) => count(description, { minimum: 1 });
+
+/** Token counts of a message-style reply; `output` in place of those so far. */
+export const messageUsageSchema = (output: Json = outputTokens): Json =>
+  object(
+    {
+      input_tokens: count('Input tokens that were neither read from a prompt cache nor written to one.'),
+      output_tokens: output,
+      cache_creation_input_tokens: someTokens('Input tokens written to a cache; absent if there are none.'),
+      cache_creation: object({
+        ephemeral_5m_input_tokens: count('Those kept for five minutes.'),
+        ephemeral_1h_input_tokens: count('Those kept for an hour.'),
+      }),
+      cache_read_input_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
+    },
+    { optional: ['cache_creation_input_tokens', 'cache_creation', 'cache_read_input_tokens'] },
+  );
+
+export const chatUsageSchema: Json = object(
+  {
+    prompt_tokens: count('Input tokens, including cached tokens.'),
+    completion_tokens: outputTokens,
+    total_tokens: count('Input and output tokens.'),
+    prompt_tokens_details: object(
+      {
+        cached_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
+        cache_write_tokens: someTokens('Input tokens written to a cache; absent if there are none.'),
+      },
+      { optional: ['cached_tokens', 'cache_write_tokens'] },
+    ),
+    completion_tokens_details: object({ reasoning_tokens: someTokens('The part of the output that is reasoning.') }),
+  },
+  { optional: ['prompt_tokens_details', 'completion_tokens_details'] },
+);

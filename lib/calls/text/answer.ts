@@ -5,6 +5,7 @@ import type { TextModel } from '../../catalog/model.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
+import { countPrompt, type TokenUsage } from '../../stream/meter.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
@@ -43,7 +44,7 @@ export interface TextAnswerOptions<Out> {
 }
 
 export interface TextAnswerDue extends CallCost {
-  readonly bill: Tokens;
+  readonly bill: TokenUsage;
 }
 
 /** A class, because every open answer has one: closures would take three times the memory. */
@@ -196,12 +197,13 @@ export class TextAnswer<Out>
       context.log.note({ doubt });
     }
     const facts = describeAnswer({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
-    const usage = { tokens_input: bill.input, tokens_output: bill.output, ...facts };
-    return { amount: textCost(model.price, bill), usage, bill };
+    const tokens = { input: countPrompt(bill), output: bill.output };
+    const usage = { tokens_input: tokens.input, tokens_output: tokens.output, ...facts };
+    return { amount: textCost(model.price, tokens), usage, bill };
   }
 
   /** What the output still has to write of a paid answer. */
-  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
+  complete(finish: ReplyFinishPart, bill: TokenUsage, paid: Settlement): readonly StreamPart[] {
     const { model } = this.#options;
     assert(this.#pipe, 'an answer comes from an attempt');
     return this.#pipe.delivery.complete(finish, bill, { ...paid, price: model.price });

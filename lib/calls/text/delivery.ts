@@ -2,7 +2,8 @@
 // until the call is settled.
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Settlement } from '../../ledger/ledger.ts';
-import type { TextPrice, Tokens } from '../../money/price.ts';
+import type { TextPrice } from '../../money/price.ts';
+import type { PromptUsage, TokenUsage } from '../../stream/meter.ts';
 import type { ErrorPart, ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { splitIntoChunks } from './chunks.ts';
@@ -16,20 +17,20 @@ export interface DeliveryOptions {
   readonly smart?: SmartRouting | undefined;
   /** Holds everything back until the answer is whole. */
   readonly buffered: boolean;
-  /** Input tokens as known at the first fragment. */
-  readonly inputTokens: () => number;
+  /** The prompt's tokens as known at the first fragment. */
+  readonly prompt: () => PromptUsage;
   /** Called when the first text has arrived. */
   readonly onText?: (() => void) | undefined;
   /** Called before the first fragment is passed on. */
   readonly onBegin?: (() => void) | undefined;
 }
 
-/** Passes `start`, `usage` and blocks on; keeps the ending. */
+/** Passes `start`, `usage` and blocks on; keeps the ending. Its own counts stand right before `start` and the ending. */
 export interface Delivery extends Transform<StreamPart> {
   /** The end of a paid answer: what its output still has to write. */
   complete(
     finish: ReplyFinishPart,
-    bill: Tokens,
+    usage: TokenUsage,
     paid: Settlement & { readonly price: TextPrice },
   ): readonly StreamPart[];
   /** How the answer ended; undefined as long as it has not. */
@@ -85,13 +86,13 @@ class AnswerDelivery implements Delivery {
   }
 
   #begin(): readonly StreamPart[] {
-    const { replyId, model, smart, buffered, inputTokens, onBegin } = this.#options;
+    const { replyId, model, smart, buffered, prompt, onBegin } = this.#options;
     const early = buffered ? splitIntoChunks(this.#early) : this.#early;
     this.begun = true;
     this.#early = [];
     onBegin?.();
     return [
-      { type: 'usage', input: inputTokens(), output: 0 },
+      { type: 'usage', ...prompt(), output: 0 },
       { type: 'start', id: replyId, model, ...(smart && { smart }) },
       ...early,
     ];
@@ -99,7 +100,7 @@ class AnswerDelivery implements Delivery {
 
   complete(
     finish: ReplyFinishPart,
-    bill: Tokens,
+    usage: TokenUsage,
     paid: Settlement & { readonly price: TextPrice },
   ): readonly StreamPart[] {
     if (!this.begun && this.#early.length === 0) {
@@ -111,7 +112,7 @@ class AnswerDelivery implements Delivery {
     const head = this.begun ? NOTHING : this.#begin();
     return [
       ...head,
-      { type: 'usage', input: bill.input, output: bill.output },
+      { type: 'usage', ...usage },
       finish,
       {
         type: 'billing',

@@ -17,7 +17,7 @@ export interface TextPipelineOptions {
   /** Absent for a call without stop strings. */
   readonly stops?: StopsOptions | undefined;
   readonly extra: readonly CreateTransform[];
-  readonly delivery: Omit<DeliveryOptions, 'inputTokens'>;
+  readonly delivery: Omit<DeliveryOptions, 'prompt'>;
   /** Makes of parts what is written; absent if the parts are. */
   readonly renderer?: Transform<StreamPart, unknown> | undefined;
 }
@@ -35,7 +35,7 @@ export function createTextPipeline(options: TextPipelineOptions): TextPipeline {
   const guard = createGuard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
-  const delivery = createDelivery({ ...options.delivery, inputTokens: () => meter.inputSoFar() });
+  const delivery = createDelivery({ ...options.delivery, prompt: () => meter.promptSoFar() });
   const transforms = [
     createProgress(options.progress),
     guard,

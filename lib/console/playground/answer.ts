@@ -5,6 +5,7 @@ import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
+import { countPrompt } from '../../stream/meter.ts';
 import { definitionList } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
@@ -33,12 +34,12 @@ export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
   if (isFault(ending))
     return html`${refusal(visit, faultWords(ending, visit.language))}${definitionList([callRow(visit)])}`;
   const { format } = visit;
-  const { model, input, output, reason, billing } = ending as CollectedReply;
+  const { model, usage, reason, billing } = ending as CollectedReply;
   const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
   return html`${note !== undefined && html`<p class="hint">${note}</p>`}
 ${definitionList([
   [words.answered, model],
-  [words.tokens, `${format.number(input)}, ${format.number(output)}`],
+  [words.tokens, `${format.number(countPrompt(usage))}, ${format.number(usage.output ?? 0)}`],
   [words.charged, format.rub(billing.charged)],
   [words.left, format.rub(billing.balance)],
   callRow(visit),

@@ -29,8 +29,7 @@ export const COLLECTED: CollectedReply = {
   id: '1',
   model: 'm',
   blocks: [{ type: 'text', text: 'Hi' }],
-  input: 5,
-  output: 7,
+  usage: { input: 5, output: 7 },
   reason: 'stop',
   billing: BILLING,
 };

@@ -32,7 +32,7 @@ describe('delivery', () => {
       replyId: 'req_1',
       model: 'model-a',
       buffered: false,
-      inputTokens: () => input,
+      prompt: () => ({ input }),
       ...options,
     });
   }

@@ -19,8 +19,7 @@ const REPLY: CollectedReply = {
   id: 'req_1',
   model: 'model-a',
   blocks: [{ type: 'text', text: 'Hello' }],
-  input: 7,
-  output: 2,
+  usage: { input: 7, output: 2 },
   reason: 'stop',
   billing: BILLING,
 };

@@ -81,7 +81,7 @@ function partsOf({ blocks, ending, id, model, output }: Sequence): readonly Stre
   const tail: readonly StreamPart[] =
     ending === 'error'
       ? [{ type: 'error', fault: fault('upstream_truncated') }]
-      : [{ type: 'usage', output }, { type: 'finish', reason: ending }, BILLING];
+      : [{ type: 'usage', input: 11, output }, { type: 'finish', reason: ending }, BILLING];
   return [{ type: 'usage', input: 11, output: 0 }, { type: 'start', id, model }, ...content, ...tail];
 }
 

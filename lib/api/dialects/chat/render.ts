@@ -4,12 +4,13 @@ import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import type { FinishReason, ReplyBlock, ReplyToolBlock, StreamPart } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
-import type { BlockState } from '../../../stream/provider-part.ts';
+import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { chatCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
 import { writeReasoningDetails } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
+import { chatUsage } from '../usage.ts';
 import { chatFault } from './fault.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -43,8 +44,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
   let reasoning: OpenReasoning | undefined;
   let detailed = 0;
-  let input = 0;
-  let output = 0;
+  let counts: UsageCounts = {};
   let reason: FinishReason = 'other';
   let routing = '';
 
@@ -54,8 +54,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
         if (reasoning) reasoning.text += part.text;
         return prefix + escaped(part.text) + suffix;
       case 'usage':
-        input = part.input ?? input;
-        output = part.output ?? output;
+        counts = part;
         return '';
       case 'start': {
         const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
@@ -69,7 +68,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
         reason = part.reason;
         return '';
       case 'billing': {
-        const usage = JSON.stringify(renderUsage({ input, output }));
+        const usage = JSON.stringify(chatUsage(counts));
         const billing = JSON.stringify(billingBlock(part));
         return `${head}{},"finish_reason":"${FINISH_REASONS[reason]}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
       }
@@ -125,10 +124,6 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   };
 }
 
-function renderUsage({ input, output }: { input: number; output: number }): object {
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-}
-
 function toolCall(call: ReplyToolBlock, json: string): object {
   return chatCall({ id: toWireId(call), name: call.name }, json);
 }
@@ -161,7 +156,7 @@ export function chatReply(reply: CollectedReply): object {
     created: unixSeconds(),
     model: reply.model,
     choices: [{ index: 0, message, finish_reason: FINISH_REASONS[reply.reason] }],
-    usage: renderUsage(reply),
+    usage: chatUsage(reply.usage),
     billing: billingBlock(reply.billing),
     ...(reply.smart && { smart_routing: reply.smart }),
   };

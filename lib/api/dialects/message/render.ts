@@ -13,11 +13,13 @@ import type {
   StreamPart,
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
+import type { UsageCounts } from '../../../stream/provider-part.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
 import { writeSignature } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
+import { messageUsage } from '../usage.ts';
 import { messageFault } from './fault.ts';
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -50,8 +52,7 @@ function renderDeltaHead({ index, block }: ReplyBlockStartPart): string {
 }
 
 export function createMessageRenderer(): Transform<StreamPart, string> {
-  let input = 0;
-  let output = 0;
+  let usage: UsageCounts = {};
   /** For the open block. */
   let delta = '';
   let isRedacted = false;
@@ -61,11 +62,10 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
       case 'block-delta':
         return `${delta}${escaped(part.text)}"}}\n\n`;
       case 'usage':
-        input = part.input ?? input;
-        output = part.output ?? output;
+        usage = part;
         return '';
       case 'start':
-        return event('message_start', { type: 'message_start', message: renderMessageStart(part, input) });
+        return event('message_start', { type: 'message_start', message: renderMessageStart(part, usage) });
       case 'block-start':
         delta = renderDeltaHead(part);
         isRedacted = part.block.type === 'reasoning' && part.block.redacted === true;
@@ -89,7 +89,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
           event('message_delta', {
             type: 'message_delta',
             delta: renderStopReason(part),
-            usage: { input_tokens: input, output_tokens: output },
+            usage: messageUsage(usage),
           }) + event('message_stop', { type: 'message_stop' })
         );
       case 'billing':
@@ -136,7 +136,7 @@ function renderContent(block: CollectedBlock): object {
     : { type: 'thinking', thinking: text, signature };
 }
 
-function renderMessageStart({ id, model, smart }: ReplyStartPart, input: number): object {
+function renderMessageStart({ id, model, smart }: ReplyStartPart, usage: UsageCounts): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${id}`,
     type: 'message',
@@ -144,7 +144,7 @@ function renderMessageStart({ id, model, smart }: ReplyStartPart, input: number)
     model,
     content: [],
     stop_reason: null,
-    usage: { input_tokens: input, output_tokens: 0 },
+    usage: messageUsage({ ...usage, output: 0 }),
     ...(smart && { smart_routing: smart }),
   };
 }
@@ -163,7 +163,7 @@ export function messageReply(reply: CollectedReply, { vision }: { readonly visio
     model: reply.model,
     content: reply.blocks.map(renderContent),
     ...renderStopReason(reply),
-    usage: { input_tokens: reply.input, output_tokens: reply.output },
+    usage: messageUsage(reply.usage),
     ...(reply.smart && { smart_routing: reply.smart }),
     ...(vision && { billing: billingBlock(reply.billing) }),
   };

@@ -28,7 +28,7 @@ describe('chat chunks', () => {
     const before = Math.floor(Date.now() / 1000);
     const usage: StreamPart[] = [
       { type: 'usage', input: 5, output: 1 },
-      { type: 'usage', output: 7 },
+      { type: 'usage', input: 5, output: 7 },
     ];
     const chunks = chunksOf(
       START,
@@ -102,6 +102,25 @@ describe('chat chunks', () => {
     });
   });
 
+  it('count cached tokens as part of the prompt, and reasoning as part of the answer', () => {
+    const usageOf = (counts: object) => chunksOf(START, { type: 'usage', ...counts }, BILLING)[1].usage;
+    expect(usageOf({ input: 5, cacheRead: 40, cacheWrite: 3, cacheWrite1h: 2, output: 7, reasoning: 6 })).to.deep.equal(
+      {
+        prompt_tokens: 50,
+        completion_tokens: 7,
+        total_tokens: 57,
+        prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 5 },
+        completion_tokens_details: { reasoning_tokens: 6 },
+      },
+    );
+    expect(usageOf({ input: 5, cacheRead: 40, output: 7 })).to.deep.equal({
+      prompt_tokens: 45,
+      completion_tokens: 7,
+      total_tokens: 52,
+      prompt_tokens_details: { cached_tokens: 40 },
+    });
+  });
+
   it('say at the end how the smart model chose', () => {
     const chunks = chunksOf({ type: 'start', id: '1', model: 'm', smart: SMART }, BILLING);
     expect(chunks[0]).not.to.have.property('smart_routing');
@@ -140,6 +159,16 @@ describe('chat reply', () => {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
       billing: BILLING_BLOCK,
+    });
+    const usage = { input: 5, cacheWrite: 40, output: 7, reasoning: 6 };
+    expect(chatReply({ ...COLLECTED, usage })).to.deep.include({
+      usage: {
+        prompt_tokens: 45,
+        completion_tokens: 7,
+        total_tokens: 52,
+        prompt_tokens_details: { cache_write_tokens: 40 },
+        completion_tokens_details: { reasoning_tokens: 6 },
+      },
     });
     expect(chatReply({ ...COLLECTED, smart: SMART })).to.deep.include({ smart_routing: SMART });
   });

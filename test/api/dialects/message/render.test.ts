@@ -28,22 +28,32 @@ describe('message events', () => {
       { input_tokens: 0, output_tokens: 0 },
       { input_tokens: 0, output_tokens: 0 },
     ]);
-    const [input, output] = [
-      { type: 'usage', input: 5 },
-      { type: 'usage', output: 7 },
-    ] as const;
-    expect(usagesOf(input, START, output, FINISH)).to.deep.equal([
+    const early: StreamPart = { type: 'usage', input: 5, output: 2 };
+    const last: StreamPart = { type: 'usage', input: 6, output: 7 };
+    expect(usagesOf(early, START, last, FINISH)).to.deep.equal([
       { input_tokens: 5, output_tokens: 0 },
-      { input_tokens: 5, output_tokens: 7 },
+      { input_tokens: 6, output_tokens: 7 },
     ]);
-    expect(usagesOf(input, output, START, FINISH)).to.deep.equal([
-      { input_tokens: 5, output_tokens: 0 },
-      { input_tokens: 5, output_tokens: 7 },
+  });
+
+  it('name cached tokens beside the input, in the head as far as they are known', () => {
+    const early: StreamPart = { type: 'usage', input: 5, cacheRead: 40, output: 0 };
+    const last: StreamPart = { type: 'usage', input: 5, cacheRead: 40, cacheWrite1h: 3, output: 7, reasoning: 6 };
+    expect(usagesOf(early, START, last, FINISH)).to.deep.equal([
+      { input_tokens: 5, cache_read_input_tokens: 40, output_tokens: 0 },
+      {
+        input_tokens: 5,
+        cache_creation_input_tokens: 3,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 3 },
+        cache_read_input_tokens: 40,
+        output_tokens: 7,
+      },
     ]);
-    expect(usagesOf({ type: 'usage', input: 5, output: 2 }, START, input, FINISH)).to.deep.equal([
-      { input_tokens: 5, output_tokens: 0 },
-      { input_tokens: 5, output_tokens: 2 },
-    ]);
+    // The last counts replace all earlier ones.
+    expect(usagesOf(early, START, { type: 'usage', input: 45, output: 7 }, FINISH)[1]).to.deep.equal({
+      input_tokens: 45,
+      output_tokens: 7,
+    });
   });
 
   it('carry text and calls in blocks, whatever they consist of', () => {
@@ -145,6 +155,19 @@ describe('message reply', () => {
       stop_reason: 'end_turn',
       stop_sequence: null,
       usage: { input_tokens: 5, output_tokens: 7 },
+    });
+  });
+
+  it('counts cached tokens beside the input', () => {
+    const usage = { input: 5, cacheRead: 40, cacheWrite: 3, output: 7 };
+    expect(messageReply({ ...COLLECTED, usage }, { vision: false })).to.deep.include({
+      usage: {
+        input_tokens: 5,
+        output_tokens: 7,
+        cache_creation_input_tokens: 3,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 0 },
+        cache_read_input_tokens: 40,
+      },
     });
   });
 
