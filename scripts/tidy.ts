@@ -46,8 +46,8 @@ const CONTRACTS = {
 } as const;
 
 /** What a vendor's folder may hold besides recordings; docs/decisions/wire-formats.md says why one has more. */
-const VENDOR_MAX = { files: 4, lines: 170 };
-const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
+const VENDOR_MAX = { files: 4, lines: 190 };
+const LARGER = new Map([['sandbox', { files: 10, lines: 750 }]]);
 
 /** What tools leave behind: profiles, snapshots, logs, databases, packages. */
 const TOOL_OUTPUT = /\.(cpuprofile|heapprofile|heapsnapshot|log|db(-wal|-shm)?|sqlite|tgz|tsbuildinfo)$/;

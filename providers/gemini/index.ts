@@ -1,10 +1,14 @@
-// Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw, videos as long operations.
+// Plugin for the Gemini API: text as a stream of its events, vectors, pictures by the models that
+// draw, videos as long operations.
 import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
 import { createVideo } from './video.ts';
 
 /** A picture of 4K comes as some 30 MiB of base64. */
 const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Of one request for embeddings. */
+const INPUTS_MAX = 100;
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -36,6 +40,10 @@ function createProvider(settings: Settings, host: Host): Provider {
       const wire = wireOf(call);
       const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
       return host.answer(url, { ...request, body: textBodyOf(call, wire, host), signal }, host.contents.reader());
+    },
+    embed(call, signal) {
+      const url = urlOf(wireOf(call), call.model, 'batchEmbedContents');
+      return host.embed(call, { ...request, url, format: host.contents.embeddings, inputsMax: INPUTS_MAX, signal });
     },
     async image(call, signal) {
       const wire = wireOf(call);

@@ -1,6 +1,6 @@
 // Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
 import type { CountNames, CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
+import { authOf, bodyOf, embeddingsOf, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -8,7 +8,8 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi, account) {
     const oneOf = (values: readonly string[]) => joi.valid(...values).default(values[0]);
     const own = Object.entries(STYLES).map(([name, values]) => [name, oneOf(values)]);
-    return account.keyOptional('https://api.openai.com/v1', Object.fromEntries(own));
+    const inputsMax = joi.number().integer().min(1).max(2048).default(2048);
+    return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax });
   },
   // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax.
   faultWords: {
@@ -45,7 +46,8 @@ const COUNTS: readonly CountsPlace[] = [
 
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => {
-    return { wire, url: host.urlBelow(wire.baseUrl, 'chat/completions'), auth: authOf(wire) };
+    const urlOf = (path: string) => host.urlBelow(wire.baseUrl, path);
+    return { wire, url: urlOf('chat/completions'), embedUrl: urlOf('embeddings'), auth: authOf(wire) };
   });
   return {
     tools: true,
@@ -56,6 +58,12 @@ function createProvider(settings: Settings, host: Host): Provider {
       const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire, host), signal } as const;
       const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
       return host.answer(url, request, reader);
+    },
+    embedsTokens: true,
+    embed(call, signal) {
+      const { wire, embedUrl: url, auth } = targetOf(call);
+      const { inputsMax } = wire;
+      return host.embed(call, { method: 'POST', url, ...auth, format: embeddingsOf(wire, host), inputsMax, signal });
     },
   };
 }

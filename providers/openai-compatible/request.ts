@@ -1,6 +1,7 @@
 // Settings of a chat completions upstream, and the request for one text call.
 import type {
   AccountSettings,
+  EmbeddingsFormat,
   Host,
   HostRequest,
   JsonBody,
@@ -20,6 +21,7 @@ export const STYLES = {
   stop: ['send', 'omit'],
   cacheKey: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
+  vectors: ['base64', 'float'],
 } as const;
 
 type Style<Name extends keyof typeof STYLES> = (typeof STYLES)[Name][number];
@@ -52,6 +54,10 @@ export interface Wire {
   readonly cacheKey: Style<'cacheKey'>;
   /** `whole` for servers that do not stream answers with a schema. */
   readonly schemas: Style<'schemas'>;
+  /** How embeddings are asked for; `float` for servers that refuse `encoding_format: base64`, a quarter as long. */
+  readonly vectors: Style<'vectors'>;
+  /** Inputs of one request for embeddings, for vendors that take fewer. */
+  readonly inputsMax: number;
 }
 
 export type Settings = AccountSettings & Wire;
@@ -80,6 +86,11 @@ export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
     ...(call.format && { response_format: formatOf(call.format) }),
     ...(reasoning && reasoningOf(reasoning, wire.reasoning)),
   });
+}
+
+/** What comes as numbers all the same is read, too. */
+export function embeddingsOf({ vectors }: Wire, { embeddings }: Host): EmbeddingsFormat {
+  return { ...embeddings, body: (call) => ({ ...embeddings.body(call), encoding_format: vectors }) };
 }
 
 function isThoughtless({ tools }: TextCall, style: Wire['toolReasoning']): boolean {

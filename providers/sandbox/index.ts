@@ -16,6 +16,7 @@ import { mainColour } from './colours.ts';
 import { draw, roomOf, sizeOf } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
 import { failure, readMarkers, sufferFrom, wordsOf } from './markers.ts';
+import { embed } from './vectors.ts';
 import { createVideo } from './video.ts';
 
 interface SandboxSettings {
@@ -40,6 +41,7 @@ const plugin: ProviderPlugin<SandboxSettings> = {
     return {
       tools: true,
       text: (call, signal) => answer({ call, signal, host, settings, eye }),
+      embed: (call, signal) => embed(call, host, signal),
       image: (call, signal) => makePicture({ call, signal, host, eye }),
       video: createVideo(settings, host),
     };

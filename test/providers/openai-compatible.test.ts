@@ -214,6 +214,8 @@ describe('openai-compatible', () => {
         baseUrl: 'https://api.openai.com/v1',
         maxTokensParam: 'max_tokens',
         usage: 'stream_options',
+        vectors: 'base64',
+        inputsMax: 2048,
         auth: 'bearer',
         reasoning: 'reasoning_effort',
         toolReasoning: 'free',

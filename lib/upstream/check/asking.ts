@@ -30,6 +30,10 @@ function assertRecorded({ recordings }: Subject, kind: Recording['kind']): void 
     asked.some((each) => each?.path !== undefined && each.request !== undefined),
     'no recording says with `path` and `request` what is asked',
   );
+  if (kind === 'embed') {
+    const isCounted = own.some((each) => each.kind === 'embed' && each.expect.inputTokens);
+    assert(isCounted, 'no recording of embeddings expects `inputTokens`');
+  }
   if (kind !== 'text') return;
   const counted = own.some((each) => each.kind === 'text' && each.expect.usage?.output);
   assert(counted, 'no recording of an answer expects `usage` with tokens of output');

@@ -6,6 +6,7 @@ import { loadPlugin } from '../host/loader.ts';
 import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
 import { askingChecks } from './asking.ts';
+import { embedChecks } from './embed.ts';
 import { localChecks } from './local.ts';
 import { recordingChecks } from './playback.ts';
 import { loadRecordings, type Recording } from './recording.ts';
@@ -39,6 +40,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),
       ...(kind === 'text' ? streamChecks(subject) : []),
+      ...(kind === 'embed' ? embedChecks(subject) : []),
       ...(kind === 'video' ? videoChecks(subject) : []),
       ...statusChecks(subject, kind),
       ...abortChecks(subject, kind),

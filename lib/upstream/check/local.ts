@@ -1,9 +1,9 @@
 // Checks of a plugin without network: it answers by itself, in the grammar, and stops when aborted.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ImageCall, Provider, TextCall, VideoCall } from '../contract/provider.ts';
+import type { EmbedCall, ImageCall, Provider, TextCall, VideoCall } from '../contract/provider.ts';
 import { createProvider } from '../host/settings.ts';
-import { mediaOf, observeImage, observeStart, observeText, type Place } from './outcome.ts';
+import { mediaOf, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import type { Check, Subject } from './subject.ts';
 
 const TEXT: TextCall = {
@@ -13,6 +13,8 @@ const TEXT: TextCall = {
   maxTokens: 1024,
   options: {},
 };
+
+const EMBED: EmbedCall = { model: 'standard', inputs: ['Hello, who is there?', 'A red square'], options: {} };
 
 const IMAGE: ImageCall = { model: 'standard', prompt: 'A red square', images: [], options: {} };
 
@@ -44,6 +46,7 @@ export function localChecks({ plugin }: Subject): readonly Check[] {
       ['calls', 'end at once on abort', () => endsOnAbort(open())],
     );
   }
+  if (provider.embed) checks.push(['embeddings', 'are vectors, the same every time', () => makesVectors(open())]);
   if (provider.image) checks.push(['images', 'are pictures', () => makesPictures(open())]);
   if (provider.video) checks.push(['videos', 'come to their end in another process', () => makesVideo(open(), open())]);
   return checks.map(([group, name, run]) => ({ group, name, run }));
@@ -75,6 +78,14 @@ async function endsOnAbort(provider: Provider): Promise<void> {
   while (!(await iterator.next().catch(() => ({ done: true }))).done) {
     assert(performance.now() - start < ENDED_WITHIN_MS, 'the call goes on after its abort');
   }
+}
+
+async function makesVectors(provider: Provider): Promise<void> {
+  const embed = provider.embed?.bind(provider) as NonNullable<Provider['embed']>;
+  const observe = () => observeEmbed((signal) => embed(EMBED, signal), EMBED);
+  const [first, second] = [await observe(), await observe()];
+  assert.equal(first.fault, undefined, first.detail);
+  assert.deepEqual(first.vectors, second.vectors);
 }
 
 async function makesPictures(provider: Provider): Promise<void> {

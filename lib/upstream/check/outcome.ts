@@ -6,6 +6,8 @@ import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts
 import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { BlockState, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
 import type {
+  EmbedCall,
+  Embeddings,
   FinishReason,
   ImageResult,
   MediaSource,
@@ -14,6 +16,7 @@ import type {
   VideoRef,
 } from '../contract/provider.ts';
 import { toClientFault } from '../host/client-fault.ts';
+import { checkEmbeddings } from '../host/embed.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { PLUGIN_STATE } from '../host/writer.ts';
 import { type Format, formatOf } from './picture.ts';
@@ -63,6 +66,11 @@ export interface Media {
   readonly type?: Format | undefined;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface EmbedOutcome extends Outcome {
+  readonly vectors: readonly (readonly number[])[];
+  readonly inputTokens: number | null;
 }
 
 export interface ImageOutcome extends Outcome {
@@ -153,6 +161,22 @@ function createSeenCall({ id, name, state }: ReplyToolBlock): SeenCall & { json:
 
 function shortenState(state: BlockState): string | BlockState {
   return state.format === PLUGIN_STATE ? state.value : state;
+}
+
+/** Runs a call for embeddings, and checks its result as the gateway does. */
+export async function observeEmbed(
+  start: (signal: AbortSignal) => Promise<Embeddings>,
+  call: Omit<EmbedCall, 'options'>,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<EmbedOutcome> {
+  try {
+    const { vectors, inputTokens = null } = checkEmbeddings(await within(start(signal), signal), call);
+    const numbers = vectors.map((vector) => [...vector]);
+    return { ...NONE, content: JSON.stringify(numbers), vectors: numbers, inputTokens };
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    return { ...failedOf(error), content: '', vectors: [], inputTokens: null };
+  }
 }
 
 /** Runs a picture call. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
 import { compareAsked } from './asked.ts';
-import type { ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
+import type { EmbedOutcome, ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
 import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
@@ -76,6 +76,10 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
       'other calls of tools',
     );
     assert.equal(new Set(tools.map(({ id }) => id)).size, tools.length, 'two calls have the same id');
+  } else if (kind === 'embed') {
+    const { vectors, inputTokens } = outcome as EmbedOutcome;
+    assert.deepEqual(vectors, expect.vectors ?? [], 'other vectors');
+    assert.equal(inputTokens, expect.inputTokens ?? null, 'another count of tokens');
   } else if (kind === 'image') {
     const { images } = outcome as ImageOutcome;
     assert.deepEqual(images, expect.images ?? []);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import Joi from 'joi';
 import type { BlockState } from '../../stream/provider-part.ts';
 import type {
+  EmbedCall,
   FinishReason,
   ImageCall,
   RefusalCause,
@@ -15,10 +16,11 @@ import type {
 } from '../contract/provider.ts';
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import type { SeenUsage } from './outcome.ts';
-import { FORMATS, type Format, samplePicture } from './picture.ts';
+import { type Format, samplePicture } from './picture.ts';
+import { blockState, embedCall, imageCall, textCall, videoCall } from './recording-calls.ts';
 
 /** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
-export type Recording = TextRecording | ImageRecording | VideoRecording;
+export type Recording = TextRecording | EmbedRecording | ImageRecording | VideoRecording;
 
 interface Recorded {
   readonly name: string;
@@ -53,6 +55,16 @@ export interface ExpectedCall {
   /** The arguments as written. */
   readonly json: string;
   readonly state?: string | BlockState;
+}
+
+export interface EmbedRecording extends Recorded {
+  readonly kind: 'embed';
+  readonly call: Omit<EmbedCall, 'options'>;
+  readonly expect: Failing & {
+    readonly vectors?: readonly (readonly number[])[];
+    /** Null if the upstream does not count them. */
+    readonly inputTokens?: number | null;
+  };
 }
 
 export interface ImageRecording extends Recorded {
@@ -114,96 +126,6 @@ export interface Asked {
   readonly request?: unknown;
 }
 
-const said = [
-  Joi.object({ type: Joi.valid('text').required(), text: Joi.string().allow('').required() }),
-  Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
-];
-const names = { id: Joi.string().required(), name: Joi.string().required() };
-const blockState = Joi.object({ format: Joi.string().required(), value: Joi.string().required() });
-const toolCall = Joi.object({
-  type: Joi.valid('tool-call').required(),
-  ...names,
-  json: Joi.string().required(),
-  state: blockState,
-});
-const toolResult = Joi.object({
-  type: Joi.valid('tool-result').required(),
-  ...names,
-  isError: Joi.boolean().default(false),
-  content: Joi.array()
-    .items(...said)
-    .default([]),
-});
-
-const tools = Joi.object({
-  list: Joi.array()
-    .items(
-      Joi.object({
-        name: Joi.string().required(),
-        description: Joi.string(),
-        schema: Joi.object().default({ type: 'object', properties: {} }),
-        strict: Joi.boolean(),
-      }),
-    )
-    .min(1)
-    .required(),
-  choice: Joi.alternatives(Joi.valid('auto', 'none', 'any'), Joi.object({ name: Joi.string().required() })),
-  single: Joi.valid(true),
-});
-
-const textCall = Joi.object({
-  model: Joi.string().default('m'),
-  system: Joi.string(),
-  messages: Joi.array()
-    .items(
-      Joi.object({
-        role: Joi.valid('user', 'assistant').required(),
-        content: Joi.array()
-          .items(...said, toolCall, toolResult)
-          .min(1),
-      }),
-    )
-    .min(1)
-    .default([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]),
-  maxTokens: Joi.number().integer().min(1).max(32_768).default(100),
-  format: Joi.object({
-    type: Joi.valid('json', 'json-schema').required(),
-    schema: Joi.object().unknown(true),
-    name: Joi.string(),
-    description: Joi.string(),
-    strict: Joi.boolean(),
-  }),
-  reasoning: Joi.object({
-    mode: Joi.valid('off', 'auto', 'on').required(),
-    effort: Joi.valid('minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
-    budgetTokens: Joi.number().integer().min(1024),
-  }),
-  tools,
-});
-
-const size = Joi.object({ width: Joi.number().integer().required(), height: Joi.number().integer().required() });
-
-const imageCall = Joi.object({
-  model: Joi.string().default('m'),
-  prompt: Joi.string().default('A red square'),
-  size,
-  aspect: Joi.string(),
-  images: Joi.array()
-    .items(Joi.valid(...FORMATS))
-    .max(4)
-    .default([]),
-});
-
-const videoCall = Joi.object({
-  model: Joi.string().default('m'),
-  prompt: Joi.string().default('A red square turns'),
-  seconds: Joi.number().integer().default(5),
-  size: size.default({ width: 1280, height: 720 }),
-  aspect: Joi.string().default('16:9'),
-  resolution: Joi.string().allow(null).default('720p'),
-  image: Joi.valid(...FORMATS),
-});
-
 const asked = {
   method: Joi.string(),
   path: Joi.string(),
@@ -256,6 +178,13 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
       }),
     ),
   }).xor('finish', 'fault'),
+  embed: Joi.object({
+    ...failing,
+    vectors: Joi.array().items(Joi.array().items(Joi.number())),
+    inputTokens: count,
+  })
+    .xor('vectors', 'fault')
+    .with('vectors', 'inputTokens'),
   image: Joi.object({ ...failing, images: Joi.array().items(media) }).xor('images', 'fault'),
   video: Joi.object({
     ...failing,
@@ -274,6 +203,7 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
 
 const CALLS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
   text: textCall,
+  embed: embedCall,
   image: imageCall,
   video: videoCall,
 };
@@ -297,7 +227,12 @@ function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
   return common.keys({ ref, polls: Joi.array().items(looks).default([]) }).xor('ref', 'reply');
 }
 
-const SCHEMAS = { text: schemaOf('text'), image: schemaOf('image'), video: schemaOf('video') };
+const SCHEMAS = {
+  text: schemaOf('text'),
+  embed: schemaOf('embed'),
+  image: schemaOf('image'),
+  video: schemaOf('video'),
+};
 
 /** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
 export function loadRecordings(folder: string): readonly Recording[] {

@@ -22,7 +22,7 @@ export function settingsChecks(subject: Subject): readonly Check[] {
         await open.close();
         const { provider } = open;
         const can = KINDS.filter((kind) => provider[kind] !== undefined);
-        assert(can.length > 0, 'the provider has none of text, image and video');
+        assert(can.length > 0, 'the provider has none of text, embed, image and video');
         for (const kind of can) assert.equal(typeof provider[kind], kind === 'video' ? 'object' : 'function', kind);
       },
     },

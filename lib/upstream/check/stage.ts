@@ -5,7 +5,7 @@ import type Joi from 'joi';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract/provider.ts';
 import { createAccountSchema, describeSchema } from '../host/account-settings.ts';
 import { createProvider, type OpenProvider } from '../host/settings.ts';
-import { ORIGIN, type Outcome, observeImage, observeStart, observeText, type Place } from './outcome.ts';
+import { ORIGIN, type Outcome, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
 
@@ -85,6 +85,11 @@ function call(stage: TestBench, recording: Recording, signal?: AbortSignal): Pro
   switch (recording.kind) {
     case 'text':
       return observeText((own) => stage.parts(recording, own), signal, recording.call.tools !== undefined);
+    case 'embed': {
+      const embed = provider.embed?.bind(provider);
+      assert(embed, 'the provider has no embed');
+      return observeEmbed((own) => embed({ ...recording.call, options }, own), recording.call, signal);
+    }
     case 'image': {
       const image = provider.image?.bind(provider);
       assert(image, 'the provider has no image');
@@ -101,6 +106,7 @@ function call(stage: TestBench, recording: Recording, signal?: AbortSignal): Pro
 async function raw(stage: TestBench, recording: Recording, signal: AbortSignal): Promise<unknown> {
   const { provider, place } = stage;
   const options = atOrigin(place.origin, recording.options);
+  if (recording.kind === 'embed') return provider.embed?.({ ...recording.call, options }, signal);
   if (recording.kind === 'image') return provider.image?.({ ...recording.call, options }, signal);
   if (recording.kind === 'video') return provider.video?.start({ ...recording.call, options }, signal);
   for await (const parts of stage.parts(recording, signal)) assert(Array.isArray(parts));

@@ -16,10 +16,11 @@ export interface Subject {
   readonly thorough: boolean;
 }
 
-export const KINDS = ['text', 'image', 'video'] as const;
+export const KINDS = ['text', 'embed', 'image', 'video'] as const;
 
 const ORDINARY = {
   text: 'status 200, text and a finish',
+  embed: 'status 200 and vectors',
   image: 'status 200 and images',
   video: 'a start with status 200, and a last state that is completed',
 };
@@ -38,6 +39,8 @@ function isOrdinary(recording: Recording): boolean {
   switch (recording.kind) {
     case 'text':
       return recording.reply.status === 200 && Boolean(recording.expect.finish && recording.expect.text);
+    case 'embed':
+      return recording.reply.status === 200 && recording.expect.vectors !== undefined;
     case 'image':
       return recording.reply.status === 200 && (recording.expect.images?.length ?? 0) > 0;
     case 'video':

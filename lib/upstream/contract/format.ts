@@ -2,6 +2,7 @@
 import type { UsageCounts } from '../../stream/provider-part.ts';
 import type { AnswerReader } from './answer.ts';
 import type { MediaSource, TextCall } from './call.ts';
+import type { EmbeddingsFormat } from './embedding.ts';
 import type { Base64, JsonObject } from './request.ts';
 
 /** A wire format, so that a plugin only states what its upstream does differently. */
@@ -47,6 +48,8 @@ export interface ContentsFormat {
    * The pictures in a drawing model's reply, without its drafts. Throws if there are none because of the content.
    */
   picturesOf(reply: unknown): readonly MediaSource[];
+  /** Embeddings of several contents at once. */
+  readonly embeddings: EmbeddingsFormat;
 }
 
 export type ContentsCall = Pick<TextCall, 'system' | 'messages' | 'tools'>;

@@ -2,6 +2,7 @@
 import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from './answer.ts';
 import type { Content } from './content.ts';
+import type { EmbedCall, Embeddings, EmbeddingsFormat, EmbedRequest } from './embedding.ts';
 import type { HostFault } from './fault.ts';
 import type { ChatQuirks, ContentsFormat, MessageQuirks, ResponsesFormat, WireFormat } from './format.ts';
 import type { HostImage } from './image.ts';
@@ -30,6 +31,11 @@ export interface Host {
    * has to return. Nothing is sent before the first `next`.
    */
   answer(url: string, init: HostRequest, reader: AnswerReader): AsyncIterable<readonly ProviderPart[]>;
+  /**
+   * All that `embed` has to return, for most upstreams: sends the inputs, in as many requests as the vendor needs, and
+   * joins the vectors and counts of its replies.
+   */
+  embed(call: EmbedCall, request: EmbedRequest): Promise<Embeddings>;
   /** Polls until there is a value: for pictures that an upstream makes as a job. */
   poll<T>(polling: Polling<T>): Promise<T>;
   /**
@@ -75,6 +81,8 @@ export interface Host {
   readonly contents: ContentsFormat;
   /** The responses format, the newer one beside chat completions. */
   readonly responses: ResponsesFormat;
+  /** Embeddings, as the upstreams with chat completions speak them; vectors may come as numbers or as base64. */
+  readonly embeddings: EmbeddingsFormat;
   /** For pictures. */
   readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */

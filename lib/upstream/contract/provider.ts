@@ -3,6 +3,7 @@ import type Joi from 'joi';
 import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
 import type { MakeAccountSchema } from './account.ts';
 import type { ImageCall, ImageResult, TextCall } from './call.ts';
+import type { EmbedCall, Embeddings } from './embedding.ts';
 import type { FaultTexts, FaultWords } from './fault.ts';
 import type { Host } from './host.ts';
 import type { VideoProvider } from './video.ts';
@@ -11,6 +12,7 @@ export type * from './account.ts';
 export type * from './answer.ts';
 export type * from './call.ts';
 export type * from './content.ts';
+export type * from './embedding.ts';
 export type * from './fault.ts';
 export type * from './format.ts';
 export type * from './host.ts';
@@ -63,6 +65,10 @@ export interface Provider {
   readonly documents?: boolean;
   /** True if `text` takes audio. */
   readonly audio?: boolean;
+  /** Turns texts into vectors; resolves when there is one for each. */
+  embed?(call: EmbedCall, signal: AbortSignal): Promise<Embeddings>;
+  /** True if `embed` takes `tokens`. Calls with tokens skip other providers. */
+  readonly embedsTokens?: boolean;
   /** Makes or edits pictures; resolves when they are ready. Asks the upstream only once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;

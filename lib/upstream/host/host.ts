@@ -6,8 +6,10 @@ import type { FaultTexts, FaultWords } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
 import { chatBody } from '../formats/chat/request.ts';
+import { createContentsEmbeddings } from '../formats/contents/embeddings.ts';
 import { createContentsReader, readImages } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
+import { createEmbeddingsFormat } from '../formats/embeddings/format.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
 import { ResponsesReply } from '../formats/responses/reply.ts';
@@ -16,6 +18,7 @@ import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { aspectOf } from './aspects.ts';
 import { dataUrlOf, sourcesOf } from './data-url.ts';
+import { createEmbed } from './embed.ts';
 import { fieldsOf } from './fields.ts';
 import { createFinishReason } from './finish-words.ts';
 import { createHostFault } from './host-fault.ts';
@@ -77,6 +80,7 @@ export function createHost(options: HostOptions): ClosableHost {
     upstream,
     request,
     json,
+    embed: createEmbed({ json }),
     answer: (url, init, reader) => readAnswer({ ask, keys: ring, fault, url, init, reader }),
     poll,
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
@@ -95,9 +99,11 @@ export function createHost(options: HostOptions): ClosableHost {
       body: contentsBody,
       reader: () => createContentsReader(words),
       picturesOf: (reply) => readImages(reply, words),
+      embeddings: createContentsEmbeddings(words),
     },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
     responses: { body: responsesBody, reader: () => new ResponsesReply(words) },
+    embeddings: createEmbeddingsFormat(words),
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,

@@ -1,0 +1,82 @@
+// Asks an upstream for vectors, in as many requests as it needs, and checks what any plugin returns.
+import type { Host } from '../contract/host.ts';
+import type { EmbedCall, Embeddings, Vector } from '../contract/provider.ts';
+import { upstreamFault } from './fault.ts';
+import { readCount } from './token-counts.ts';
+
+/** Vectors as numbers may take 20 bytes each; 2,048 vectors of 3,072 numbers in base64 take 34 MB. */
+const REPLY_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Requests of one call at the same time. */
+const REQUESTS_AT_ONCE = 4;
+
+/** `Host.embed`. */
+export function createEmbed({ json }: Pick<Host, 'json'>): Host['embed'] {
+  return async (call, { url, format, inputsMax = Number.POSITIVE_INFINITY, ...init }) => {
+    const parts = splitCall(call, inputsMax);
+    const answers: Embeddings[] = [];
+    // The first failure is the call's: requests that are under way are of no use any more.
+    const failed = new AbortController();
+    const signal = AbortSignal.any([init.signal, failed.signal]);
+    const left = parts.entries();
+    const work = async () => {
+      for (const [at, part] of left) {
+        const { value } = await json(url, { ...init, body: () => format.body(part), signal }, REPLY_BYTES_MAX);
+        answers[at] = checkEmbeddings(format.read(value), part);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: Math.min(REQUESTS_AT_ONCE, parts.length) }, work));
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+    return joinAnswers(answers);
+  };
+}
+
+function splitCall(call: EmbedCall, inputsMax: number): readonly EmbedCall[] {
+  const { inputs, tokens } = call;
+  const count = countInputs(call);
+  if (count <= inputsMax) return [call];
+  return Array.from({ length: Math.ceil(count / inputsMax) }, (_, at) => {
+    const [from, to] = [at * inputsMax, (at + 1) * inputsMax];
+    return { ...call, inputs: inputs.slice(from, to), ...(tokens && { tokens: tokens.slice(from, to) }) };
+  });
+}
+
+export function countInputs({ inputs, tokens }: Pick<EmbedCall, 'inputs' | 'tokens'>): number {
+  return (tokens ?? inputs).length;
+}
+
+/** A sum that lacks a part would be billed as if it were all. */
+function joinAnswers(answers: readonly Embeddings[]): Embeddings {
+  const counts = answers.map(({ inputTokens }) => inputTokens).filter((count) => count !== undefined);
+  const isCounted = counts.length === answers.length;
+  return {
+    vectors: answers.flatMap(({ vectors }) => vectors),
+    ...(isCounted && { inputTokens: counts.reduce((sum, count) => sum + count, 0) }),
+  };
+}
+
+/** What a plugin returns for a call, with an absurd count left out; throws a `protocol` fault if it cannot be used. */
+export function checkEmbeddings(answer: Embeddings, call: Pick<EmbedCall, 'inputs' | 'tokens'>): Embeddings {
+  const { vectors, inputTokens } = answer;
+  const count = countInputs(call);
+  if (!Array.isArray(vectors) || vectors.length !== count) {
+    throw upstreamFault('protocol', `${vectors?.length} vectors for ${count} inputs`);
+  }
+  const [first] = vectors as readonly Vector[];
+  const length = first?.length ?? 0;
+  for (const vector of vectors as readonly Vector[]) {
+    if (vector.length !== length || length === 0) throw upstreamFault('protocol', 'vectors of different lengths');
+    if (!isAllFinite(vector)) throw upstreamFault('protocol', 'a vector has numbers that are not finite');
+  }
+  const counted = readCount(inputTokens);
+  return { vectors, ...(counted !== undefined && { inputTokens: counted }) };
+}
+
+function isAllFinite(vector: Vector): boolean {
+  for (const number of vector) if (!Number.isFinite(number)) return false;
+  return true;
+}

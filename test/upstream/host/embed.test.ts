@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { EmbedCall, EmbedRequest, JsonBody } from '../../../lib/upstream/contract/provider.ts';
+import { checkEmbeddings, createEmbed } from '../../../lib/upstream/host/embed.ts';
+
+const CALL: EmbedCall = { model: 'm', inputs: ['0', '1', '2', '3', '4'], options: {} };
+
+/** Answers each request with the numbers of its inputs, the first requests last. */
+function stage({ tokens = (count: number): number | undefined => count, failAt = -1 } = {}) {
+  const asked: unknown[] = [];
+  const aborted: boolean[] = [];
+  const embed = createEmbed({
+    async json(_url, { body, signal }) {
+      const at = asked.length;
+      const { inputs } = (body as JsonBody)(() => '') as { inputs: string[] };
+      asked.push(inputs);
+      await sleep(at === failAt ? 1 : 20 - at);
+      aborted[at] = signal.aborted;
+      if (at === failAt) throw new Error('refused');
+      const value = { vectors: inputs.map((text) => [Number(text)]), tokens: tokens(inputs.length) };
+      return { status: 200, headers: {}, keyId: undefined, retryAfterMs: undefined, value };
+    },
+  });
+  const request = (more: Partial<EmbedRequest> = {}): EmbedRequest => ({
+    method: 'POST',
+    url: 'https://acme.example',
+    format: {
+      body: ({ inputs, tokens: ids }) => ({ inputs: ids ?? inputs }),
+      read(reply) {
+        const { vectors, tokens: inputTokens } = reply as { vectors: number[][]; tokens?: number };
+        return { vectors, ...(inputTokens !== undefined && { inputTokens }) };
+      },
+    },
+    signal: new AbortController().signal,
+    ...more,
+  });
+  return { asked, aborted, embed, request };
+}
+
+describe('host.embed', () => {
+  it('sends all inputs in one request unless the vendor takes fewer', async () => {
+    const { asked, embed, request } = stage();
+    await embed(CALL, request());
+    expect(asked).to.deep.equal([CALL.inputs]);
+  });
+
+  it('keeps the order of inputs and adds up tokens over several requests', async () => {
+    const { asked, embed, request } = stage();
+    const { vectors, inputTokens } = await embed(CALL, request({ inputsMax: 2 }));
+    expect(asked).to.deep.equal([['0', '1'], ['2', '3'], ['4']]);
+    expect(vectors).to.deep.equal([[0], [1], [2], [3], [4]]);
+    expect(inputTokens).to.equal(5);
+  });
+
+  it('splits inputs that are tokens', async () => {
+    const { asked, embed, request } = stage();
+    await embed({ ...CALL, inputs: [], tokens: [[7], [8], [9]] }, request({ inputsMax: 2 })).catch(() => {});
+    expect(asked).to.deep.equal([[[7], [8]], [[9]]]);
+  });
+
+  it('has no count if one reply lacks it', async () => {
+    const { embed, request } = stage({ tokens: (count) => (count === 1 ? undefined : count) });
+    expect(await embed(CALL, request({ inputsMax: 2 }))).to.not.have.property('inputTokens');
+  });
+
+  it('aborts the other requests when one fails', async () => {
+    const { aborted, embed, request } = stage({ failAt: 1 });
+    const error = await embed(CALL, request({ inputsMax: 1 })).catch((thrown: Error) => thrown);
+    expect(error).to.be.an('error').with.property('message', 'refused');
+    await sleep(40);
+    expect(aborted[0]).to.equal(true);
+  });
+});
+
+describe('what a plugin returns for embeddings', () => {
+  const call = { inputs: ['a', 'b'] };
+
+  for (const [what, vectors] of [
+    ['nothing', undefined],
+    ['too few', [[1]]],
+    ['too many', [[1], [1], [1]]],
+    ['different lengths', [[1, 2], [1]]],
+    ['empty vectors', [[], []]],
+    ['NaN', [[1], [Number.NaN]]],
+    ['infinity', [[1], [Number.POSITIVE_INFINITY]]],
+    ['null', [[1], [null]]],
+    ['text', [[1], ['1']]],
+    ['NaN among floats', [new Float32Array([1]), new Float32Array([Number.NaN])]],
+  ] as const) {
+    it(`is refused: ${what}`, () => {
+      expect(() => checkEmbeddings({ vectors } as never, call))
+        .to.throw()
+        .with.property('kind', 'protocol');
+    });
+  }
+
+  for (const inputTokens of [-1, Number.NaN, '7e400', null, {}]) {
+    it(`has no count of ${inputTokens}`, () => {
+      expect(checkEmbeddings({ vectors: [[1], [2]], inputTokens } as never, call)).to.not.have.property('inputTokens');
+    });
+  }
+});
