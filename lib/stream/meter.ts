@@ -14,8 +14,8 @@ export interface MeterOptions {
   readonly inputMax: number;
   /** The maximum of output tokens billed. */
   readonly outputMax: number;
-  /** An upper bound of the tokens of a text; not used for an upstream that is not trusted. */
-  readonly countTokens: (text: string) => number;
+  /** The tokens of a text, where nobody counted; not used for an upstream that is not trusted. */
+  readonly estimateTokens: (text: string) => number;
   /** What the call's pictures add to an input count that excludes them. */
   readonly pictures?: PictureTokens | undefined;
 }
@@ -60,7 +60,7 @@ export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWri
   return input + cacheRead + cacheWrite + cacheWrite1h;
 }
 
-/** Approximate characters per token, where nobody counted. */
+/** Of an answer whose upstream's counts are not used. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 /** The longest tokens are of repeated signs: a count with more text behind it was made before that. */
@@ -79,6 +79,7 @@ export function createMeter(options: MeterOptions): Meter {
 class AnswerMeter implements Meter {
   readonly #options: MeterOptions;
   #hasText = false;
+  /** Of an upstream that is not trusted. */
   #characters = 0;
   /** Of the text before the pending one. */
   #tokens = 0;
@@ -102,8 +103,10 @@ class AnswerMeter implements Meter {
   #takeText(text: string): void {
     this.#hasText = true;
     this.#unreported += text.length;
-    this.#characters += countCharacters(text);
-    if (!this.#options.trusted) return;
+    if (!this.#options.trusted) {
+      this.#characters += countCharacters(text);
+      return;
+    }
     this.#pending += text;
     if (this.#pending.length > PENDING_CHARACTERS_MAX) this.#countPending(this.#pending.lastIndexOf(' '));
   }
@@ -111,7 +114,7 @@ class AnswerMeter implements Meter {
   /** A word is counted as a whole: the beginning of one waits. */
   #countPending(end: number): void {
     const until = end > 0 ? end : this.#pending.length;
-    this.#tokens += this.#options.countTokens(this.#pending.slice(0, until));
+    this.#tokens += this.#options.estimateTokens(this.#pending.slice(0, until));
     this.#pending = this.#pending.slice(until);
   }
 
@@ -164,12 +167,11 @@ class AnswerMeter implements Meter {
     return Math.min(Math.max(this.#believableOutput() ?? 0, this.#produced()), this.#options.outputMax);
   }
 
-  /** Tokens of all the text that was read: where nobody else counted, rather too few than too many. */
+  /** Tokens of all the text that was read. */
   #produced(): number {
-    const byCharacters = tokensOfCharacters(this.#characters);
-    if (!this.#options.trusted) return byCharacters;
-    const pending = this.#pending === '' ? 0 : this.#options.countTokens(this.#pending);
-    return Math.min(byCharacters, Math.ceil(this.#tokens + pending));
+    if (!this.#options.trusted) return tokensOfCharacters(this.#characters);
+    const pending = this.#pending === '' ? 0 : this.#options.estimateTokens(this.#pending);
+    return Math.ceil(this.#tokens + pending);
   }
 
   #withReasoning(usage: TokenUsage): TokenUsage {

@@ -8,9 +8,9 @@ import { CHAT_SDKS, catchRejection, MESSAGE_SDKS, MODEL, openStage, type Stage }
 /** Leaving takes the client itself a moment. */
 const CLOSED_WITHIN_MS = 200;
 
-const FRAGMENTS = ['z'.repeat(1000), 'z'.repeat(1000)];
-const CHARACTERS = 2000;
-// 2000 characters are 500 tokens at 5000 RUB, and 5 tokens of input at 1000 RUB, per million.
+const FRAGMENTS = [' word'.repeat(250), ' word'.repeat(250)];
+const CHARACTERS = FRAGMENTS.join('').length;
+// The fragments are 500 tokens at 5000 RUB, and 5 tokens of input at 1000 RUB, per million.
 const CHARGED = 2_505_000n;
 
 interface Leaving {

@@ -131,7 +131,7 @@ describe('a client that leaves', () => {
 
       it(`${name}: in mid-stream, what was produced is charged`, async () => {
         // 2000 characters are 500 tokens: 2.5 RUB, and 5 tokens of input.
-        upstream.behave(chatStall(['z'.repeat(1000), 'z'.repeat(1000)]));
+        upstream.behave(chatStall([' word'.repeat(250), ' word'.repeat(250)]));
         const account = await gateway.account();
         const openTimes: number[] = [];
         for (let round = 1; round <= ROUNDS; round += 1) {
@@ -148,7 +148,7 @@ describe('a client that leaves', () => {
       it(`${name}: after the last delta, the answer is charged`, async () => {
         upstream.behave(({ response }) => {
           response.writeHead(200, SSE);
-          response.write(chatChunk('z'.repeat(2000)));
+          response.write(chatChunk(' word'.repeat(500)));
           response.write(
             `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 5, completion_tokens: 700 } })}\n\n`,
           );

@@ -123,7 +123,7 @@ describe('a store that does not answer', () => {
         await gate;
         response.writeHead(500).end();
       });
-      upstream.behave(chatStall(['z'.repeat(2000)]));
+      upstream.behave(chatStall([' word'.repeat(500)]));
       leavers = await Promise.all([gateway.account(), gateway.account()]);
       const leave = await Promise.all(leavers.map((account, index) => beginLeaver(account, DIALECTS[index] as string)));
       const lateForms = await makeForms();

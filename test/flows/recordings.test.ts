@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { countTokens } from '../../lib/calls/text/tokens.ts';
+import { estimateTokens } from '../../lib/calls/text/tokens.ts';
 import { textCost } from '../../lib/money/price.ts';
 import { loadRecordings, type Recording, type TextRecording } from '../../lib/upstream/check/recording.ts';
 import { type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
@@ -172,7 +172,7 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   const prompt = (usage?.input ?? 0) + cacheRead + cacheWrite + cacheWrite1h;
   const input = prompt > 0 ? prompt : Math.ceil(bytes / 4) + 4 * messages;
   const all = reasoning + text;
-  const produced = Math.min(Math.ceil([...all].length / 4), Math.ceil(countTokens(all)));
+  const produced = Math.ceil(estimateTokens(all));
   const reported = usage?.output ?? 0;
   const output = reported > 0 ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
   return textCost(PRICE, { input, output: Math.min(output, call.maxTokens) });

@@ -5,9 +5,9 @@ import { countPrompt, createMeter, type MeterOptions, tokensOfCharacters } from 
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 /** One token in four characters. */
-const countTokens = (text: string) => text.length / 4;
+const estimateTokens = (text: string) => text.length / 4;
 
-const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500, countTokens };
+const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500, estimateTokens };
 
 const delta = (text: string): StreamPart => ({ type: 'block-delta', index: 0, text });
 const usage = (input: unknown, output: unknown): StreamPart => ({ type: 'usage', input, output }) as StreamPart;
@@ -240,7 +240,7 @@ describe('meter', () => {
 
   it('counts words whole, however they arrive and however long the text is', () => {
     const counted: string[] = [];
-    const meter = createMeter({ ...LIMITS, countTokens: (text) => counted.push(text) });
+    const meter = createMeter({ ...LIMITS, estimateTokens: (text) => counted.push(text) });
     const text = 'some words '.repeat(300);
     for (let at = 0; at < text.length; at += 7) meter.push([delta(text.slice(at, at + 7))]);
     meter.used();

@@ -20,7 +20,7 @@ import { computeOvershoot, computeUncappedExcess } from './overshoot.ts';
 import { letGo } from './pictures.ts';
 import type { CreateTransform, TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
-import { countTokens } from './tokens.ts';
+import { estimateTokens } from './tokens.ts';
 
 /** What all answers share. */
 export interface TextAnswering {
@@ -131,7 +131,7 @@ export class TextAnswer<Out>
           inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
           inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
           outputMax,
-          countTokens,
+          estimateTokens,
           pictures: estimate.pictures,
         },
         stops: request.stops && { strings: request.stops, isCovered: () => this.#isCovered() },

@@ -87,7 +87,7 @@ describe('a call that is ended', () => {
     it('in mid-stream pays what was produced', async () => {
       for (const live of [true, false]) {
         const controller = new AbortController();
-        const answer = playing([START, OPEN, delta('z'.repeat(2000))], leave(controller), hang);
+        const answer = playing([START, OPEN, delta(' word'.repeat(500))], leave(controller), hang);
         const result = await stage.call({ routes: [answer], controller, live });
         expectCharged(result, cost({ output: 500 }));
         expect(result.parts.some(({ type }) => type === 'error' || type === 'billing')).to.equal(false);
@@ -97,7 +97,7 @@ describe('a call that is ended', () => {
 
     it('while it is slow pays what was produced', async () => {
       const controller = new AbortController();
-      const answer = playing([START, OPEN, delta('z'.repeat(2000))], [delta('never')]);
+      const answer = playing([START, OPEN, delta(' word'.repeat(500))], [delta('never')]);
       const onWrite = () => {
         setTimeout(leave(controller), 30);
         return hang();
@@ -151,7 +151,7 @@ describe('a call that is ended', () => {
 
     it('keeps the charge of what was delivered', async () => {
       const controller = new AbortController();
-      const answer = playing([START, OPEN, delta('z'.repeat(2000))], stop(controller), hang);
+      const answer = playing([START, OPEN, delta(' word'.repeat(500))], stop(controller), hang);
       const result = await stage.call({ routes: [answer], controller });
       expect([codeOf(result), isRefunded(result), result.ended]).to.deep.equal(['shutting_down', false, 1]);
       expectCharged(result, cost({ output: 500 }));
@@ -169,7 +169,7 @@ describe('a call that is ended', () => {
 
     it('refunds a reply that was collected and not delivered', async () => {
       const controller = new AbortController();
-      const answer = playing([START, OPEN, delta('z'.repeat(2000))], stop(controller), hang);
+      const answer = playing([START, OPEN, delta(' word'.repeat(500))], stop(controller), hang);
       const result = await stage.call({ routes: [answer], controller, live: false });
       expect([codeOf(result), isRefunded(result)]).to.deep.equal(['shutting_down', true]);
       expectReleased(result);

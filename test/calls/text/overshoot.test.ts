@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { computeOvershoot } from '../../../lib/calls/text/overshoot.ts';
-import { countTokens } from '../../../lib/calls/text/tokens.ts';
+import { estimateTokens } from '../../../lib/calls/text/tokens.ts';
 import { createMeter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
 
@@ -9,7 +9,7 @@ const RUB = 1_000_000n;
 /** 1000 tokens of input are held at 1000 RUB per million, 512 of output at 5000: 3.56 RUB. */
 function running({ trusted = true } = {}) {
   const outputMax = trusted ? 500 : Number.POSITIVE_INFINITY;
-  const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, countTokens });
+  const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, estimateTokens });
   const price = { input: 1000n * RUB, output: 5000n * RUB };
   const terms = { model: { price }, held: { input: 1000, output: 512 } };
   return { meter, overshoot: () => computeOvershoot({ ...terms, meter }, 3_560_000n) };

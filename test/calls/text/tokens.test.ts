@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { estimateInput } from '../../../lib/calls/text/estimate.ts';
-import { countTokens } from '../../../lib/calls/text/tokens.ts';
+import { countTokens, estimateTokens } from '../../../lib/calls/text/tokens.ts';
 import { longer } from '../../../testkit/long.ts';
 import { TOKENIZERS } from '../../../testkit/tokenizers.ts';
 import { declaration, hostileTexts, ordinaryTexts } from './token-corpus.ts';
@@ -107,5 +108,49 @@ describe('count of tokens', () => {
     const text = declaration('eng').repeat(30);
     const single = countTokens(text.slice(0, 6000)) * (text.length / 6000);
     expect(countTokens(text)).to.be.closeTo(single, single / 50);
+  });
+});
+
+/** The middle one of what public tokenizers count. */
+function countMiddle(text: string): number {
+  const counts = Object.values(TOKENIZERS).map((count) => count(text));
+  return counts.sort((one, other) => one - other)[counts.length >> 1] ?? 0;
+}
+
+describe('estimate of tokens that nobody counted', () => {
+  const source = readFileSync(new URL(import.meta.url), 'utf8');
+  const usual: Readonly<Record<string, string>> = {
+    English: declaration('eng'),
+    Russian: declaration('rus'),
+    French: declaration('fra'),
+    German: declaration('deu_1996'),
+    Spanish: declaration('spa'),
+    Chinese: declaration('cmn_hans'),
+    Japanese: declaration('jpn'),
+    Korean: declaration('kor'),
+    code: source,
+    JSON: JSON.stringify({ path: 'lib/main.ts', edits: source.split('\n') }),
+  };
+  for (const [name, text] of Object.entries(usual)) {
+    it(`of ${name} is within a tenth of the middle one of the public tokenizers`, () =>
+      expect(estimateTokens(text) / countMiddle(text)).to.be.within(0.9, 1.1));
+  }
+
+  it('is among the counts of the public tokenizers in most languages, and clearly above them all in none', () => {
+    const below: string[] = [];
+    for (const [name, text] of Object.entries(ordinaryTexts())) {
+      const counts = Object.values(TOKENIZERS).map((count) => count(text));
+      expect(estimateTokens(text), name).to.be.below(1.05 * Math.max(...counts));
+      if (estimateTokens(text) < Math.min(...counts)) below.push(name);
+    }
+    expect(below.length).to.be.below(8);
+  }).timeout(60_000);
+
+  it('is exact for common words, and never above the upper bound', () => {
+    expect(estimateTokens(' word'.repeat(500))).to.equal(500);
+    for (const text of Object.values(hostileTexts())) {
+      expect(estimateTokens(text)).to.be.at.most(countTokens(text));
+      expect(estimateTokens(text)).to.be.above(0);
+    }
   });
 });
