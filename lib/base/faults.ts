@@ -96,7 +96,7 @@ const refused = (status: number, chatCode: string, text: string): Row => ({
 });
 
 const held = (detail: FaultDetail) =>
-  detail.heldRub ? ` A further ${detail.heldRub} RUB is held by calls still running.` : '';
+  detail.heldRub ? ` A further ${detail.heldRub} RUB is reserved by calls still running.` : '';
 
 const unknownModel = ({ model, hint }: FaultDetail) =>
   `Unknown model \`${model}\`.${hint ? ` Did you mean ${hint}?` : ''} See GET /api/v1/models for the list.`;
@@ -294,7 +294,7 @@ const table = {
     chatCode: 'service_unavailable',
     retryable: true,
     text: (d) =>
-      `The service is temporarily unavailable. ${d.unconfirmed ? 'Anything held for this call will be returned automatically.' : 'Nothing was charged.'}`,
+      `The service is temporarily unavailable. ${d.unconfirmed ? 'Anything reserved for this call will be returned automatically.' : 'Nothing was charged.'}`,
   },
   result_not_kept: {
     status: 503,

@@ -140,7 +140,7 @@ describe('faults', () => {
   it('mention held money only if there is some', () => {
     const detail = { priceRub: '5.00', balanceRub: '1.00' };
     expect(fault('insufficient_balance', detail).message).not.to.contain('held');
-    expect(fault('insufficient_balance', { ...detail, heldRub: '2.00' }).message).to.contain('2.00 RUB is held');
+    expect(fault('insufficient_balance', { ...detail, heldRub: '2.00' }).message).to.contain('2.00 RUB is reserved');
   });
 
   it('omit unknown details', () => {
@@ -176,7 +176,7 @@ describe('faults', () => {
     const messageOf = (detail: FaultDetail) => fault('store_unavailable', detail).message;
     expect(messageOf({})).to.equal('The service is temporarily unavailable. Nothing was charged.');
     expect(messageOf({ unconfirmed: true })).to.equal(
-      'The service is temporarily unavailable. Anything held for this call will be returned automatically.',
+      'The service is temporarily unavailable. Anything reserved for this call will be returned automatically.',
     );
   });
 

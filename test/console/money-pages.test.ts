@@ -145,7 +145,7 @@ describe('pages about money', () => {
   it('show the entries of the wallet, page by page', async () => {
     const first = await owner.get('/account/wallet');
     expect(first.text).to.contain('payment').and.to.contain('₽999.00');
-    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('reservation returned');
+    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('reserve returned');
     for (const before of ['0', '-1', 'x', '9'.repeat(30)]) {
       expect((await owner.get(`/account/wallet?before=${before}`)).status).to.equal(200);
     }

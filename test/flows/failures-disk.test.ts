@@ -73,7 +73,8 @@ describe('a full disk', () => {
       expect(status).to.equal(503);
       expect(json.error).to.include({
         type: 'api_error',
-        message: 'The service is temporarily unavailable. Anything held for this call will be returned automatically.',
+        message:
+          'The service is temporarily unavailable. Anything reserved for this call will be returned automatically.',
       });
     }
     const events = parseEvents((await text).join(''));

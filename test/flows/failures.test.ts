@@ -45,7 +45,7 @@ interface Answer extends Form {
 
 /** Said of a call that failed before its hold was asked for, as when its key cannot be looked at, and of one after. */
 const NOTHING_HELD = 'Nothing was charged.';
-const MAYBE_HELD = 'Anything held for this call will be returned automatically.';
+const MAYBE_HELD = 'Anything reserved for this call will be returned automatically.';
 
 describe('a store that does not answer', () => {
   let upstream: TestUpstream;

@@ -113,9 +113,9 @@ describe('how image calls end', () => {
         const statuses = replies.map(({ status }) => status).sort();
         expect(statuses).to.deep.equal([...Array(3).fill(200), ...Array(17).fill(402)]);
         const told = replies.filter(({ status }) => status === 402).map(({ json }) => json.error.message);
-        expect(told.some((message: string) => message.includes('30.00 RUB is held by calls still running'))).to.equal(
-          true,
-        );
+        expect(
+          told.some((message: string) => message.includes('30.00 RUB is reserved by calls still running')),
+        ).to.equal(true);
         expect(upstream.calls).to.have.length(3);
         expect(await gateway.wallet(account)).to.include({ charged: 3n * PRICE, avail: 5n * RUB, held: 0n });
       });

@@ -19,7 +19,8 @@ const CALLERS = 4;
 const NOISE_MS = 120;
 const PARKED = 'the store cannot apply this operation but accepts others; it is retried on its own';
 const NOTHING = 'The service is temporarily unavailable. Nothing was charged.';
-const PERHAPS = 'The service is temporarily unavailable. Anything held for this call will be returned automatically.';
+const PERHAPS =
+  'The service is temporarily unavailable. Anything reserved for this call will be returned automatically.';
 
 for (const kind of STORES) {
   describe(`a damaged row on ${kind.name}`, function () {

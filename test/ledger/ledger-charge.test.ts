@@ -144,7 +144,9 @@ describe('the ledger with immediate charges', () => {
         it(`is answered 503 when the store ${name}, and is refunded${withJob ? ' with its job' : ''}`, async () => {
           const gate = makeGate();
           failIt(gate.opened);
-          const money = known ? 'Nothing was charged.' : 'Anything held for this call will be returned automatically.';
+          const money = known
+            ? 'Nothing was charged.'
+            : 'Anything reserved for this call will be returned automatically.';
           expect(await faultOf(ledger.charge(request(), withJob ? create() : undefined))).to.deep.equal([
             ...[503, 'store_unavailable'],
             `The service is temporarily unavailable. ${money}`,

@@ -85,7 +85,7 @@ describe('the ledger', () => {
         402,
         'insufficient_balance',
         'The balance is too low: this call needs a reserve of 10.00 RUB and the balance is 5.00 RUB. ' +
-          'A further 995.00 RUB is held by calls still running. Top up the wallet or lower `max_tokens`.',
+          'A further 995.00 RUB is reserved by calls still running. Top up the wallet or lower `max_tokens`.',
       ]);
       const picture = await faultOf(ledger.hold(request('b', { kind: 'image' })));
       expect(picture[2])
@@ -106,7 +106,7 @@ describe('the ledger', () => {
 
     it('counts the debt of running calls as held when it refuses', async () => {
       const [, , message] = await faultOf(ledger.hold(request(a, { amount: 700n * RUB, owed: 400n * RUB })));
-      expect(message).to.contain('the balance is 600.00 RUB. A further 400.00 RUB is held by calls still running');
+      expect(message).to.contain('the balance is 600.00 RUB. A further 400.00 RUB is reserved by calls still running');
     });
 
     for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
@@ -149,7 +149,9 @@ describe('the ledger', () => {
         const gate = makeGate();
         fail(gate.opened);
         const startedAt = performance.now();
-        const money = known ? 'Nothing was charged.' : 'Anything held for this call will be returned automatically.';
+        const money = known
+          ? 'Nothing was charged.'
+          : 'Anything reserved for this call will be returned automatically.';
         expect(await faultOf(ledger.hold(request(a)))).to.deep.equal([
           503,
           'store_unavailable',

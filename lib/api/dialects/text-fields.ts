@@ -47,7 +47,7 @@ const model = required(
     .min(1)
     .description(
       'The id or an alias of a text model. See `GET /api/v1/models`. `smart` (or `auto`) picks a model by the complexity ' +
-        'of the task; the call is held and billed at the price of that model, and the reply names it.',
+        'of the task; the call is reserved and billed at the price of that model, and the reply names it.',
     ),
   'must be a string and not empty',
 );

@@ -191,7 +191,7 @@ export const accountChapter: Chapter = {
     }),
     Balance: object({
       currency: CURRENCY,
-      balance_rub: rub('The available balance, less the holds of running calls'),
+      balance_rub: rub('The available balance, less what running calls reserve'),
       topped_up_total_rub: rub('Total of all top-ups'),
       spent_30d_rub: rub('Charges of the last 30 days (720 hours), less refunds'),
       min_topup_rub: rub('Minimum amount of the first top-up'),

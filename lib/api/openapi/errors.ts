@@ -91,7 +91,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   503: {
-    description: 'The service is temporarily unavailable. Nothing was charged; any hold is returned automatically.',
+    description:
+      'The service is temporarily unavailable. Nothing was charged; anything reserved is returned automatically.',
     examples: [
       fault('store_unavailable'),
       fault('shutting_down'),

@@ -15,7 +15,7 @@ const DATA = list(object({ url: text('Link to the image.', { format: 'uri' }) })
 });
 
 const PAID =
-  'The price of one image is held before the call, and returned in full if no image is generated. If the client ' +
+  'The price of one image is reserved before the call, and returned in full if no image is generated. If the client ' +
   'disconnects after the upstream request has started, the image is charged. The link expires, by default after 24 hours.';
 
 const GENERATION: Json = {

@@ -84,7 +84,7 @@ const OPERATION: Json = {
   tags: ['Text'],
   summary: 'Create a message',
   description:
-    'A reserve is held at the start: the estimated input tokens at the input price, plus `max_tokens` (at least 512) at ' +
+    'A call first reserves the estimated input tokens at the input price, plus `max_tokens` (at least 512) at ' +
     'the output price. When the answer is complete, the actual usage is charged, at least 0.5 RUB, and the rest of the ' +
     'reserve is returned.',
   parameters: [IDEMPOTENCY_KEY],

@@ -23,7 +23,7 @@ export function withRouting(answer: Json): Json {
 
 export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
   charged_rub: rub('The amount charged for the actual usage'),
-  reserved_rub: rub('The amount held at the start of the call'),
+  reserved_rub: rub('The amount reserved at the start of the call'),
   balance_rub: rub('The available balance after settlement'),
   unit: { type: 'string', const: '1M_tokens' },
   rub_per_mtok_in: rub('Price per million input tokens'),
