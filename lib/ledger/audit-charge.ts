@@ -3,7 +3,7 @@
 import { pluralize } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { type TextPrice, textCost } from '../money/price.ts';
+import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../money/price.ts';
 import { type AuditDifference, decideAgain, isCharge, listDifferences } from './audit-rules.ts';
 
 interface ChargeRows {
@@ -88,6 +88,7 @@ interface ParsedPrice {
 /** Recognises prices by the shape in which the catalog stores them; undefined for any other. */
 function parsePrice({ input, output, request, second }: Record<string, unknown>): ParsedPrice | undefined {
   if (isAmount(input) && isAmount(output)) return textPrice({ input: BigInt(input), output: BigInt(output) });
+  if (isAmount(input)) return embeddingPrice({ input: BigInt(input) });
   if (isAmount(request)) return requestPrice(BigInt(request));
   const [each] = typeof second === 'object' && second !== null ? Object.values(second) : [second];
   return isAmount(each) ? secondPrice(BigInt(each)) : undefined;
@@ -99,6 +100,15 @@ function textPrice(price: TextPrice): ParsedPrice {
     cost({ tokens_input: input, tokens_output: output }) {
       if (!isCount(input) || !isCount(output)) return undefined;
       return { amount: textCost(price, { input, output }), of: `${input} + ${output} tokens` };
+    },
+  };
+}
+
+function embeddingPrice(price: EmbeddingPrice): ParsedPrice {
+  return {
+    kinds: ['embedding'],
+    cost({ tokens_input: input }) {
+      return isCount(input) ? { amount: embeddingCost(price, input), of: pluralize(input, 'token') } : undefined;
     },
   };
 }

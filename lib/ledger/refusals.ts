@@ -9,6 +9,9 @@ export interface CallPrice {
   readonly amount: Micro;
 }
 
+/** Calls whose price is known only when they end. */
+const RESERVED: ReadonlySet<ChargeKind> = new Set(['text', 'embedding']);
+
 export function neverToppedFault(): Fault {
   return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
 }
@@ -16,7 +19,7 @@ export function neverToppedFault(): Fault {
 export function insufficientFault(wallet: Wallet, { kind, amount }: CallPrice): Fault {
   return fault('insufficient_balance', {
     priceRub: formatRub(amount),
-    ...(kind === 'text' && { isReserve: true }),
+    ...(RESERVED.has(kind) && { isReserve: true }),
     balanceRub: formatRub(wallet.avail),
     ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
   });

@@ -13,7 +13,7 @@ import type {
   ReversePayment,
 } from './payment-rules.ts';
 
-export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
+export const CHARGE_KINDS = ['text', 'embedding', 'image', 'edit', 'video'] as const;
 export type ChargeKind = (typeof CHARGE_KINDS)[number];
 
 interface Base {

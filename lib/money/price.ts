@@ -28,6 +28,11 @@ export interface PriceBand extends TokenRates {
   readonly above: number;
 }
 
+/** Price of an embedding model, per 1M tokens. */
+export interface EmbeddingPrice {
+  readonly input: Micro;
+}
+
 /** Price of an image model, per image. */
 export interface ImagePrice {
   readonly request: Micro;
@@ -49,7 +54,7 @@ interface TextEstimate {
   readonly maxTokens: number;
 }
 
-/** The minimum price of a text call: 0.5 RUB. */
+/** The minimum price of a call for text or embeddings: 0.5 RUB. */
 export const TEXT_MINIMUM: Micro = 500_000n;
 
 /** A hold covers at least this many output tokens. */
@@ -63,6 +68,11 @@ export function textCost(price: TextPrice, tokens: Tokens): Micro {
   return atLeastMinimum((exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
 }
 
+/** The price of the tokens of a call for embeddings, or the minimum: what it holds, by an estimate, and what it costs. */
+export function embeddingCost({ input }: EmbeddingPrice, tokens: number): Micro {
+  return atLeastMinimum((BigInt(tokens) * input + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
+}
+
 /** The amount that a text call holds when it starts. */
 export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
   return textCost(price, heldTokens(estimate));
@@ -74,7 +84,7 @@ export function heldTokens({ input, maxTokens }: TextEstimate): Tokens {
 }
 
 /** JSON with prices in micro-roubles as decimal strings, as stored with every charge. */
-export function serializePrice(price: TextPrice | ImagePrice): string {
+export function serializePrice(price: TextPrice | EmbeddingPrice | ImagePrice): string {
   return JSON.stringify(price, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 

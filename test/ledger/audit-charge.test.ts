@@ -155,7 +155,19 @@ describe('the audit of a charge', () => {
     'a negative number of tokens': [{ usage: '{"tokens_input":-1,"tokens_output":2000}' }, undefined],
     'half a token': [{ usage: '{"tokens_input":1000,"tokens_output":0.5}' }, undefined],
     'tokens as a text': [{ usage: '{"tokens_input":"1000","tokens_output":2000}' }, undefined],
-    'prices without one for output': [{ prices: '{"input":"40000000"}' }, undefined],
+    'prices of embeddings for a text': [
+      { prices: '{"input":"40000000"}' },
+      'its kind is text, but its prices are those of embedding',
+    ],
+    'embeddings that cost another price': [
+      { kind: 'embedding', prices: '{"input":"40000000"}', usage: '{"tokens_input":25000}' },
+      `charged ${COST}, but 25000 tokens cost 1000000`,
+    ],
+    'embeddings below the minimum': [
+      { kind: 'embedding', prices: '{"input":"40000000"}', usage: '{"tokens_input":1}' },
+      `charged ${COST}, but 1 token cost 500000`,
+    ],
+    'embeddings without tokens': [{ kind: 'embedding', prices: '{"input":"40000000"}', usage: '{}' }, undefined],
     'a price that is no amount': [{ prices: '{"input":"4e7","output":"1"}' }, undefined],
     'a price that is a number': [{ prices: '{"input":40000000,"output":"1"}' }, undefined],
   };

@@ -1,7 +1,7 @@
 // The audit finds every falsified value of every row, except values that are stored only once.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { ENTRY_KINDS } from '../../lib/money/operations.ts';
+import { CHARGE_KINDS, ENTRY_KINDS } from '../../lib/money/operations.ts';
 import { PAYMENT_PHASES } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -59,7 +59,7 @@ function another({ table, column, value }: Place): unknown {
     case 'charges.state':
       return next(STATES);
     case 'charges.kind':
-      return next(['text', 'image', 'edit', 'video']);
+      return next(CHARGE_KINDS);
     case 'payments.phase':
       return next(PAYMENT_PHASES);
     case 'payments.refunds':

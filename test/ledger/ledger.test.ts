@@ -56,7 +56,7 @@ describe('the ledger', () => {
     key: 'key',
     kind: 'text' as const,
     model: 'model-a',
-    prices: '{"input":"1"}',
+    prices: '{"any":"1"}',
     amount: 10n * RUB,
     ...more,
   });
@@ -75,7 +75,7 @@ describe('the ledger', () => {
     it('holds the amount for its owner, with the current prices', async () => {
       const { charge, wallet: after } = await ledger.hold(request(a));
       expect(after).to.include({ avail: 990n * RUB, held: 10n * RUB });
-      expect(charge).to.include({ state: 'held', owner: 'me', model: 'model-a', prices: '{"input":"1"}' });
+      expect(charge).to.include({ state: 'held', owner: 'me', model: 'model-a', prices: '{"any":"1"}' });
       expect(await chargeOf(a)).to.deep.equal(charge);
     });
 

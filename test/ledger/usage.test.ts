@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
-import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
+import { CHARGE_KINDS, type ChargeKind, type Operation } from '../../lib/money/decide.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
@@ -53,7 +53,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   at: fc.integer({ min: MIDNIGHT - 2 * DAY_MS, max: MIDNIGHT + 2 * DAY_MS }),
   key: fc.constantFrom('key_a', 'key_b', '__proto__'),
   model: fc.constantFrom('model-1', 'model-2', 'constructor'),
-  kind: fc.constantFrom('text', 'image', 'edit', 'video'),
+  kind: fc.constantFrom(...CHARGE_KINDS),
   held: fc.bigInt({ min: 1n, max: 9_999_999n }),
   used: fc.bigInt({ min: 0n, max: 19_999_999n }),
 });

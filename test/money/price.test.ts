@@ -2,13 +2,27 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseRub } from '../../lib/money/money.ts';
-import { TEXT_MINIMUM, type TextPrice, textCost, textHold } from '../../lib/money/price.ts';
+import { embeddingCost, TEXT_MINIMUM, type TextPrice, textCost, textHold } from '../../lib/money/price.ts';
 
 function price(input: string, output: string): TextPrice {
   return { input: parseRub(input) ?? 0n, output: parseRub(output) ?? 0n };
 }
 
 describe('prices', () => {
+  describe('the cost of embeddings', () => {
+    for (const [name, input, tokens, micro] of [
+      ['tokens at the input price', '2.5', 1_000_000, 2_500_000n],
+      ['half a micro-rouble goes up', '2.500001', 500_000, 1_250_001n],
+      ['nothing costs the minimum', '2.5', 0, 500_000n],
+      ['just below the minimum', '1', 499_999, 500_000n],
+      ['just above the minimum', '1', 500_001, 500_001n],
+    ] as const) {
+      it(name, () => {
+        expect(embeddingCost({ input: parseRub(input) ?? 0n }, tokens)).to.equal(micro);
+      });
+    }
+  });
+
   describe('the cost of a text call', () => {
     const rows: readonly [name: string, price: TextPrice, input: number, output: number, micro: bigint][] = [
       ['input and output at their own price', price('40', '240'), 100_000, 20_000, 8_800_000n],

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { Operation } from '../../lib/money/decide.ts';
 import { listChargeOperationIds } from '../../lib/money/replay.ts';
 import { MIGRATIONS as MONGODB } from '../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -108,6 +109,18 @@ for (const kind of STORES) {
       }
       expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
       db.close();
+    });
+
+    it('takes calls for embeddings', async () => {
+      await store.accounts.setStatus('acc_1', 'active');
+      const chargeId = 'req_3';
+      await applied(
+        store,
+        { ...reserve('acc_1', { chargeId }), chargeKind: 'embedding' } as Operation,
+        settle('acc_1', chargeId),
+      );
+      expect(await store.ledger.charge(chargeId)).to.include({ kind: 'embedding', state: 'settled' });
+      expect(await problems()).to.deep.equal([]);
     });
 
     it('continues with its calls, and with entries without a mark', async () => {

@@ -131,19 +131,21 @@ function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
   const words = WORDS[visit.language];
   const { format } = visit;
   const usage = parseUsage(charge);
-  const lines = charge.kind === 'text' ? textLines(visit, charge, usage) : mediaLines(visit, charge, usage);
+  const isByToken = charge.kind === 'text' || charge.kind === 'embedding';
+  const lines = isByToken ? tokenLines(visit, charge, usage) : mediaLines(visit, charge, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
-${charge.kind === 'text' && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
+${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
 }
 
-function textLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
+/** Embeddings have no output. */
+function tokenLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
   const words = WORDS[language];
   const { input = '0', output = '0' }: { input?: string; output?: string } = JSON.parse(charge.prices);
   const parts = [
     { name: words.input, count: BigInt(usage.tokens_input ?? 0), price: BigInt(input) },
     { name: words.output, count: BigInt(usage.tokens_output ?? 0), price: BigInt(output) },
-  ];
+  ].slice(0, charge.kind === 'embedding' ? 1 : 2);
   const cost = (exact: bigint) => format.rubExact((exact + PER_MILLION / 2n) / PER_MILLION);
   const lines = parts.map(({ name, count, price }) => {
     const factors = `${format.number(Number(count))} × ${format.rubExact(price)} ${words.perMillion}`;

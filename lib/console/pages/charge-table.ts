@@ -14,7 +14,7 @@ const WORDS = defineWords({
     model: 'Model',
     state: 'Status',
     charged: 'Charged',
-    kinds: { text: 'text', image: 'image', edit: 'edit', video: 'video' },
+    kinds: { text: 'text', embedding: 'embeddings', image: 'image', edit: 'edit', video: 'video' },
     states: {
       held: 'running',
       settled: 'done',
@@ -31,7 +31,7 @@ const WORDS = defineWords({
     model: 'Модель',
     state: 'Статус',
     charged: 'Списано',
-    kinds: { text: 'текст', image: 'картинка', edit: 'правка', video: 'видео' },
+    kinds: { text: 'текст', embedding: 'эмбеддинги', image: 'картинка', edit: 'правка', video: 'видео' },
     states: {
       held: 'выполняется',
       settled: 'готово',

@@ -5,7 +5,7 @@ import { StoreError } from '../store.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
-import { addStatusesAndMarks } from './status-schema.ts';
+import { addStatusesAndMarks, readValidator } from './status-schema.ts';
 
 /** Version n of the schema consists of the first n steps; a released step never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -29,6 +29,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
   },
   addStatusesAndMarks,
+  addEmbeddings,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -154,6 +155,16 @@ async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
   const ids = [...paid, ...(demo ? [demo.value] : [])];
   const updates = [{ q: { _id: { $in: ids } }, u: { $set: { playMoney: true } }, multi: true }];
   await send(db, { update: 'wallets', updates, ...MAJORITY }, { signal });
+}
+
+/** Charges may be of calls for embeddings. */
+async function addEmbeddings(db: Db, signal: AbortSignal): Promise<void> {
+  const {
+    $and: [charge, ...rules],
+  } = await readValidator(db, 'charges', signal);
+  const kinds = new Set([...charge.kind.$in, 'embedding']);
+  const validator = { $and: [{ ...charge, kind: { $in: [...kinds] } }, ...rules] };
+  await send(db, { collMod: 'charges', validator, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

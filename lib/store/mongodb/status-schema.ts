@@ -21,7 +21,7 @@ export async function addStatusesAndMarks(db: Db, signal: AbortSignal): Promise<
 }
 
 /** Reads the current validator: another step may have changed it since version 1. */
-async function readValidator(db: Db, name: string, signal: AbortSignal): Promise<Document> {
+export async function readValidator(db: Db, name: string, signal: AbortSignal): Promise<Document> {
   const [found] = await db.listCollections({ name }, { signal }).toArray();
   return (found && 'options' in found && found.options?.validator) || {};
 }

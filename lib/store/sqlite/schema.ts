@@ -1,7 +1,7 @@
 // The tables of the SQLite store, as a list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
-import { oneOf } from './checks.ts';
+import { changeChecks, oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
@@ -327,6 +327,8 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `,
   EXCESS,
   addStatusesAndMarks,
+  // Calls for embeddings.
+  (db) => changeChecks(db, 'charges', [["kind = 'video'", oneOf('kind', ['video', 'embedding'])]]),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -2,31 +2,18 @@
 // get marks, by which the audit notices values that were changed outside the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideStatusChange } from '../status.ts';
-import { oneOf } from './checks.ts';
+import { changeChecks, oneOf } from './checks.ts';
 
 const MARKED = ['payments', 'auto_topups', 'saved_methods', 'consents', 'jobs', 'keys', 'openings', 'archives'];
 
 export function addStatusesAndMarks(db: DatabaseSync): void {
   db.exec('ALTER TABLE entries ADD COLUMN status TEXT; ALTER TABLE entries ADD COLUMN mark TEXT');
   for (const table of MARKED) db.exec(`ALTER TABLE ${table} ADD COLUMN mark TEXT`);
-  changeChecks(db);
+  changeChecks(db, 'entries', [
+    ["kind = 'dispute'", oneOf('kind', ['dispute', 'suspend', 'resume'])],
+    [', status TEXT', `, status TEXT CHECK (${oneOf('status', ['active', 'suspended'])})`],
+  ]);
   addBaseline(db);
-}
-
-/**
- * Replaces the text of a CHECK, as https://sqlite.org/lang_altertable.html (7) describes for changes that do not affect
- * stored rows. A CHECK cannot be altered, copying the table would take hours, and adding a column with one reads every row.
- */
-function changeChecks(db: DatabaseSync): void {
-  db.enableDefensive(false);
-  db.exec('PRAGMA writable_schema = ON');
-  const change = db.prepare(
-    "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = 'entries'",
-  );
-  change.run("kind = 'dispute'", oneOf('kind', ['dispute', 'suspend', 'resume']));
-  change.run(', status TEXT', `, status TEXT CHECK (${oneOf('status', ['active', 'suspended'])})`);
-  db.exec('PRAGMA writable_schema = RESET');
-  db.enableDefensive(true);
 }
 
 /** Adds the missing entry of wallets that were suspended by an earlier version. */

@@ -1,6 +1,6 @@
 // Batches of operations: one transaction, idempotent, refusals change nothing.
 import { expect } from 'chai';
-import type { Operation } from '../../../lib/money/decide.ts';
+import { CHARGE_KINDS, type Operation } from '../../../lib/money/decide.ts';
 import { AMOUNT_MAX } from '../../../lib/money/money.ts';
 import {
   AT,
@@ -36,6 +36,18 @@ export function ledgerContract(kind: StoreKind): void {
     const batch = Array.from({ length: store.ledger.batchMax }, () => reserve(wallet));
     expect(new Set(await statuses(store, ...batch))).to.deep.equal(new Set(['done']));
     expect((await walletOf(store, wallet)).held).to.equal(BigInt(store.ledger.batchMax) * RUB);
+  });
+
+  it('takes calls of every kind', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const calls = CHARGE_KINDS.map(
+      (chargeKind) => ({ ...reserve(wallet), chargeKind }) as Operation & { chargeId: string },
+    );
+    expect(await statuses(store, ...calls)).to.deep.equal(CHARGE_KINDS.map(() => 'done'));
+    for (const { chargeId } of calls) await applied(store, settle(wallet, chargeId));
+    const kinds = (await store.ledger.charges(wallet, { limit: 10 })).map((each) => each.kind);
+    expect(kinds).to.have.members(CHARGE_KINDS);
   });
 
   it('returns outcomes in order, each with the wallet and charge right after the operation', async () => {

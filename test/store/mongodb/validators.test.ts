@@ -1,7 +1,7 @@
 // What each collection takes behind the store's back, field by field: its validator is the last one to refuse a row.
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
-import { ENTRY_KINDS } from '../../../lib/money/operations.ts';
+import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
@@ -117,7 +117,7 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       _id: ANY,
       wallet: TEXT,
       key: TEXT,
-      kind: oneOf('text', 'image', 'edit', 'video'),
+      kind: oneOf(...CHARGE_KINDS),
       prices: TEXT,
       state: { good: ['held'], bad: ['settled', 'lost', null] },
       reserved: PRICE,
