@@ -1,7 +1,13 @@
 // A text request in steps, for the thread that parses long ones.
 
 import type { RequestContent, RequestMessage, RequestResult, TextRequest } from '../calls/text/request.ts';
-import type { ReasoningContent, TextContent, Tool, ToolCallContent } from '../upstream/contract/provider.ts';
+import type {
+  ReasoningContent,
+  TextContent,
+  Tool,
+  ToolCallContent,
+  ToolReferenceContent,
+} from '../upstream/contract/provider.ts';
 import {
   type Cut,
   createImageStep,
@@ -27,6 +33,7 @@ export type TextStep =
   | FileStep
   | { readonly text: string }
   | { readonly result: RequestResult }
+  | { readonly reference: ToolReferenceContent }
   | { readonly end: 'result' }
   | { readonly tool: Tool }
   | { readonly system: TextContent };
@@ -70,6 +77,9 @@ function* contentSteps(content: RequestContent): Generator<TextStep> {
     case 'audio':
       yield { file: content };
       return;
+    case 'tool-reference':
+      yield { reference: content };
+      return;
     case 'tool-result':
       yield { result: { ...content, content: [] } };
       for (const inner of content.content) yield* contentSteps(inner);
@@ -109,6 +119,7 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     else if ('content' in step) contents.push(step.content);
     else if ('picture' in step) contents.push(receiveImage(step.picture));
     else if ('file' in step) contents.push(step.file);
+    else if ('reference' in step) contents.push(step.reference);
     else append(step.text);
   }
 

@@ -30,6 +30,8 @@ interface Routed {
 type Priced<Entry, Price> = Omit<Entry, 'price' | 'routes'> & Routed & { readonly price: Price };
 
 export interface TextModel extends Priced<TextEntry, TextPrice> {
+  /** Whether one of its routes speaks the messages format; absent: no. */
+  readonly messageFormat?: boolean;
   /** The price as JSON, as stored with every charge. */
   readonly prices: string;
 }
@@ -53,7 +55,8 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
   switch (entry.type) {
     case 'text': {
       const price = readTextPrice(entry.price);
-      return { ...entry, routes, price, prices: serializePrice(price) };
+      const messageFormat = routes.some(({ provider }) => provider.messageFormat === true);
+      return { ...entry, routes, price, prices: serializePrice(price), ...(messageFormat && { messageFormat }) };
     }
     case 'image': {
       const price = { request: readPrice(entry.price.request) };

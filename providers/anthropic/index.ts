@@ -1,5 +1,6 @@
 // Plugin for upstreams with the messages API of Anthropic.
 import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import defaultBetas from './betas.json' with { type: 'json' };
 import {
   AUTH_STYLES,
   authOf,
@@ -20,6 +21,8 @@ const plugin: ProviderPlugin<Settings> = {
       auth: joi.valid(...AUTH_STYLES).default('x-api-key'),
       thinking: joi.valid(...THINKING_STYLES).default('adaptive'),
       thinkingOff: joi.valid(...OFF_STYLES).default('disabled'),
+      // By default those that change neither a price nor where code runs.
+      betas: joi.array().items(joi.string()).default(defaultBetas),
     });
   },
   // Codes of GLM's endpoint.
@@ -46,16 +49,18 @@ function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({
     url: urlOf(wire),
     wire,
-    request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire, host) } as const,
+    request: { method: 'POST', auth: authOf(wire, host) } as const,
   }));
   return {
     tools: true,
     toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
     documents: true,
+    messageFormat: true,
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
       const body = bodyOf(call, wire, host);
-      return host.answer(url, { ...request, body, signal }, host.message.reader(QUIRKS));
+      const headers = headersOf(call, wire);
+      return host.answer(url, { ...request, headers, body, signal }, host.message.reader(QUIRKS));
     },
   };
 }

@@ -27,6 +27,8 @@ export interface Wire {
    * How reasoning is turned off: for models that reason between tool calls anyway, or always and then at `low` effort.
    */
   readonly thinkingOff: (typeof OFF_STYLES)[number];
+  /** The betas that a client may ask for. */
+  readonly betas: readonly string[];
 }
 
 export type Settings = AccountSettings & Wire;
@@ -35,10 +37,12 @@ export function urlOf({ baseUrl }: Wire): string {
   return `${baseUrl}/v1/messages`;
 }
 
-export function headersOf({ version }: Wire): Readonly<Record<string, string>> {
+export function headersOf({ betas = [] }: TextCall, wire: Wire): Readonly<Record<string, string>> {
+  const allowed = betas.filter((beta) => wire.betas.includes(beta));
   return {
     accept: 'text/event-stream, application/json',
-    'anthropic-version': version,
+    'anthropic-version': wire.version,
+    ...(allowed.length > 0 && { 'anthropic-beta': allowed.join(',') }),
   };
 }
 
@@ -47,7 +51,19 @@ export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
 }
 
 export function bodyOf(call: TextCall, wire: Wire, { message }: Host): JsonBody {
-  return (base64) => ({ ...message.body(call, base64), ...thinkingOf(call, wire), ...outputOf(call, wire) });
+  return (base64) => ({
+    ...message.body(call, base64),
+    ...fieldsOf(call, wire),
+    ...thinkingOf(call, wire),
+    ...outputOf(call, wire),
+  });
+}
+
+/** Without its beta, a field of one is refused. */
+function fieldsOf({ messageFields = {}, betas = [] }: TextCall, wire: Wire): object {
+  const { context_management: edits, ...fields } = messageFields;
+  const isManaged = betas.some((beta) => beta.startsWith('context-management-') && wire.betas.includes(beta));
+  return { ...fields, ...(isManaged && { context_management: edits }) };
 }
 
 /** Newer models decide how long to reason and take an effort; older ones take a number of tokens. */
@@ -56,11 +72,12 @@ function thinkingOf({ reasoning, messages, tools }: TextCall, { thinking: style,
   if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
   // Refused where a call is required.
   if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
-  if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
+  const { display } = reasoning;
+  if (style === 'adaptive') return { thinking: { type: 'adaptive', display } };
   // They want the reasoning before a tool call back.
   const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isSigned));
   if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || lacksReasoning) return {};
-  return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens } };
+  return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens, display } };
 }
 
 const isCall = ({ type }: Content) => type === 'tool-call';

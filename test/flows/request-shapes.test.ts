@@ -157,7 +157,7 @@ describe('shapes of requests', () => {
     for (const path of [CHAT, MESSAGES]) {
       const messages = [user([text('x'), { type: 'input_image', image_url: url }])];
       // A thousand tokens for the picture.
-      const body = await stage.ask(path, { model: 'chat', messages }, COST + 10);
+      const body = await stage.ask(path, { model: 'chat', messages }, { cost: COST + 10 });
       expect(body.messages[0].content[1]).to.deep.equal({ type: 'image_url', image_url: { url } });
     }
   });

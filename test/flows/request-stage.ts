@@ -90,18 +90,21 @@ const buildCatalog = (url: string) => ({
   upstreams: {
     chat: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
     message: { plugin: 'anthropic', settings: { baseUrl: url, apiKey: 'up-secret-key-1' } },
+    'message-bare': { plugin: 'anthropic', settings: { baseUrl: url, apiKey: 'up-secret-key-1', betas: [] } },
     contents: { plugin: 'gemini', settings: { baseUrl: `${url}/v1beta`, apiKey: 'up-secret-key-1' } },
     responses: { plugin: 'openai-responses', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
     old: { plugin: 'old', settings: { baseUrl: url, apiKey: 'up-secret-key-1' } },
   },
   models: [
     ...[...FORMATS, 'old'].map((id) => model(id, { tools: true, reasoning: true })),
+    model('message-bare', { tools: true }, 'message-bare'),
     ...FORMATS.map((id) => model(`${id}-files`, { documents: true, audio: true }, id)),
     model('chat-caching', {}, 'chat', { cacheKey: 'send', stop: 'omit' }),
     model('chat-thoughts', { tools: true, reasoning: true }, 'chat', { toolReasoning: 'blank' }),
     model('eyes', { vision: true }, 'chat'),
   ],
   vision: ['eyes'],
+  smart: { lite: 'chat', standard: 'message', heavy: 'message' },
 });
 
 function model(id: string, more: object, upstream = id, options = {}): object {
@@ -162,7 +165,7 @@ export interface RequestStage {
   readonly upstream: TestUpstream;
   readonly account: TestAccount;
   /** Asks, checks what was charged, and returns what the upstream got. */
-  ask(path: string, body: object, cost?: number): Promise<Json>;
+  ask(path: string, body: object, more?: { readonly cost?: number; readonly headers?: object }): Promise<Json>;
   /** Asks what is refused for nothing, and returns the message. */
   refused(path: string, body: object): Promise<string>;
   /** Also checks the money. */
@@ -182,9 +185,10 @@ export async function startRequestStage(): Promise<RequestStage> {
     gateway,
     upstream,
     account,
-    async ask(path, body, cost = COST) {
+    async ask(path, body, { cost = COST, headers = {} } = {}) {
       const before = await charged();
-      const reply = await send(gateway.url + path, { key: account.key, body: { max_tokens: 50, ...body } });
+      const sent = { key: account.key, headers: { ...headers }, body: { max_tokens: 50, ...body } };
+      const reply = await send(gateway.url + path, sent);
       expect(reply.status, reply.text).to.equal(200);
       expect((await charged()) - before).to.be.closeTo(cost, 1e-6);
       return upstream.calls.at(-1)?.body;

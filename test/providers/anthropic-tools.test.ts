@@ -17,6 +17,7 @@ function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budge
     auth: 'bearer',
     thinkingOff: 'disabled',
     thinking,
+    betas: [],
   } as const;
   return bodyOf(call, wire, HOST)(() => '') as Record<string, unknown>;
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { checkSettings } from '../../lib/upstream/host/settings.ts';
+import betas from '../../providers/anthropic/betas.json' with { type: 'json' };
 import plugin from '../../providers/anthropic/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
@@ -223,6 +224,7 @@ describe('anthropic', () => {
       auth: 'x-api-key',
       thinking: 'adaptive',
       thinkingOff: 'disabled',
+      betas,
     });
   });
 });

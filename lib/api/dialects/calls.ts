@@ -37,6 +37,9 @@ export const toolResultBlock = (block: string): Json =>
     { optional: ['content', 'is_error'] },
   );
 
+/** A tool with `defer_loading` that a search by the client has found, in the result of the search. */
+export const toolReferenceBlock: Json = object({ type: constant('tool_reference'), tool_name: NAME });
+
 /** The fields of messages besides their content. */
 export const CALL_FIELDS: Readonly<Record<string, Json>> = {
   tool_calls: {
@@ -122,7 +125,7 @@ export class OpenCalls {
 /** `{ type: "tool_use", id, name, input }` */
 export function readToolUse(block: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
   const { id, name, input = {} } = block;
-  checkName(name, `${field}.name`);
+  checkToolName(name, `${field}.name`);
   if (!isRecord(input)) throw invalidField(`${field}.input`, 'must be an object');
   const call = addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);
   return { ...call, ...readCacheMarker(block, field) };
@@ -165,7 +168,7 @@ function readCalled(
   { name, arguments: json = '' }: Readonly<Record<string, unknown>>,
   { id, field, idField, calls }: ReadingCall,
 ): ToolCallContent {
-  checkName(name, `${field}.name`);
+  checkToolName(name, `${field}.name`);
   if (typeof json !== 'string') throw invalidField(`${field}.arguments`, 'must be a string of JSON');
   return addCall({ id, name, json: json.trim() === '' ? '{}' : json }, idField, calls);
 }
@@ -188,7 +191,7 @@ export function readIsError(value: unknown, field: string): boolean {
   return value;
 }
 
-function checkName(value: unknown, field: string): asserts value is string {
+export function checkToolName(value: unknown, field: string): asserts value is string {
   checkText(value, field, NAME_CHARACTERS_MAX);
 }
 

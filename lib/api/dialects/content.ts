@@ -3,9 +3,9 @@
 import { pluralize } from '../../base/pluralize.ts';
 import type { RequestContent, RequestResult } from '../../calls/text/request.ts';
 import type { RequestImage } from '../../media/reference.ts';
-import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import type { AudioContent, DocumentContent, ToolReferenceContent } from '../../upstream/contract/provider.ts';
 import { readCacheMarker } from './cache.ts';
-import { type OpenCalls, readIsError, readToolUse } from './calls.ts';
+import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
 import { isTextDocument, readAttachment } from './files.ts';
 import { isPicture, readPicture, type WireBlock } from './pictures.ts';
@@ -30,6 +30,7 @@ export interface Reading {
 /** Documents of any kind, and what models refuse that take none. */
 export interface FoundFiles {
   hasAny: boolean;
+  hasReferences?: true;
   document?: string;
   audio?: string;
 }
@@ -67,6 +68,7 @@ function readBlock(block: WireBlock, place: string, { field, reading }: Around):
     if (thinking) return [thinking];
   }
   if (block.type === 'tool_result' && role === 'user') return [readResult(block, place, reading)];
+  if (block.type === 'tool_reference' && role === '') return [readReference(block, place, reading)];
   const texts = readTexts(block, 0).filter((text) => !isBlank(text));
   const attachment = isReadAsText(block, role) ? undefined : readAttachment(block, place);
   if (attachment) {
@@ -105,6 +107,14 @@ function readResult(block: WireBlock, field: string, reading: Reading): RequestR
   reading.picturesLeft = inner.picturesLeft;
   const result = createResult({ id, name }, content);
   return { ...result, isError: readIsError(block.is_error, `${field}.is_error`), ...readCacheMarker(block, field) };
+}
+
+/** `{ type: "tool_reference", tool_name }` */
+function readReference(block: WireBlock, field: string, { files }: Reading): ToolReferenceContent {
+  const { tool_name: name } = block;
+  checkToolName(name, `${field}.tool_name`);
+  files.hasReferences = true;
+  return { type: 'tool-reference', name, ...readCacheMarker(block, field) };
 }
 
 /** A marker within a result moves to the result, where vendors take it. */

@@ -32,7 +32,10 @@ export const OTHER_BLOCK: Json = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { type: 'string', not: { enum: ['text', ...PICTURE_TYPES, ...ATTACHMENT_TYPES, 'tool_use', 'tool_result'] } },
+    type: {
+      type: 'string',
+      not: { enum: ['text', ...PICTURE_TYPES, ...ATTACHMENT_TYPES, 'tool_use', 'tool_result', 'tool_reference'] },
+    },
   },
 };
 
@@ -47,6 +50,8 @@ export interface ReadMessages {
   readonly files?: RequestFiles;
   /** Present if there are tool calls. */
   readonly hasCalls?: true;
+  /** Present if there are tool references. */
+  readonly hasReferences?: true;
 }
 
 export function readMessages(wire: readonly unknown[]): ReadMessages {
@@ -74,8 +79,15 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
   calls.checkNone();
-  const { hasAny, ...files } = found;
-  return { system, messages, images, ...(hasAny && { files }), ...(calls.hasAny && { hasCalls: true }) };
+  const { hasAny, hasReferences, ...files } = found;
+  return {
+    system,
+    messages,
+    images,
+    ...(hasAny && { files }),
+    ...(calls.hasAny && { hasCalls: true }),
+    ...(hasReferences && { hasReferences }),
+  };
 }
 
 /** Results of parallel calls belong in one message. */

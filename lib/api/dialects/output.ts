@@ -14,6 +14,7 @@ const CHAT_EFFORTS = ['none', ...EFFORTS] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 const THINKING = ['enabled', 'disabled', 'adaptive', 'between_tools'] as const;
+const DISPLAYS = ['summarized', 'omitted'] as const;
 const NAME = /^[\w-]{1,64}$/;
 
 const ELSEWHERE = 'Ignored by models without this feature.';
@@ -84,8 +85,13 @@ export const thinkingField = objectField({
         minimum: BUDGET_MIN,
         description: 'Most tokens for it, where `type` is `enabled`; it stays below `max_tokens`.',
       },
+      display: {
+        type: ['string', 'null'],
+        enum: [...DISPLAYS, null],
+        description: 'What is shown of it, where the vendor can.',
+      },
     },
-    { optional: ['budget_tokens'] },
+    { optional: ['budget_tokens', 'display'] },
   ),
 });
 
@@ -160,7 +166,8 @@ export function readThinking(thinking: unknown, config: unknown): Pick<TextReque
   if (effort === undefined || wish?.mode === 'off' || (wish && 'budgetTokens' in wish)) {
     return { ...(wish && { reasoning: wish }), ...(showsReasoning && { showsReasoning }) };
   }
-  return { reasoning: { mode: 'on', effort }, ...(showsReasoning && { showsReasoning }) };
+  const display = wish && 'display' in wish ? { display: wish.display } : {};
+  return { reasoning: { mode: 'on', effort, ...display }, ...(showsReasoning && { showsReasoning }) };
 }
 
 function readEffort(config: unknown): Effort | undefined {
@@ -170,12 +177,14 @@ function readEffort(config: unknown): Effort | undefined {
   return effort as Effort;
 }
 
-function readThinkingMode({ type, budget_tokens: budget }: Fields): ReasoningWish {
+function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fields): ReasoningWish {
   checkChoice('thinking.type', type, THINKING);
+  const display = DISPLAYS.find((each) => each === wanted);
+  if (wanted != null && !display) throw invalidField('thinking.display', `must be one of ${DISPLAYS.join(', ')}`);
   if (type === 'disabled') return { mode: 'off' };
-  if (type !== 'enabled') return { mode: 'auto' };
+  if (type !== 'enabled') return { mode: 'auto', ...(display && { display }) };
   checkBudget('thinking.budget_tokens', budget);
-  return { mode: 'on', budgetTokens: budget as number };
+  return { mode: 'on', budgetTokens: budget as number, ...(display && { display }) };
 }
 
 function checkBudget(field: string, budget: unknown): void {

@@ -24,6 +24,8 @@ export interface TextFields {
   readonly stop?: string | readonly unknown[] | null;
   readonly stop_sequences?: readonly unknown[] | null;
   readonly cache_control?: object | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly context_management?: Readonly<Record<string, unknown>> | null;
   readonly prompt_cache_key?: string | null;
   readonly prompt_cache_retention?: string | null;
   readonly functions?: readonly unknown[] | null;

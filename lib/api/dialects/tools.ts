@@ -1,8 +1,8 @@
 // Tool definitions and `tool_choice`, as either dialect writes them.
 import Joi from 'joi';
-import type { RequestTools } from '../../calls/text/request.ts';
+import type { PredefinedTool, RequestTools } from '../../calls/text/request.ts';
 import type { JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
-import type { ToolShape } from '../../upstream/formats/tools.ts';
+import { MESSAGE_TOOL, type ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
 import { documented, invalidField, isRecord, optional } from './fields.ts';
@@ -10,6 +10,7 @@ import { documented, invalidField, isRecord, optional } from './fields.ts';
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
 const NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
+const NAME_HINT = 'must be 1 to 128 letters, digits, underscores, hyphens or dots';
 
 type Choice = NonNullable<Tools['choice']>;
 
@@ -39,18 +40,33 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   checkChoice(choice, choiceField, names);
   for (const [name, field] of allowed ?? []) checkName(name, field, names);
   if (read.length === 0) return undefined;
+  const predefined = findPredefined(given, read);
   if (textOf(read).length > TOOLS_CHARACTERS_MAX) {
     throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
   // Tools that may not be called are hidden from the model, which works the same with every upstream.
   const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
-  return { list, text: textOf(list), ...(choice !== undefined && { choice }), ...(single && { single: true }) };
+  return {
+    list,
+    text: textOf(list),
+    ...(choice !== undefined && { choice }),
+    ...(single && { single: true }),
+    ...(predefined && { predefined }),
+  };
 }
 
 function textOf(tools: readonly Tool[]): string {
   return tools
-    .map(({ name, description = '', schema }) => `${name}\n${description}\n${JSON.stringify(schema)}`)
+    .map(({ name, description = '', schema, messageFields }) => {
+      const fields = messageFields ? `\n${JSON.stringify(messageFields)}` : '';
+      return `${name}\n${description}\n${JSON.stringify(schema)}${fields}`;
+    })
     .join('\n');
+}
+
+function findPredefined(given: readonly unknown[], read: readonly Tool[]): PredefinedTool | undefined {
+  const at = read.findIndex(({ isPredefined }) => isPredefined);
+  return at < 0 ? undefined : { field: `tools[${at}].type`, type: String((given[at] as { type?: unknown }).type) };
 }
 
 function checkChoice(choice: Choice | undefined, field: string, names: ReadonlyMap<string, number>): void {
@@ -70,13 +86,28 @@ function fieldOf(at: number, { inside }: ToolShape, name: string): string {
 function readTool(tool: unknown, field: string, shape: ToolShape): Tool {
   if (!isRecord(tool)) throw invalidField(field, 'must be an object');
   const { type = shape.type } = tool;
-  if (type !== shape.type && type !== null) throw invalidField(`${field}.type`, `must be ${shape.type}`);
   const marker = readCacheMarker(tool, field);
+  if (typeof type === 'string' && shape.predefined?.test(type)) return { ...readPredefined(tool, field), ...marker };
+  if (type !== shape.type && type !== null) throw invalidField(`${field}.type`, describeTypes(shape));
   if (isFlat(tool, shape)) return { ...readDefinition(tool, field, shape), ...marker };
   const place = `${field}.${shape.inside}`;
   const inner = tool[shape.inside as string];
   if (!isRecord(inner)) throw invalidField(place, 'must be an object');
   return { ...readDefinition(inner, place, shape), ...marker };
+}
+
+function describeTypes({ type, predefined }: ToolShape): string {
+  if (!predefined) return `must be ${type}`;
+  return `must be ${type}, or that of a tool that the client runs, such as bash_20250124: there are no tools that a vendor runs`;
+}
+
+/** As it is, apart from its marker, and from callers that would be a vendor's. */
+function readPredefined(tool: Readonly<Record<string, unknown>>, field: string): Tool {
+  const { cache_control: _, allowed_callers: __, ...messageFields } = tool;
+  // A set of tools has none.
+  const { name = tool.type } = tool;
+  if (typeof name !== 'string' || !NAME.test(name)) throw invalidField(`${field}.name`, NAME_HINT);
+  return { name, schema: NO_ARGUMENTS, isPredefined: true, messageFields };
 }
 
 /** Without an inner object: as in the responses dialect, which clients of the chat dialect send too. */
@@ -89,7 +120,7 @@ const NO_ARGUMENTS = { type: 'object', properties: {} };
 function readDefinition(given: Readonly<Record<string, unknown>>, field: string, shape: ToolShape): Tool {
   const { name, description, strict } = given;
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw invalidField(`${field}.name`, 'must be 1 to 128 letters, digits, underscores, hyphens or dots');
+    throw invalidField(`${field}.name`, NAME_HINT);
   }
   if (description != null && typeof description !== 'string')
     throw invalidField(`${field}.description`, 'must be a string');
@@ -106,7 +137,23 @@ function readDefinition(given: Readonly<Record<string, unknown>>, field: string,
     ...(description != null && { description }),
     schema: completeSchema(schema),
     ...(strict != null && { strict }),
+    ...pickFields(given, field, shape),
   };
+}
+
+/** Checked as far as they decide something here; the rest is the vendor's. */
+function pickFields(
+  given: Readonly<Record<string, unknown>>,
+  field: string,
+  { fields = [] }: ToolShape,
+): Pick<Tool, 'messageFields'> {
+  const picked = fields.filter((name) => given[name] !== undefined && given[name] !== null);
+  if (picked.length === 0) return {};
+  const { defer_loading: deferred } = given;
+  if (deferred != null && typeof deferred !== 'boolean') {
+    throw invalidField(`${field}.defer_loading`, 'must be a boolean, true or false');
+  }
+  return { messageFields: Object.fromEntries(picked.map((name) => [name, given[name]])) };
 }
 
 /** Vendors refuse a schema without its type or its properties. */
@@ -141,10 +188,33 @@ const STRICT: Json = {
 };
 const SCHEMA: Json = { type: 'object', description: 'The JSON schema of its arguments, which are an object.' };
 
-export const messageTool: Json = object(
-  { ...DEFINITION, input_schema: SCHEMA, type: constant('custom'), strict: STRICT, cache_control: cacheMarker },
-  { optional: ['description', 'type', 'strict', 'cache_control'] },
+const customTool: Json = object(
+  {
+    ...DEFINITION,
+    input_schema: SCHEMA,
+    type: constant('custom'),
+    strict: STRICT,
+    cache_control: cacheMarker,
+    defer_loading: {
+      type: ['boolean', 'null'],
+      description: 'Only loaded when a `tool_reference` names it, where the vendor can.',
+    },
+  },
+  { optional: ['description', 'type', 'strict', 'cache_control', 'defer_loading'] },
 );
+
+const predefinedTool: Json = object(
+  {
+    type: text('A tool that the client runs, for models at vendors of the messages format.', {
+      pattern: MESSAGE_TOOL.predefined?.source,
+    }),
+    name: text('As the vendor names it.', { pattern: NAME.source }),
+    cache_control: cacheMarker,
+  },
+  { optional: ['name', 'cache_control'] },
+);
+
+export const messageTool: Json = { anyOf: [customTool, predefinedTool] };
 
 export const chatTool: Json = object(
   {

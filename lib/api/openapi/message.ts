@@ -1,6 +1,6 @@
 // POST /api/v1/messages in the API document.
 
-import { toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
+import { toolReferenceBlock, toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { describeFields } from '../dialects/fields.ts';
 import { documentBlock } from '../dialects/files.ts';
 import { messageFields } from '../dialects/message/schema.ts';
@@ -157,7 +157,7 @@ export const BLOCKS: readonly Json[] = [
     'FilePart',
     'AudioPart',
   ].map(ref),
-  ...['ToolUseBlock', 'ToolResultBlock'].map(ref),
+  ...['ToolUseBlock', 'ToolResultBlock', 'ToolReferenceBlock'].map(ref),
   OTHER_BLOCK,
 ];
 
@@ -185,6 +185,7 @@ export const messageChapter: Chapter = {
       ...BILLING_FIELDS,
     }),
     ToolResultBlock: toolResultBlock('MessageBlock'),
+    ToolReferenceBlock: toolReferenceBlock,
     MessageImageBlock: imageBlock,
     DocumentBlock: documentBlock,
     MessageReply: withRouting(

@@ -21,6 +21,7 @@ import { createCallContext } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
+import { readBetas } from '../message-headers.ts';
 import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 
@@ -47,11 +48,12 @@ interface Answering extends PaidRequest {
 async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services, state, dialect, call, reservation, idempotency, h } = answering;
   const { limits } = answering.holder;
-  let parsed = await readTextBody(answering, {
+  const read = await readTextBody(answering, {
     format: dialect.name,
     before: () => admitBody(answering, readAnnouncedBytes(request.raw.req), LEAST),
     look: async (head) => refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, limits)),
   });
+  let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };
   try {
     const bytes = measureRequest(parsed);
     // Until no route can need the request any more.

@@ -9,7 +9,10 @@ import { demandsTool, usesTools } from './tools.ts';
 export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format' | 'files'>;
 
 /** What a model supports beyond text, on the route it is asked through. */
-export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema' | 'documents' | 'audio'>;
+export type Abilities = Pick<
+  TextModel,
+  'tools' | 'demands' | 'json' | 'schema' | 'documents' | 'audio' | 'messageFormat'
+>;
 
 type Test = (model: Abilities) => boolean;
 
@@ -22,6 +25,7 @@ export function listPreferences(wishes: Wishes): readonly Test[] {
       (model) => (document === undefined || model.documents === true) && (audio === undefined || model.audio === true),
     );
   }
+  if (wishes.tools?.predefined) tests.push(({ tools, messageFormat }) => tools && messageFormat === true);
   if (demandsTool(wishes)) tests.push(({ demands }) => demands);
   else if (usesTools(wishes)) tests.push(({ tools }) => tools);
   if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
@@ -50,6 +54,12 @@ export function unableTo(model: string, abilities: Abilities, request: TextReque
   if (!abilities.demands && demandsTool(request)) {
     const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
     return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
+  }
+  const { predefined } = request.tools ?? {};
+  if (predefined && !(abilities.tools && abilities.messageFormat)) {
+    const { field, type } = predefined;
+    const hint = `is ${type}, which only vendors of the messages format know, and \`${model}\` is at none`;
+    return fault('invalid_field', { field, hint: `${hint}: define a tool of your own with \`input_schema\`` });
   }
   const { document, audio } = request.files ?? {};
   if (document !== undefined && !abilities.documents) {

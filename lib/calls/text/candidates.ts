@@ -13,7 +13,7 @@ import { withDocumentsAsText } from './files.ts';
 import { toProviderMessages } from './pictures.ts';
 import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
-import { usesTools, withoutTools } from './tools.ts';
+import { fitFields, usesTools, withoutTools, withReferencesAsText } from './tools.ts';
 
 /** Some models show nothing of their reasoning. */
 const FIRST_TOKEN_MS_REASONING = 600_000;
@@ -54,7 +54,9 @@ export function findCandidates({ request, model, catalog, health }: Choosing): r
       const tools = matters && each.tools && provider.tools === true;
       const documents = each.documents === true && provider.documents === true;
       const audio = each.audio === true && provider.audio === true;
-      const abilities = { tools, demands: tools && each.demands, json, schema, reasoning, documents, audio };
+      const messageFormat = provider.messageFormat === true;
+      const demands = tools && each.demands;
+      const abilities = { tools, demands, json, schema, reasoning, documents, audio, messageFormat };
       const firstTokenMs = each.firstTokenMs ?? (reasoning ? FIRST_TOKEN_MS_REASONING : undefined);
       return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities };
     }),
@@ -75,18 +77,23 @@ export function allowCalls({ tools }: TextRequest, abilities: RouteAbilities): C
 
 export function createCall(request: TextRequest, abilities: RouteAbilities): Omit<TextCall, 'model' | 'options'> {
   const { system, maxTokens, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
+  const { messageFields, betas } = request;
   const messages = abilities.tools ? request.messages : withoutTools(request);
-  const readable = files && !abilities.documents ? withDocumentsAsText(messages) : messages;
+  const takesReferences = abilities.tools && abilities.messageFormat;
+  const plain = request.hasReferences && !takesReferences ? withReferencesAsText(messages) : messages;
+  const readable = files && !abilities.documents ? withDocumentsAsText(plain) : plain;
   return {
     messages: toProviderMessages({ messages: readable, images }),
     maxTokens,
     system,
-    tools: abilities.tools ? tools : undefined,
+    tools: abilities.tools && tools ? fitFields(tools, abilities) : undefined,
     format: formatFor(abilities, request.format),
     reasoning: reasoning && abilities.reasoning ? resolveReasoning(reasoning, maxTokens) : undefined,
     stops,
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),
+    ...(abilities.messageFormat && messageFields && { messageFields }),
+    ...(abilities.messageFormat && betas && { betas }),
   };
 }
 

@@ -82,6 +82,9 @@ function* textsIn(part: RequestContent): Iterable<string> {
     case 'reasoning':
       yield part.text;
       break;
+    case 'tool-reference':
+      yield part.name;
+      break;
     case 'tool-call':
       yield part.name;
       yield part.json;

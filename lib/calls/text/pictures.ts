@@ -48,6 +48,8 @@ function bytesIn(part: RequestContent): number {
       return part.bytes.length;
     case 'picture':
       return typeof part.source === 'string' ? 0 : part.source.bytes.length;
+    case 'tool-reference':
+      return part.name.length;
     case 'tool-call':
       return part.json.length;
     case 'tool-result':

@@ -1,13 +1,13 @@
 // Turns what a client says about reasoning into what upstreams take: an effort and a token count, each derived from the
 // other.
-import type { Effort, Reasoning } from '../../upstream/contract/provider.ts';
+import type { Effort, Reasoning, ReasoningDisplay } from '../../upstream/contract/provider.ts';
 
 /** What a request says. */
 export type ReasoningWish =
   | { readonly mode: 'off' }
-  | { readonly mode: 'auto' }
-  | { readonly mode: 'on'; readonly effort: Effort }
-  | { readonly mode: 'on'; readonly budgetTokens: number };
+  | ({ readonly mode: 'auto' } & ReasoningDisplay)
+  | ({ readonly mode: 'on'; readonly effort: Effort } & ReasoningDisplay)
+  | ({ readonly mode: 'on'; readonly budgetTokens: number } & ReasoningDisplay);
 
 /** Upstreams that take a token count accept none below this. */
 export const BUDGET_MIN = 1024;
@@ -28,7 +28,8 @@ export function resolveReasoning(wish: ReasoningWish, maxTokens: number): Reason
   const wanted = 'effort' in wish ? Math.floor(maxTokens * SHARES[wish.effort]) : wish.budgetTokens;
   // The rest is for the answer itself.
   const budgetTokens = Math.min(Math.max(wanted, BUDGET_MIN), maxTokens - 1);
-  return { mode: 'on', effort, ...(budgetTokens >= BUDGET_MIN && { budgetTokens }) };
+  const { display } = wish;
+  return { mode: 'on', effort, ...(budgetTokens >= BUDGET_MIN && { budgetTokens }), ...(display && { display }) };
 }
 
 function deriveEffort(budgetTokens: number): Effort {

@@ -4,11 +4,13 @@ import type { PictureTokens } from '../../stream/meter.ts';
 import type {
   AudioContent,
   DocumentContent,
+  JsonObject,
   OutputFormat,
   ReasoningContent,
   TextContent,
   TextMessage,
   ToolCallContent,
+  ToolReferenceContent,
   ToolResultContent,
   Tools,
 } from '../../upstream/contract/provider.ts';
@@ -26,15 +28,24 @@ export type RequestContent =
   | AudioContent
   | ReasoningContent
   | ToolCallContent
-  | RequestResult;
+  | RequestResult
+  | ToolReferenceContent;
 
 export interface RequestResult extends Omit<ToolResultContent, 'content'> {
-  readonly content: readonly (TextContent | RequestImage | DocumentContent)[];
+  readonly content: readonly (TextContent | RequestImage | DocumentContent | ToolReferenceContent)[];
 }
 
 export interface RequestTools extends Tools {
   /** The definitions as text, for the estimate. */
   readonly text: string;
+  /** The field of the first tool that the messages format defines, for refusals; absent if there is none. */
+  readonly predefined?: PredefinedTool;
+}
+
+export interface PredefinedTool {
+  readonly field: string;
+  /** Such as `bash_20250124`. */
+  readonly type: string;
 }
 
 /** The fields of the first document that is more than text, and of the first recording, for refusals. */
@@ -90,6 +101,11 @@ export interface TextRequest {
   /** Both as the client wrote them; for upstreams that take them. */
   readonly cacheKey?: string;
   readonly cacheRetention?: string;
+  /** Tool references in results; absent if there are none. */
+  readonly hasReferences?: true;
+  /** For upstreams of the messages format, as in the contract. */
+  readonly messageFields?: JsonObject;
+  readonly betas?: readonly string[];
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

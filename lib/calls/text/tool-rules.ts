@@ -1,7 +1,14 @@
 // Names of tools and ids of calls as a vendor takes them, and the names as the client knows them in its answer: one place
 // for all wire formats and plugins.
 import { createHash } from 'node:crypto';
-import type { Content, Provider, ProviderPart, TextCall, Tools } from '../../upstream/contract/provider.ts';
+import type {
+  Content,
+  Provider,
+  ProviderPart,
+  TextCall,
+  ToolResultContent,
+  Tools,
+} from '../../upstream/contract/provider.ts';
 
 /** What most vendors take. */
 const NAMES = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -49,7 +56,14 @@ function hasLongId(part: Content): boolean {
 
 function fitPart(part: Content, nameOf: (name: string) => string): Content {
   if (part.type !== 'tool-call' && part.type !== 'tool-result') return part;
-  return { ...part, name: nameOf(part.name), id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id };
+  const fitted = { ...part, name: nameOf(part.name), id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id };
+  return fitted.type === 'tool-result' ? { ...fitted, content: fitReferences(fitted.content, nameOf) } : fitted;
+}
+
+function fitReferences(content: ToolResultContent['content'], nameOf: (name: string) => string) {
+  const isReference = ({ type }: Content) => type === 'tool-reference';
+  if (!content.some(isReference)) return content;
+  return content.map((part) => (part.type === 'tool-reference' ? { ...part, name: nameOf(part.name) } : part));
 }
 
 function fitDefinitions({ list, choice, ...tools }: Tools, nameOf: (name: string) => string): Tools {

@@ -1,5 +1,5 @@
 // What happens to a request's tools at models with and without tool support.
-import type { RequestContent, RequestMessage, TextRequest } from './request.ts';
+import type { RequestContent, RequestMessage, RequestResult, RequestTools, TextRequest } from './request.ts';
 
 /** Whether a model with tools is better for it than one without. */
 export function usesTools({ tools, hasCalls }: Pick<TextRequest, 'tools' | 'hasCalls'>): boolean {
@@ -19,6 +19,23 @@ export function withoutTools({ messages, hasCalls }: TextRequest): readonly Requ
 /** The messages without the exchange between tools and their callers. */
 export function withoutTalk({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
   return hasCalls ? rewrite(messages, () => []) : messages;
+}
+
+/** The tools without what an upstream's format does not have. */
+export function fitFields(tools: RequestTools, { messageFormat }: { readonly messageFormat?: boolean }): RequestTools {
+  if (messageFormat || !tools.list.some(({ messageFields }) => messageFields)) return tools;
+  return { ...tools, list: tools.list.map(({ messageFields: _, ...tool }) => tool) };
+}
+
+/** The messages for an upstream that knows no references: a tool's name says the same. */
+export function withReferencesAsText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+  return messages.map((message) => ({ ...message, content: message.content.map(readReference) }));
+}
+
+function readReference(part: RequestContent): RequestContent {
+  if (part.type === 'tool-reference') return { type: 'text', text: part.name };
+  if (part.type !== 'tool-result') return part;
+  return { ...part, content: part.content.map(readReference) as RequestResult['content'] };
 }
 
 function rewrite(

@@ -2,7 +2,7 @@
 import type { Picture, Size, TextContent, TextMessage, Tools } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { OutputFormat, Reasoning } from './output.ts';
-import type { RouteOptions } from './request.ts';
+import type { JsonObject, RouteOptions } from './request.ts';
 
 /** What every call has. */
 export interface ProviderCall {
@@ -34,6 +34,13 @@ export interface TextCall extends ProviderCall {
   readonly cacheKey?: string;
   /** How long the client wants the vendor to keep the prompt: `in_memory`, `24h`. */
   readonly cacheRetention?: string;
+  /**
+   * What only the messages format has, unchanged: `metadata`, `context_management`. Like `betas` only for a provider with
+   * `messageFormat`.
+   */
+  readonly messageFields?: JsonObject;
+  /** The vendor's betas that the client asks for. */
+  readonly betas?: readonly string[];
 }
 
 export interface ImageCall extends ProviderCall {

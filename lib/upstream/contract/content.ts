@@ -19,7 +19,8 @@ export type Content =
   | AudioContent
   | ReasoningContent
   | ToolCallContent
-  | ToolResultContent;
+  | ToolResultContent
+  | ToolReferenceContent;
 
 /** What may end a part of the prompt that the client wants cached. */
 export interface Cacheable {
@@ -96,6 +97,13 @@ export interface Tool extends Cacheable {
   readonly schema: JsonObject;
   /** Whether the arguments must conform to the schema; absent if the client does not say. */
   readonly strict?: boolean;
+  /** Further fields of the messages format (`defer_loading`), unchanged: only for a provider with `messageFormat`. */
+  readonly messageFields?: JsonObject;
+  /**
+   * A tool that the messages format itself defines and the client runs (`bash_20250124`): `messageFields` are its whole
+   * definition, its schema is empty.
+   */
+  readonly isPredefined?: true;
 }
 
 export interface Tools {
@@ -131,5 +139,11 @@ export interface ToolResultContent extends Cacheable {
   /** The tool's name. */
   readonly name: string;
   readonly isError: boolean;
-  readonly content: readonly (TextContent | ImageContent | DocumentContent)[];
+  readonly content: readonly (TextContent | ImageContent | DocumentContent | ToolReferenceContent)[];
+}
+
+/** A tool that a search by the client has found, in a result: only for a provider with `messageFormat`. */
+export interface ToolReferenceContent extends Cacheable {
+  readonly type: 'tool-reference';
+  readonly name: string;
 }

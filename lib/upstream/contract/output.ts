@@ -23,10 +23,15 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
  * How much the model reasons before it answers: not at all, as it sees fit, or this much. Absent if the client does not
  * say. Only on routes of models that the catalog marks `reasoning`. Reasoning is never delivered.
  */
-export type Reasoning = { readonly mode: 'off' } | { readonly mode: 'auto' } | ReasoningOn;
+export type Reasoning = { readonly mode: 'off' } | ({ readonly mode: 'auto' } & ReasoningDisplay) | ReasoningOn;
+
+/** What of its text is shown: only for a provider with `messageFormat`, and absent if the client does not say. */
+export interface ReasoningDisplay {
+  readonly display?: 'summarized' | 'omitted';
+}
 
 /** Upstreams take one or the other: the client gave one of them, the gateway derived the other. */
-export interface ReasoningOn {
+export interface ReasoningOn extends ReasoningDisplay {
   readonly mode: 'on';
   readonly effort: Effort;
   /** Maximum tokens for it; at least 1024 and below `maxTokens`, or absent if there is no room for that. */

@@ -61,6 +61,8 @@ export interface Provider {
    * way to the provider, and what it yields is replaced back.
    */
   readonly toolNames?: RegExp;
+  /** True if `text` speaks the messages format and takes what only that format has: its own tools, fields and betas. */
+  readonly messageFormat?: boolean;
   /** True if `text` takes documents. */
   readonly documents?: boolean;
   /** True if `text` takes audio. */

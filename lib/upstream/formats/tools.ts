@@ -11,12 +11,25 @@ export interface ToolShape {
   readonly schema: string;
   /** What `type` may be besides absent. */
   readonly type: string;
+  /** The types of tools that the format itself defines and the client runs. */
+  readonly predefined?: RegExp;
+  /** Further fields that go unchanged to upstreams of the same format. */
+  readonly fields?: readonly string[];
 }
 
 export const CHAT_TOOL: ToolShape = { inside: 'function', schema: 'parameters', type: 'function' };
-export const MESSAGE_TOOL: ToolShape = { inside: undefined, schema: 'input_schema', type: 'custom' };
+export const MESSAGE_TOOL: ToolShape = {
+  inside: undefined,
+  schema: 'input_schema',
+  type: 'custom',
+  predefined: /^(?:bash|text_editor|memory|computer)_\w{1,64}$/,
+  fields: ['defer_loading', 'input_examples', 'eager_input_streaming'],
+};
 
-export function writeTool({ name, description, schema, strict }: Tool, shape: ToolShape): object {
+export function writeTool(
+  { name, description, schema, strict }: Omit<Tool, 'messageFields'>,
+  shape: ToolShape,
+): object {
   const definition = { name, description, [shape.schema]: schema, strict };
   return shape.inside === undefined ? definition : { type: shape.type, [shape.inside]: definition };
 }

@@ -73,6 +73,7 @@ function narrowContent(part: Content): readonly NarrowContent[] {
     case 'reasoning':
     case 'document':
     case 'audio':
+    case 'tool-reference':
       return [];
     case 'tool-call': {
       const { cache: _, state, ...call } = part;

@@ -45,11 +45,16 @@ const MESSAGE: Json = {
     { role: 'user', content: 'hi' },
   ],
   system: [TEXT],
-  tools: [{ type: 'custom', name: 'f', description: 'd', input_schema: SCHEMA, strict: true }],
+  tools: [
+    { type: 'custom', name: 'f', description: 'd', input_schema: SCHEMA, strict: true, defer_loading: true },
+    { type: 'bash_20250124', name: 'bash' },
+  ],
   tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
   stop_sequences: ['a'],
   output_config: { format: { type: 'json_schema', schema: SCHEMA }, effort: 'low' },
-  thinking: { type: 'enabled', budget_tokens: 2048 },
+  thinking: { type: 'enabled', budget_tokens: 2048, display: 'omitted' },
+  metadata: { user_id: 'u' },
+  context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
 };
 
 const CHOOSING: Json = {

@@ -45,7 +45,7 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ output_config: { format: { type: 'json_schema', schema: SCHEMA } } }, { format }],
   [{ output_config: { effort: 'max' } }, { reasoning: { mode: 'on', effort: 'max' } }],
   [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
-  [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto', display: 'omitted' } }],
   [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'auto' } }],
   [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
   [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],

@@ -359,7 +359,7 @@ describe('text engine', () => {
     ]);
     const answer = playing([START, ...calls, { type: 'finish', reason: 'tool' }]);
     const callsOf = async (tools: boolean, single: boolean) => {
-      const asked = { definitions: [{ name: 'find' }], choice: 'auto', single, text: 'find' };
+      const asked = { list: [{ name: 'find' }], choice: 'auto', single, text: 'find' };
       const { parts } = await stage.call({ routes: [answer], tools, request: { tools: asked } as never });
       return parts.flatMap((part) =>
         part.type === 'block-start' && part.block.type === 'tool' ? [part.block.id] : [],

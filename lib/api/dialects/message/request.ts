@@ -6,6 +6,7 @@ import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
+import { readMessageFormatFields } from './fields.ts';
 import { messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
 
@@ -13,7 +14,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, files, hasCalls } = readMessages(fields.messages);
+  const { system, messages, images, files, hasCalls, hasReferences } = readMessages(fields.messages);
   const prompt = [...readSystem(fields.system), ...system];
   return {
     model: fields.model,
@@ -24,6 +25,8 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),
+    ...(hasReferences && { hasReferences }),
+    ...readMessageFormatFields(fields),
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readStops('stop_sequences', fields.stop_sequences),

@@ -7,6 +7,7 @@ import { body, documented, optional } from '../fields.ts';
 import { outputConfigField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
+import { messageFormatFields } from './fields.ts';
 import { messageToolFields } from './tools.ts';
 
 export const messageFields = body({
@@ -15,6 +16,7 @@ export const messageFields = body({
     description: 'The history, oldest first; the last `user` message is the prompt.',
   }),
   ...messageToolFields,
+  ...messageFormatFields,
   system: optional(
     documented(Joi.alternatives(Joi.string().allow(''), Joi.array()), {
       description: 'The system prompt.',

@@ -156,7 +156,7 @@ function followsNote(content: ToolResultContent['content']): string {
 /** Nor may a result contain pictures or documents: they follow in a user message. */
 function writeFileMessages(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
-    const files = content.filter((part) => part.type !== 'text');
+    const files = content.filter((part) => part.type === 'image' || part.type === 'document');
     if (files.length === 0) return [];
     return [{ type: 'text', text: `Of the result of ${id}:` }, ...files.map((file) => writeChatBlock(file, base64))];
   });

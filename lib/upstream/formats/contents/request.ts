@@ -57,6 +57,8 @@ function writeParts(content: Content, base64: Base64, signature: string | undefi
     }
     case 'tool-result':
       return writeFunctionResponse(content, base64);
+    case 'tool-reference':
+      return [{ text: content.name }];
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   ReasoningContent,
   TextCall,
   TextMessage,
+  Tool,
   Tools,
 } from '../../contract/provider.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
@@ -84,6 +85,8 @@ function writeMessageBlock(content: Content, writing: Writing): object {
       throw new Error('the messages format has no audio');
     case 'reasoning':
       return writeThinkingBlock(content);
+    case 'tool-reference':
+      return { type: 'tool_reference', tool_name: content.name };
     case 'tool-call':
       return messageCall({ id: idOf(content.id), name: content.name }, readArguments(content.json));
     case 'tool-result': {
@@ -115,7 +118,7 @@ function writeThinkingBlock({ text, redacted, state }: ReasoningContent): object
 function writeMessageTools({ tools, messages }: TextCall, markers: Markers): object {
   if (tools) {
     return {
-      tools: tools.list.map((tool) => markers.mark(tool, writeTool(tool, MESSAGE_TOOL))),
+      tools: tools.list.map((tool) => markers.mark(tool, writeMessageTool(tool))),
       ...writeMessageToolChoice(tools),
     };
   }
@@ -126,6 +129,10 @@ function writeMessageTools({ tools, messages }: TextCall, markers: Markers): obj
     tools: [...names].map((name) => writeTool({ name, schema: { type: 'object' } }, MESSAGE_TOOL)),
     tool_choice: { type: 'none' },
   };
+}
+
+function writeMessageTool({ isPredefined, messageFields, ...tool }: Tool): object {
+  return isPredefined ? { ...messageFields } : { ...writeTool(tool, MESSAGE_TOOL), ...messageFields };
 }
 
 function writeMessageToolChoice({ choice, single }: Tools): object {

@@ -94,9 +94,10 @@ function writeResponsesTools({ list, choice, single }: NonNullable<TextCall['too
   const type = 'function';
   const named = typeof choice === 'object' ? { type, name: choice.name } : choice;
   return {
-    tools: list.map(({ schema: parameters, strict = false, cache: _, ...tool }) => ({
+    tools: list.map(({ name, description, schema: parameters, strict = false }) => ({
       type,
-      ...tool,
+      name,
+      description,
       parameters,
       strict,
     })),
