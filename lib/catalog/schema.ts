@@ -89,6 +89,8 @@ export interface TextEntry extends ModelBase {
   readonly audio?: boolean;
   /** Until the first content of its answers; absent: the gateway's own time-out, longer for a model that reasons. */
   readonly firstTokenMs?: number;
+  /** `auto`: prompts are marked for the vendor's cache where the client marks nothing; absent: they go as they are. */
+  readonly cache?: 'auto';
   /** The maximum number of tokens that the upstream adds to a prompt; a usual number by default. */
   readonly upstreamAdditions?: number;
 }
@@ -148,6 +150,7 @@ const text = Joi.object({
   documents: Joi.boolean(),
   audio: Joi.boolean(),
   firstTokenMs: Joi.number().integer().min(1),
+  cache: Joi.valid('auto'),
   upstreamAdditions: Joi.number().integer().min(0),
 });
 

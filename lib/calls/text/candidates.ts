@@ -8,6 +8,7 @@ import type { TextCall } from '../../upstream/contract/provider.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
+import { addBreakpoints } from './breakpoints.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
 import { withDocumentsAsText } from './files.ts';
 import { toProviderMessages } from './pictures.ts';
@@ -31,7 +32,7 @@ export interface Candidate extends RouteRef {
   readonly abilities: RouteAbilities;
 }
 
-type RouteAbilities = Abilities & Pick<TextModel, 'reasoning'>;
+type RouteAbilities = Abilities & Pick<TextModel, 'reasoning' | 'cache'>;
 
 export interface Choosing {
   readonly request: TextRequest;
@@ -50,13 +51,13 @@ export function findCandidates({ request, model, catalog, health }: Choosing): r
   const candidates = models.flatMap((each) =>
     health.inOrder(each).map((route) => {
       const { upstream, key, provider } = route;
-      const { id, delivery, json, schema, reasoning, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
+      const { id, delivery, json, schema, reasoning, cache, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
       const tools = matters && each.tools && provider.tools === true;
       const documents = each.documents === true && provider.documents === true;
       const audio = each.audio === true && provider.audio === true;
       const messageFormat = provider.messageFormat === true;
       const demands = tools && each.demands;
-      const abilities = { tools, demands, json, schema, reasoning, documents, audio, messageFormat };
+      const abilities = { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache };
       const firstTokenMs = each.firstTokenMs ?? (reasoning ? FIRST_TOKEN_MS_REASONING : undefined);
       return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities };
     }),
@@ -82,7 +83,7 @@ export function createCall(request: TextRequest, abilities: RouteAbilities): Omi
   const takesReferences = abilities.tools && abilities.messageFormat;
   const plain = request.hasReferences && !takesReferences ? withReferencesAsText(messages) : messages;
   const readable = files && !abilities.documents ? withDocumentsAsText(plain) : plain;
-  return {
+  const call: Omit<TextCall, 'model' | 'options'> = {
     messages: toProviderMessages({ messages: readable, images }),
     maxTokens,
     system,
@@ -95,6 +96,7 @@ export function createCall(request: TextRequest, abilities: RouteAbilities): Omi
     ...(abilities.messageFormat && messageFields && { messageFields }),
     ...(abilities.messageFormat && betas && { betas }),
   };
+  return abilities.cache === 'auto' ? addBreakpoints(call) : call;
 }
 
 /** Why no vision model answered: what the client can fix is passed on unchanged. */
