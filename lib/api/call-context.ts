@@ -1,4 +1,5 @@
 // The context that engines get with a call of a key: who pays, within which limits, and how it is logged.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CallContext, CallLog } from '../calls/context.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
@@ -28,6 +29,17 @@ export function createCallContext({ state, holder, call, services }: CallOfKey):
     },
     log: new RequestLog(services.log, state),
   };
+}
+
+const SESSION = 'x-session-id';
+/** Agents put their own name into it. */
+const OTHER_SESSION = /^x-[a-z-]+-session-id$/;
+
+/** What the client calls its conversation. */
+export function readSession(headers: IncomingHttpHeaders): string | undefined {
+  const name = headers[SESSION] === undefined ? Object.keys(headers).find((each) => OTHER_SESSION.test(each)) : SESSION;
+  const given = name !== undefined && headers[name];
+  return typeof given === 'string' && given !== '' ? given : undefined;
 }
 
 /** The budget that a call of the key counts in, if any. */

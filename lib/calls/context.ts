@@ -14,6 +14,8 @@ export interface CallContext {
   readonly idempotency?: IdempotencyTerms;
   /** How long the request has already waited for the store. */
   readonly waitedMs?: number;
+  /** What the client calls its conversation, in a header; absent if it does not say. */
+  readonly session?: string | undefined;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
   readonly signal: AbortSignal;
   /** Called when the first part of an answer is passed on. */

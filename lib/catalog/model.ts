@@ -17,10 +17,15 @@ export interface Route {
   readonly proxy?: string | undefined;
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Its place in the model's order, which routes share that the order prefers equally. */
+  readonly rank: number;
+  /** How many keys its upstream takes turns with. */
+  readonly keys: number;
 }
 
 /** An upstream that is switched on. */
-export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'> & Partial<Pick<OpenProvider, 'proxy'>>;
+export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'> &
+  Partial<Pick<OpenProvider, 'proxy' | 'keyHealth'>>;
 
 interface Routed {
   /** In the model's `order`; empty if no upstream of the model is switched on. */
@@ -72,12 +77,21 @@ function buildRoutes(
   upstreams: ReadonlyMap<string, OpenUpstream>,
 ): readonly Route[] {
   const inOrder = order === 'price' ? [...routes].sort((one, other) => costRank(one) - costRank(other)) : routes;
-  return inOrder.flatMap(({ upstream, model, options }: RouteEntry) => {
+  return inOrder.flatMap((entry: RouteEntry, at) => {
+    const { upstream, model, options } = entry;
     const open = upstreams.get(upstream);
     if (!open?.provider[type]) return [];
     const { provider, origin, proxy } = open;
-    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, proxy, model, options }];
+    const rank = inOrder.findIndex((other, place) => place === at || isPreferredEqually(order, entry, other));
+    const keys = open.keyHealth?.().keys ?? 0;
+    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, proxy, model, options, rank, keys }];
   });
+}
+
+/** Routes of unknown cost stay as listed. */
+function isPreferredEqually(order: ModelEntry['order'], one: RouteEntry, other: RouteEntry): boolean {
+  if (order === 'price') return one.cost !== undefined && other.cost !== undefined && costRank(one) === costRank(other);
+  return order === 'latency';
 }
 
 /** Routes of unknown cost come last. */

@@ -56,11 +56,13 @@ function createProvider(settings: Settings, host: Host): Provider {
     toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
     documents: true,
     messageFormat: true,
+    stateFormat: 'messages',
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
+      const { conversation } = call;
       const body = bodyOf(call, wire, host);
       const headers = headersOf(call, wire);
-      return host.answer(url, { ...request, headers, body, signal }, host.message.reader(QUIRKS));
+      return host.answer(url, { ...request, headers, conversation, body, signal }, host.message.reader(QUIRKS));
     },
   };
 }

@@ -36,10 +36,13 @@ function createProvider(settings: Settings, host: Host): Provider {
     toolNames: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
     documents: true,
     audio: true,
+    stateFormat: 'contents',
     text(call, signal) {
       const wire = wireOf(call);
       const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
-      return host.answer(url, { ...request, body: textBodyOf(call, wire, host), signal }, host.contents.reader());
+      const { conversation } = call;
+      const body = textBodyOf(call, wire, host);
+      return host.answer(url, { ...request, conversation, body, signal }, host.contents.reader());
     },
     embed(call, signal) {
       const url = urlOf(wireOf(call), call.model, 'batchEmbedContents');

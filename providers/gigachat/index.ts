@@ -31,18 +31,26 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     async *text(call, signal) {
       const base = baseOf(call);
+      const { conversation } = call;
       const ids: string[] = [];
       // All files, and the answer that uses them, belong to one account.
       let keyId: string | undefined;
       try {
         for (const picture of picturesOf(call, host)) {
-          const reply = await host.json(`${base}/files`, { ...request, keyId, body: fileOf(picture), signal });
+          const reply = await host.json(`${base}/files`, {
+            ...request,
+            conversation,
+            keyId,
+            body: fileOf(picture),
+            signal,
+          });
           const { id } = host.fields(reply.value);
           if (typeof id !== 'string') throw host.fault.make('protocol', 'the upload of a picture gave no id');
           keyId = reply.keyId;
           ids.push(id);
         }
-        const asked = { ...request, keyId, headers: HEADERS, body: bodyOf(call, ids, host.textOf), signal };
+        const body = bodyOf(call, ids, host.textOf);
+        const asked = { ...request, conversation, keyId, headers: HEADERS, body, signal };
         yield* host.answer(`${base}/chat/completions`, asked, host.chat.reader());
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);

@@ -53,9 +53,12 @@ function createProvider(settings: Settings, host: Host): Provider {
     tools: true,
     documents: true,
     audio: true,
+    stateFormat: 'chat',
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
-      const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire, host), signal } as const;
+      const { conversation } = call;
+      const body = bodyOf(call, wire, host);
+      const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
       const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
       return host.answer(url, request, reader);
     },

@@ -22,9 +22,12 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     documents: true,
+    stateFormat: 'responses',
     text(call, signal) {
       const { wire, url } = wireOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, wire, host), signal }, host.responses.reader());
+      const { conversation } = call;
+      const body = bodyOf(call, wire, host);
+      return host.answer(url, { ...request, conversation, body, signal }, host.responses.reader());
     },
   };
 }

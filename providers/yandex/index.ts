@@ -30,7 +30,9 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     text(call, signal) {
       const { url, folder } = wireOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, folder, host.textOf), signal }, readerOf(host));
+      const { conversation } = call;
+      const body = bodyOf(call, folder, host.textOf);
+      return host.answer(url, { ...request, conversation, body, signal }, readerOf(host));
     },
   };
 }

@@ -48,6 +48,8 @@ describe('catalog', () => {
         proxy: 'http://proxy.two.test',
         model: 'b',
         options: { c: 1 },
+        rank: 1,
+        keys: 0,
       },
       {
         upstream: 'one',
@@ -57,6 +59,8 @@ describe('catalog', () => {
         proxy: 'http://proxy.one.test',
         model: 'e',
         options: {},
+        rank: 3,
+        keys: 0,
       },
     ]);
   });
@@ -74,6 +78,19 @@ describe('catalog', () => {
       '012345',
       '012345',
     ]);
+  });
+
+  it('ranks routes by their order: equal costs are preferred equally, and so are all by latency', () => {
+    const routes = ['9', '5', undefined, '5', undefined].map((cost, at) => {
+      return { upstream: 'one', model: `${at}`, ...(cost && { cost }) };
+    });
+    const ranksOf = (order: string) => {
+      const { models } = build(catalogOf({ models: [{ ...TEXT, routes, order }] }));
+      return (models[0] as TextModel).routes.map(({ model, rank }) => `${model}:${rank}`).join(' ');
+    };
+    expect(ranksOf('listed')).to.equal('0:0 1:1 2:2 3:3 4:4');
+    expect(ranksOf('price')).to.equal('1:0 3:0 0:2 2:3 4:4');
+    expect(ranksOf('latency')).to.equal('0:0 1:0 2:0 3:0 4:0');
   });
 
   describe('refuses', () => {

@@ -48,6 +48,13 @@ export const cacheFields = {
   prompt_cache_retention: cacheText('How long such vendors keep the prompt, for example `24h`.'),
 };
 
+/** `metadata.user_id` of any dialect; what is not a name is none. */
+export function readUserId(body: unknown): Pick<TextRequest, 'userId'> {
+  const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+  const { user_id: userId } = metadata;
+  return typeof userId === 'string' && userId !== '' ? { userId } : {};
+}
+
 export function readCacheKey(fields: {
   readonly prompt_cache_key?: string | null;
   readonly prompt_cache_retention?: string | null;

@@ -17,7 +17,7 @@ import type { FetchReference } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
-import { createCallContext } from '../call-context.ts';
+import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
@@ -72,6 +72,7 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     state.notes.stream = stream;
     const context: CallContext = {
       ...createCallContext({ ...answering, holder }),
+      session: readSession(request.raw.req.headers),
       releaseRequest: () => reservation.releaseAll(),
       idempotency: idempotency?.terms({ awaited: !stream }),
     };

@@ -113,13 +113,14 @@ export class TextAnswer<Out>
     return attempt.run();
   }
 
-  #planAttempt({ route, model, abilities, firstTokenMs }: Candidate, onFirst: () => void): AttemptOptions<Out> {
+  #planAttempt(candidate: Candidate, onFirst: () => void): AttemptOptions<Out> {
+    const { route, model, abilities, firstTokenMs, conversation } = candidate;
     const { request, context, output, smart, estimate, candidates, engine } = this.#options;
     const buffered = this.#buffered;
     const outputMax = this.#outputMax;
     return {
       route,
-      createCall: () => createCall(request, abilities),
+      createCall: () => ({ ...createCall(request, abilities), ...(conversation !== undefined && { conversation }) }),
       pipeline: {
         guard: {
           outputMax,

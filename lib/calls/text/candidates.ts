@@ -8,6 +8,7 @@ import type { TextCall } from '../../upstream/contract/provider.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
+import { type Caller, nameConversation, orderRoutes, preferStateMaker } from './affinity.ts';
 import { addBreakpoints } from './breakpoints.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
 import { withDocumentsAsText } from './files.ts';
@@ -30,6 +31,8 @@ export interface Candidate extends RouteRef {
   readonly firstTokenMs: number | undefined;
   /** What the model supports on the route; `tools` is false if the request has no tools. */
   readonly abilities: RouteAbilities;
+  /** Opaque; undefined where no choice depends on it. */
+  readonly conversation: string | undefined;
 }
 
 type RouteAbilities = Abilities & Pick<TextModel, 'reasoning' | 'cache'>;
@@ -39,30 +42,36 @@ export interface Choosing {
   readonly model: TextModel;
   readonly catalog: Catalog;
   readonly health: RouteHealth;
+  readonly caller: Caller;
 }
 
 /**
  * The routes of the model; calls with pictures use the catalog's vision models instead. Routes that lack what the
  * request needs are tried only if there are no others.
  */
-export function findCandidates({ request, model, catalog, health }: Choosing): readonly Candidate[] {
+export function findCandidates({ request, model, catalog, health, caller }: Choosing): readonly Candidate[] {
   const models = request.images > 0 ? catalog.vision : [model];
-  const matters = usesTools(request);
-  const candidates = models.flatMap((each) =>
-    health.inOrder(each).map((route) => {
-      const { upstream, key, provider } = route;
-      const { id, delivery, json, schema, reasoning, cache, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
-      const tools = matters && each.tools && provider.tools === true;
-      const documents = each.documents === true && provider.documents === true;
-      const audio = each.audio === true && provider.audio === true;
-      const messageFormat = provider.messageFormat === true;
-      const demands = tools && each.demands;
-      const abilities = { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache };
+  const candidates = models.flatMap((each) => {
+    const conversation = nameConversation(each, request, caller);
+    return orderRoutes(each, conversation, health).map((route) => {
+      const { id, delivery, reasoning, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
+      const { upstream, key } = route;
+      const abilities = findAbilities(each, route, request);
       const firstTokenMs = each.firstTokenMs ?? (reasoning ? FIRST_TOKEN_MS_REASONING : undefined);
-      return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities };
-    }),
-  );
-  return preferAble(candidates, request);
+      return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities, conversation };
+    });
+  });
+  return preferStateMaker(preferAble(candidates, request), request);
+}
+
+function findAbilities(model: TextModel, { provider }: Route, request: TextRequest): RouteAbilities {
+  const { json, schema, reasoning, cache } = model;
+  const tools = usesTools(request) && model.tools && provider.tools === true;
+  const documents = model.documents === true && provider.documents === true;
+  const audio = model.audio === true && provider.audio === true;
+  const messageFormat = provider.messageFormat === true;
+  const demands = tools && model.demands;
+  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache };
 }
 
 export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {

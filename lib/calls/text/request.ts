@@ -106,6 +106,8 @@ export interface TextRequest {
   /** For upstreams of the messages format, as in the contract. */
   readonly messageFields?: JsonObject;
   readonly betas?: readonly string[];
+  /** `metadata.user_id`: of an agent, it names the session too. */
+  readonly userId?: string;
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

@@ -41,6 +41,8 @@ export interface TextCall extends ProviderCall {
   readonly messageFields?: JsonObject;
   /** The vendor's betas that the client asks for. */
   readonly betas?: readonly string[];
+  /** For `HostRequest.conversation`; absent where no cache depends on it. */
+  readonly conversation?: string;
 }
 
 export interface ImageCall extends ProviderCall {

@@ -63,6 +63,11 @@ export interface Provider {
   readonly toolNames?: RegExp;
   /** True if `text` speaks the messages format and takes what only that format has: its own tools, fields and betas. */
   readonly messageFormat?: boolean;
+  /**
+   * The `format` of the states that `text` yields and takes back; absent if it has none. A tool loop stays on routes of
+   * the format that it began with.
+   */
+  readonly stateFormat?: string;
   /** True if `text` takes documents. */
   readonly documents?: boolean;
   /** True if `text` takes audio. */

@@ -24,6 +24,10 @@ export interface HostRequest {
   readonly auth?: KeyHeaders | TokenAuth;
   /** The key that an earlier reply was obtained with, for a job that only its own account sees. */
   readonly keyId?: string | undefined;
+  /**
+   * The call's `conversation`: its requests go by the same key, which may have its prompt cached, instead of taking turns.
+   */
+  readonly conversation?: string | undefined;
   /** `JsonBody` and `Multipart` set their own content type. A call that may have pictures uses one of the two. */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;

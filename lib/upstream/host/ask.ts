@@ -38,7 +38,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
       let tried: Set<string> | undefined;
       for (;;) {
-        const key = init.auth && keys.take(init.keyId, tried);
+        const key = init.auth && keys.take({ id: init.keyId, tried, conversation: init.conversation });
         try {
           const response = await request(url, init, key, reuse);
           if (response.status >= 200 && response.status <= 299) return response;
@@ -54,7 +54,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
     },
 
     async request(url, init) {
-      const key = init.auth && keys.take(init.keyId);
+      const key = init.auth && keys.take({ id: init.keyId, conversation: init.conversation });
       const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {

@@ -49,13 +49,14 @@ interface NarrowContent extends Readonly<Record<string, unknown>> {
   readonly type: string;
 }
 
-interface NarrowCall extends Omit<TextCall, 'system' | 'messages' | 'stops' | 'cacheKey' | 'cacheRetention'> {
+interface NarrowCall
+  extends Omit<TextCall, 'system' | 'messages' | 'stops' | 'cacheKey' | 'cacheRetention' | 'conversation'> {
   readonly system?: string;
   readonly messages: readonly { readonly role: TextMessage['role']; readonly content: readonly NarrowContent[] }[];
 }
 
 function narrowCall(call: TextCall): NarrowCall {
-  const { system, messages, tools, stops: _, cacheKey: __, cacheRetention: ___, ...rest } = call;
+  const { system, messages, tools, stops: _, cacheKey: __, cacheRetention: ___, conversation: ____, ...rest } = call;
   return {
     ...rest,
     ...(system && { system: system.map(({ text }) => text).join('\n\n') }),

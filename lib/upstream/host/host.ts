@@ -90,7 +90,7 @@ export function createHost(options: HostOptions): ClosableHost {
     fields: fieldsOf,
     textOf,
     async authorize(auth, keyId) {
-      const key = ring.take(keyId);
+      const key = ring.take({ id: keyId });
       return key ? auth(key.value, NEVER) : {};
     },
     argumentsOf: readArguments,

@@ -1,5 +1,6 @@
 // The keys of one upstream, used in rotation; a refused one is paused while there are others.
 import { hash } from 'node:crypto';
+import { hashName, scoreChoice } from '../../base/rendezvous.ts';
 import type { UpstreamFaultKind } from '../contract/fault.ts';
 import { isUpstreamFault } from './fault.ts';
 
@@ -35,8 +36,19 @@ export interface KeyRingOptions {
   readonly onRest?: (rest: KeyRest) => void;
 }
 
+/** Which key a call gets. */
+export interface KeyWish {
+  /** The id of a key. */
+  readonly id?: string | undefined;
+  readonly tried?: Tried | undefined;
+  /** Always gets the same key while that is not paused. */
+  readonly conversation?: string | undefined;
+}
+
 interface Place {
   readonly key: Key;
+  /** For its score in a conversation. */
+  readonly hash: number;
   /** On the clock of `now`; 0 for a key that was never paused. */
   restsUntil: number;
   kind: KeyFault | undefined;
@@ -69,7 +81,10 @@ export class KeyRing {
   #hasRested = false;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
-    this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined, lacksRights: false }));
+    this.#places = values.map((value) => {
+      const key = keyOf(value);
+      return { key, hash: hashName(key.id), restsUntil: 0, kind: undefined, lacksRights: false };
+    });
     this.#now = now;
     this.#onRest = onRest;
   }
@@ -79,21 +94,29 @@ export class KeyRing {
    * back first: the only way to know is to ask. Undefined if there are none. Of those that a call has `tried`, none is
    * taken again while `blame` says that there is another.
    */
-  take(id?: string, tried = NONE): Key | undefined {
+  take({ id, tried = NONE, conversation }: KeyWish = {}): Key | undefined {
     const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
     if (named) return named.key;
     const count = this.#places.length;
-    if (count === 0) return undefined;
-    const turn = this.#turn++ % count;
-    const next = this.#places[turn] as Place;
-    if (count === 1 || !this.#hasRested) return next.key;
+    if (count < 2) return this.#places[0]?.key;
+    const inOrder = conversation === undefined ? this.#inTurn() : this.#inOrderFor(conversation);
+    if (!this.#hasRested) return inOrder[0]?.key;
     const now = this.#now();
-    const inTurn = [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
-    const left = inTurn.filter(({ key }) => !tried.has(key.id));
+    const left = inOrder.filter(({ key }) => !tried.has(key.id));
     const fit =
       left.find(({ restsUntil }) => restsUntil <= now) ??
       (tried.size > 0 ? left.find((place) => place.lacksRights) : undefined);
-    return (fit ?? inTurn.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
+    return (fit ?? inOrder.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
+  }
+
+  #inTurn(): readonly Place[] {
+    const turn = this.#turn++ % this.#places.length;
+    return [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
+  }
+
+  #inOrderFor(conversation: string): readonly Place[] {
+    const name = hashName(conversation);
+    return [...this.#places].sort((one, other) => scoreChoice(name, other.hash) - scoreChoice(name, one.hash));
   }
 
   /**

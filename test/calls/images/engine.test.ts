@@ -87,6 +87,8 @@ describe('image engine', () => {
       origin: `https://up-${at}.example`,
       model: `m-${at}`,
       options: { at },
+      rank: at,
+      keys: 1,
       provider: {
         image: (call, signal) => {
           asked.push(call);

@@ -27,6 +27,27 @@ describe('keys of an upstream', () => {
     expect([take(), take(), take(), take()]).to.deep.equal(['one', 'two', 'three', 'one']);
   });
 
+  it('stay with a conversation, and are spread over conversations', () => {
+    const takeFor = (conversation: string) => ring.take({ conversation })?.value;
+    const names = Array.from({ length: 300 }, (_, at) => `c${at}`);
+    const first = names.map(takeFor);
+    const counts = Map.groupBy(first, (value) => value);
+    for (const value of ['one', 'two', 'three']) expect(counts.get(value)?.length).to.be.within(70, 130);
+    // Other calls take turns all the same, and another process with its keys in another order agrees.
+    expect([take(), take()]).to.deep.equal(['one', 'two']);
+    const other = new KeyRing(['three', 'one', 'two']);
+    expect(names.map((conversation) => other.take({ conversation })?.value)).to.deep.equal(first);
+
+    blame('two', 'rate', 1_000);
+    const meanwhile = names.map(takeFor);
+    for (const [at, value] of first.entries()) {
+      if (value === 'two') expect(meanwhile[at]).to.be.oneOf(['one', 'three']);
+      else expect(meanwhile[at]).to.equal(value);
+    }
+    now += 1_000;
+    expect(names.map(takeFor)).to.deep.equal(first);
+  });
+
   const RESTS: readonly (readonly [UpstreamFaultKind, number | undefined, number])[] = [
     ['rate', undefined, 5_000],
     ['rate', 30_000, 30_000],
@@ -72,7 +93,7 @@ describe('keys of an upstream', () => {
 
   it('are given by their id also while they rest', () => {
     blame('two', 'rate');
-    expect(ring.take(idOf('two'))?.value).to.equal('two');
+    expect(ring.take({ id: idOf('two') })?.value).to.equal('two');
   });
 
   it('never rest where there is only one', () => {

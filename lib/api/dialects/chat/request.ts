@@ -1,6 +1,6 @@
 // Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
-import { readCacheKey } from '../cache.ts';
+import { readCacheKey, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
 import { readReasoning, readResponseFormat } from '../output.ts';
@@ -26,6 +26,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readCacheKey(fields),
+    ...readUserId(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
     ...readReasoning(fields.reasoning_effort, fields.reasoning),

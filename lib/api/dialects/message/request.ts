@@ -1,6 +1,6 @@
 // Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
-import { markLast, readCacheMarker } from '../cache.ts';
+import { markLast, readCacheMarker, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
@@ -29,6 +29,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...readMessageFormatFields(fields),
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
+    ...readUserId(body),
     ...readStops('stop_sequences', fields.stop_sequences),
     ...readOutputConfig(fields.output_config),
     ...readThinking(fields.thinking, fields.output_config),
