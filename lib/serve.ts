@@ -6,7 +6,7 @@ import { type Config, findMisspellings, readConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
-import { findStray, type PluginName } from './upstream/host/stray.ts';
+import { findFailingPlugin, type PluginName } from './upstream/host/plugin-errors.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { makeStartupReport, type StartupReport } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
@@ -97,7 +97,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
   let onPluginError: (whose: PluginName) => void = () => undefined;
   let onOther = reportFailure;
   const handle = (err: unknown) => {
-    const run = findStray(err);
+    const run = findFailingPlugin(err);
     if (run) {
       log.error({ alert: 'plugin', [run.title === 'Plugin' ? 'plugin' : 'upstream']: run.name, err }, PLUGIN_ERROR);
       run.fail(err);

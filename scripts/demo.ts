@@ -1,4 +1,4 @@
-// The product in ten seconds: a temporary service, a paid answer in each dialect, two pictures, a refund, the books.
+// The product in ten seconds: a temporary service, a paid answer in each dialect, two images, a refund, the books.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -121,7 +121,7 @@ async function stream({ url, key, path, model, prompt }: Call): Promise<void> {
   print('');
 }
 
-/** Makes a picture, then edits it by its link. */
+/** Makes an image, then edits it by its link. */
 async function paint(url: string, key: string): Promise<void> {
   const made = await post(url, key, '/api/v1/images/generations', { prompt: 'A red lighthouse', size: '1792x1024' });
   const image = made.data[0].url;

@@ -61,7 +61,7 @@ export function imageCatalog(url: string, more: object = {}): object {
   };
 }
 
-/** Answers with pictures inline. */
+/** Answers with images inline. */
 export function pictureAnswer(...pictures: readonly Buffer[]): Behaviour {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -37,7 +37,7 @@ export function joinPromptRequest<Request extends PromptRequest>(head: Request):
     add(group) {
       for (const step of group) {
         if ('text' in step) prompt += step.text;
-        else images.push(receiveImage(step.picture));
+        else images.push(receiveImage(step.image));
       }
     },
     whole: () => ({ ...head, prompt, images }),

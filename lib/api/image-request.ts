@@ -8,7 +8,7 @@ import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
-import { readLink } from './dialects/pictures.ts';
+import { readLink } from './dialects/images.ts';
 import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
 import { list, text } from './openapi/schema.ts';
 
@@ -135,7 +135,7 @@ function readFormFile({ bytes, isCut }: FormFile, field: string): RequestImage {
   if (isCut) throw tooLarge(field);
   const sniffed = sniffImage(bytes);
   if (!sniffed) throw fault('image_unsupported', { field });
-  return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
+  return { type: 'image', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
 }
 
 /** The aspect is ignored if a size is given. */

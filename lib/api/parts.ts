@@ -9,7 +9,7 @@ import type { AudioContent, DocumentContent } from '../upstream/contract/provide
 
 /** An image link, or the bytes of an image, which are transferred without a copy. */
 export interface ImageStep {
-  readonly picture: Pick<RequestImage, 'field' | 'cache'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+  readonly image: Pick<RequestImage, 'field' | 'cache'> & { readonly source: string | Uint8Array<ArrayBuffer> };
 }
 
 /** A document or a recording, whose bytes are transferred without a copy. */
@@ -62,7 +62,7 @@ export function* sliceText(text: string): Generator<string> {
 
 export function createImageStep({ field, source, cache }: RequestImage): ImageStep {
   const sent = typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>);
-  return { picture: { field, source: sent, ...(cache && { cache }) } };
+  return { image: { field, source: sent, ...(cache && { cache }) } };
 }
 
 /** The memory of a group's images and files, to be transferred. */
@@ -70,13 +70,13 @@ export function listTransfers(group: Group): ArrayBuffer[] {
   return group.flatMap((step) => {
     if (isFileStep(step)) return [step.file.bytes.buffer as ArrayBuffer];
     if (!isImageStep(step)) return [];
-    const { source } = step.picture;
+    const { source } = step.image;
     return typeof source === 'string' ? [] : [source.buffer];
   });
 }
 
 function isImageStep(step: object): step is ImageStep {
-  return 'picture' in step;
+  return 'image' in step;
 }
 
 function isFileStep(step: object): step is FileStep {
@@ -84,10 +84,10 @@ function isFileStep(step: object): step is FileStep {
 }
 
 /** Restores an image on the receiving side. */
-export function receiveImage({ source, ...image }: ImageStep['picture']): RequestImage {
-  if (typeof source === 'string') return { type: 'picture', ...image, source };
+export function receiveImage({ source, ...image }: ImageStep['image']): RequestImage {
+  if (typeof source === 'string') return { type: 'image', ...image, source };
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const sniffed = sniffImage(bytes);
-  assert(sniffed, 'what was read as a picture is one');
-  return { type: 'picture', ...image, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
+  assert(sniffed, 'what was read as an image is one');
+  return { type: 'image', ...image, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
 }

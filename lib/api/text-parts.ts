@@ -70,7 +70,7 @@ function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep>
 
 function* contentSteps(content: RequestContent): Generator<TextStep> {
   switch (content.type) {
-    case 'picture':
+    case 'image':
       yield createImageStep(content);
       return;
     case 'document':
@@ -117,7 +117,7 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     else if ('result' in step) open(step.result);
     else if ('end' in step) contents = messages.at(-1)?.content ?? [];
     else if ('content' in step) contents.push(step.content);
-    else if ('picture' in step) contents.push(receiveImage(step.picture));
+    else if ('image' in step) contents.push(receiveImage(step.image));
     else if ('file' in step) contents.push(step.file);
     else if ('reference' in step) contents.push(step.reference);
     else append(step.text);

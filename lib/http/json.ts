@@ -43,7 +43,7 @@ export function checkJson(bytes: Buffer): string {
   return bytes.toString('utf8', bom);
 }
 
-/** Not the digits of a picture in base64, whose copies would cost memory. */
+/** Not the digits of an image in base64, whose copies would cost memory. */
 const MAY_HAVE_LONG_NUMBERS = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
 /** The name may have escapes. */

@@ -1,9 +1,9 @@
 // The images of a request, linked or inline: links are fetched a few at a time, all of them or none.
-import type { Cacheable, Picture } from '../upstream/contract/provider.ts';
+import type { Cacheable, ImageInput } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
 export interface RequestImage extends Cacheable {
-  readonly type: 'picture';
+  readonly type: 'image';
   /** The request field of the image, for faults. */
   readonly field: string;
   /** A link that is not fetched yet, or the image itself. */
@@ -52,10 +52,10 @@ export async function fetchReferences(
 }
 
 /** Converts a fetched image for providers. */
-export function toProviderImage({ source, field }: RequestImage): Picture {
-  if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
+export function toProviderImage({ source, field }: RequestImage): ImageInput {
+  if (typeof source === 'string') throw new Error(`the image ${field} was not fetched`);
   const { bytes, size, mediaType } = source;
-  return { mediaType: mediaType as Picture['mediaType'], bytes, ...(size && { size }) };
+  return { mediaType: mediaType as ImageInput['mediaType'], bytes, ...(size && { size }) };
 }
 
 /** Frees the memory of all images that were read. */

@@ -16,11 +16,11 @@ export interface MeterOptions {
   readonly outputMax: number;
   /** The tokens of a text, where nobody counted; not used for an upstream that is not trusted. */
   readonly estimateTokens: (text: string) => number;
-  /** What the call's pictures add to an input count that excludes them. */
-  readonly pictures?: PictureTokens | undefined;
+  /** What the call's images add to an input count that excludes them. */
+  readonly images?: ImageTokens | undefined;
 }
 
-export interface PictureTokens {
+export interface ImageTokens {
   readonly tokens: number;
   /** The minimum of an input count that includes them. */
   readonly countedFrom: number;
@@ -129,11 +129,11 @@ class AnswerMeter implements Meter {
   }
 
   promptSoFar(): PromptUsage {
-    const { inputEstimate, pictures } = this.#options;
+    const { inputEstimate, images } = this.#options;
     const prompt = this.#believablePrompt();
     if (!prompt) return { input: inputEstimate };
-    const lacksPictures = pictures && countPrompt(prompt) < pictures.countedFrom;
-    return lacksPictures ? { ...prompt, input: prompt.input + pictures.tokens } : prompt;
+    const lacksImages = images && countPrompt(prompt) < images.countedFrom;
+    return lacksImages ? { ...prompt, input: prompt.input + images.tokens } : prompt;
   }
 
   #inputSoFar(): number {

@@ -1,4 +1,4 @@
-// Plugin for Black Forest Labs: a picture is a task, submitted to a model and polled until it ends.
+// Plugin for Black Forest Labs: an image is a task, submitted to a model and polled until it ends.
 import type {
   Host,
   JsonObject,

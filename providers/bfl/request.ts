@@ -1,5 +1,5 @@
 // Settings of Black Forest Labs, and the request one call becomes: models differ in how they take a size.
-import type { AccountSettings, Base64, ImageCall, Picture, Size } from '../../lib/upstream/contract/provider.ts';
+import type { AccountSettings, Base64, ImageCall, ImageInput, Size } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** Additional origins for polling: a submission names the one that knows the task. */
@@ -10,7 +10,7 @@ export interface Settings extends AccountSettings {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The vendor's regions. A region missing here could not be polled, and its pictures would be paid for and lost. */
+/** The vendor's regions. A region missing here could not be polled, and its images would be paid for and lost. */
 const REGIONS = ['eu', 'us', 'eu1', 'us1', 'eu2', 'us2', 'eu3', 'us3', 'eu4', 'us4'];
 
 export const POLLING_ORIGINS: readonly string[] = REGIONS.map((region) => `https://api.${region}.bfl.ai`);
@@ -48,7 +48,7 @@ function greatestCommonDivisor(one: number, other: number): number {
 }
 
 /** `input_image`, `input_image_2` and so on. */
-function picturesOf(pictures: readonly Picture[], base64: Base64): Record<string, string> {
+function picturesOf(pictures: readonly ImageInput[], base64: Base64): Record<string, string> {
   const fields = pictures.map(({ bytes }, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64(bytes)]);
   return Object.fromEntries(fields);
 }

@@ -1,4 +1,4 @@
-// Plugin for fal: a picture or a video is a queued request that is submitted, polled for its status, and fetched.
+// Plugin for fal: an image or a video is a queued request that is submitted, polled for its status, and fetched.
 import type {
   AccountSettings,
   Host,
@@ -17,7 +17,7 @@ interface Settings extends AccountSettings {
   readonly editModel?: string;
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** The template of the input, separately for pictures and videos. */
+  /** The template of the input, separately for images and videos. */
   readonly input?: JsonObject;
 }
 
@@ -87,7 +87,7 @@ function createProvider(settings: Settings, host: Host): Provider {
       async sourcesOf(job, looking) {
         if (job.error || job.error_type) await resultOf(looking);
         if (job.error || job.status !== 'COMPLETED') throw fault.ofComplaint(job, true);
-        // The picture is made and paid for: trouble fetching it is no reason to give up.
+        // The image is made and paid for: trouble fetching it is no reason to give up.
         const ask = async () => ({ value: await resultOf(looking) });
         return picturesOf(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);
       },
@@ -122,7 +122,7 @@ function picturesOf(result: JsonObject, { fault, image }: Host): readonly MediaS
   const found = Array.isArray(result.images) ? result.images : result.image ? [result.image] : undefined;
   if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without pictures');
   const flags = result.has_nsfw_concepts;
-  // A flagged picture is returned blacked out.
+  // A flagged image is returned blacked out.
   const clean = found.filter((_, at) => !(Array.isArray(flags) && flags[at] === true));
   if (clean.length > 0 || found.length === 0) return image.sourcesOf(clean);
   throw fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });

@@ -1,10 +1,10 @@
-// Plugin for the Gemini API: text as a stream of its events, vectors, pictures by the models that
+// Plugin for the Gemini API: text as a stream of its events, vectors, images by the models that
 // draw, videos as long operations.
 import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
 import { createVideo } from './video.ts';
 
-/** A picture of 4K comes as some 30 MiB of base64. */
+/** An image of 4K comes as some 30 MiB of base64. */
 const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Of one request for embeddings. */

@@ -2,8 +2,8 @@
 import type {
   AccountSettings,
   Host,
+  ImageInput,
   Multipart,
-  Picture,
   TextCall,
   TextMessage,
 } from '../../lib/upstream/contract/provider.ts';
@@ -18,14 +18,14 @@ export interface Settings extends AccountSettings {
 }
 
 /** The files of a call, in order. Throws for formats that the vendor does not accept. */
-export function picturesOf({ messages }: TextCall, { fault }: Host): readonly Picture[] {
+export function picturesOf({ messages }: TextCall, { fault }: Host): readonly ImageInput[] {
   const pictures = messages.flatMap(({ content }) => content.filter((part) => part.type === 'image'));
   const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
   if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'picture' });
   return pictures;
 }
 
-export function fileOf({ mediaType, bytes }: Picture): Multipart {
+export function fileOf({ mediaType, bytes }: ImageInput): Multipart {
   const fileName = mediaType.replace('image/', 'picture.');
   return { fields: { purpose: 'general' }, files: [{ field: 'file', fileName, mediaType, bytes }] };
 }

@@ -1,4 +1,4 @@
-// Plugin for upstreams that make and edit pictures with OpenAI's images API, or nearly so.
+// Plugin for upstreams that make and edit images with OpenAI's images API, or nearly so.
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { picturesOf } from './reply.ts';
 import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
@@ -35,5 +35,5 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
-/** Pictures come inline, several megabytes each. */
+/** Images come inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-// Reads the pictures of a reply, inline or by URL.
+// Reads the images of a reply, inline or by URL.
 import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
 

@@ -3,9 +3,9 @@ import type {
   AccountSettings,
   Host,
   ImageCall,
+  ImageInput,
   JsonBody,
   Multipart,
-  Picture,
 } from '../../lib/upstream/contract/provider.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
@@ -16,7 +16,7 @@ export interface Wire {
   readonly baseUrl: string;
   /** What the upstream calls a size (`1792x1024`), or an aspect that comes without one (`16:9`). */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** `json` sends the pictures of an edit as data URLs: `images: [{image_url}]`. */
+  /** `json` sends the images of an edit as data URLs: `images: [{image_url}]`. */
   readonly editTransport: (typeof EDIT_TRANSPORTS)[number];
   /** Further fields of the request, such as `quality`. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ function inText(fields: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 /** One file goes as `image`, which every server knows; several as `image[]`. */
-function filesOf(pictures: readonly Picture[]): Multipart['files'] {
+function filesOf(pictures: readonly ImageInput[]): Multipart['files'] {
   const field = pictures.length === 1 ? 'image' : 'image[]';
   return pictures.map(({ mediaType, bytes }, at) => {
     const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

@@ -1,4 +1,4 @@
-// Plugin for Replicate: a picture or a video is a prediction, which is created and polled until it ends.
+// Plugin for Replicate: an image or a video is a prediction, which is created and polled until it ends.
 import type {
   AccountSettings,
   Host,
@@ -12,7 +12,7 @@ import type {
 interface Settings extends AccountSettings {
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** The template of the input, separately for pictures and videos. */
+  /** The template of the input, separately for images and videos. */
   readonly input?: JsonObject;
 }
 

@@ -57,13 +57,13 @@ function compose(prompt: string, { model, messages }: TextCall): string {
   return paragraphs.join(model === 'lite' ? ' ' : '\n\n');
 }
 
-/** A picture as the vision model names it. */
+/** An image as the vision model names it. */
 export interface Seen extends Size {
   readonly format: string;
   readonly colour: Colour;
 }
 
-/** A line for each picture, in order. */
+/** A line for each image, in order. */
 function describe(prompt: string, sights: readonly Seen[]): string {
   const language = languageOf(withoutMarkers(prompt));
   const { nothing, eyes, sight } = phrases[language];

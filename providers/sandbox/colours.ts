@@ -1,4 +1,4 @@
-// The sandbox's colours: named in prompts, painted into pictures, and recognised in them.
+// The sandbox's colours: named in prompts, painted into images, and recognised in them.
 import colours from './colours.json' with { type: 'json' };
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -26,7 +26,7 @@ export function colourAt(choice: number): Colour {
   return COLOURS[choice % COLOURS.length] as Colour;
 }
 
-/** What most pixels of a picture look like: `rgb` has three bytes per pixel. */
+/** What most pixels of an image look like: `rgb` has three bytes per pixel. */
 export function mainColour(rgb: Uint8Array): Colour {
   const votes = new Map<Colour, number>();
   for (let at = 0; at + 2 < rgb.length; at += 3) {

@@ -1,4 +1,4 @@
-// Draws the sandbox's pictures: the prompt decides colours and pattern, references are laid out side by side on it.
+// Draws the sandbox's images: the prompt decides colours and pattern, references are laid out side by side on it.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ const LONG_SIDE = 1024;
 const CELL = 64;
 const MARGIN = 32;
 
-/** The size of a picture; by default its long side is 1024 pixels. */
+/** The size of an image; by default its long side is 1024 pixels. */
 export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonly aspect?: string }): Size {
   if (size) return size;
   const [width = 1, height = 1] = aspect.split(':').map(Number);
@@ -21,7 +21,7 @@ export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonl
   return { width: Math.round(width * unit), height: Math.round(height * unit) };
 }
 
-/** The space for one of `count` references on a picture. */
+/** The space for one of `count` references on an image. */
 export function roomOf({ width, height }: Size, count: number): Size {
   return {
     width: Math.max(1, Math.floor(width / count) - 2 * MARGIN),

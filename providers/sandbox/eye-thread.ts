@@ -1,4 +1,4 @@
-// The thread that decodes one call's pictures: a large one takes long, and a broken one crashes the decoder.
+// The thread that decodes one call's images: a large one takes long, and a broken one crashes the decoder.
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PhotonImage, resize, SamplingFilter } from '@silvia-odwyer/photon-node';

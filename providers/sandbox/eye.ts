@@ -1,15 +1,15 @@
-// Looks at pictures in a separate thread, one call at a time, so that many calls take no more memory than one.
+// Looks at images in a separate thread, one call at a time, so that many calls take no more memory than one.
 import { Worker } from 'node:worker_threads';
-import type { Host, Picture, Size } from '../../lib/upstream/contract/provider.ts';
+import type { Host, ImageInput, Size } from '../../lib/upstream/contract/provider.ts';
 import { untilAborted } from './markers.ts';
 
-/** A picture, and the size to fit it into. */
+/** An image, and the size to fit it into. */
 export interface Look {
   readonly bytes: Uint8Array;
   readonly within: Size;
 }
 
-/** What a picture looks like. */
+/** What an image looks like. */
 export interface Sight extends Size {
   /** The size it was scaled to. */
   readonly seen: Size;
@@ -17,7 +17,7 @@ export interface Sight extends Size {
   readonly rgb: Uint8Array;
 }
 
-export type Eye = (pictures: readonly Picture[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
+export type Eye = (pictures: readonly ImageInput[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
 
 /** `tsc` rewrites imports, but not this. */
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? './eye-thread.ts' : './eye-thread.js', import.meta.url);

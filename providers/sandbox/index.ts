@@ -52,7 +52,7 @@ export default plugin;
 
 /** The pause of `[[slow]]` before every word but the first. */
 const SLOW_WORD_MS = 100;
-/** And before a picture. */
+/** And before an image. */
 const SLOW_PICTURE_MS = 5_000;
 
 interface Calling<Call> {
@@ -128,7 +128,7 @@ const PIECE = new RegExp(`[^]{1,${PIECE_CHARACTERS}}`, 'gu');
 /** This many pixels a side are enough to find the main colour. */
 const GLANCE = { width: 32, height: 32 };
 
-/** Only the model `vision` looks at the pictures of the last message. */
+/** Only the model `vision` looks at the images of the last message. */
 async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal): Promise<readonly Seen[]> {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? [];
   const parts = content.flatMap((part): readonly Content[] => (part.type === 'tool-result' ? part.content : [part]));

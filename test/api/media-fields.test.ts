@@ -82,7 +82,7 @@ describe('fields of images and videos', () => {
       resolution: '4k',
       refusal: undefined,
     });
-    expect(pictures).to.deep.equal([{ type: 'picture', field: 'image', source: link }]);
+    expect(pictures).to.deep.equal([{ type: 'image', field: 'image', source: link }]);
     const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
     const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null };
     for (const more of [{}, nulls]) {

@@ -66,7 +66,7 @@ describe('parts of a request', () => {
 
   it('are joined to the same request, also with long texts in several slices', () => {
     const words = (word: string) => ({ type: 'text', text: word.repeat(MIB) });
-    const picture = { type: 'picture', field: 'image', source: 'https://pictures.example/a.png' };
+    const picture = { type: 'image', field: 'image', source: 'https://pictures.example/a.png' };
     const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
     const call = { type: 'tool-call', id: 'a', name: 'look', json: '{"a":1}'.padEnd(3 * MIB) };
     const state = { format: 'messages', value: 's' };
@@ -99,16 +99,16 @@ describe('parts of a request', () => {
     const sniffed = sniffImage(bytes);
     if (!sniffed) throw new Error('a picture is one');
     const picture = {
-      type: 'picture',
+      type: 'image',
       field: 'image',
       source: createImage({ bytes, release: () => undefined }, sniffed),
     } as const;
-    const link = { type: 'picture', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
+    const link = { type: 'image', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
     const step = createImageStep(picture);
     const linkStep = createImageStep(link);
     expect(listTransfers([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
-    expect(receiveImage(linkStep.picture)).to.deep.equal(link);
-    const { field, source } = receiveImage(step.picture);
+    expect(receiveImage(linkStep.image)).to.deep.equal(link);
+    const { field, source } = receiveImage(step.image);
     if (typeof source === 'string') throw new Error('it is no link');
     expect([field, source.mediaType, Buffer.compare(source.bytes, PNG)]).to.deep.equal(['image', 'image/png', 0]);
   });

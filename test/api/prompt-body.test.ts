@@ -100,8 +100,8 @@ describe('a request with a prompt', () => {
       return { bytes: Buffer.from(url) } as unknown as Image;
     };
     const services = { ...paid.services, results: { readLinkId: () => undefined }, fetcher: () => ({ fetchImage }) };
-    const link = (field: string) => ({ type: 'picture', field, source: `https://pictures.example/${field}` }) as const;
-    const sent = { type: 'picture', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
+    const link = (field: string) => ({ type: 'image', field, source: `https://pictures.example/${field}` }) as const;
+    const sent = { type: 'image', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
     const pictures = [link('image'), sent, link('images[1]')];
     const linked = await fetchLinkedImages({ ...paid, services } as unknown as PaidRequest, {
       prompt: 'a',

@@ -12,7 +12,7 @@ describe('references', () => {
     if (!sniffed) throw new Error('no picture');
     return createImage({ bytes: PNG, release: () => void released.push(name) }, sniffed);
   };
-  const link = (name: string): RequestImage => ({ type: 'picture', field: name, source: `https://x/${name}` });
+  const link = (name: string): RequestImage => ({ type: 'image', field: name, source: `https://x/${name}` });
   const { signal } = new AbortController();
   beforeEach(() => {
     released.length = 0;
@@ -29,7 +29,7 @@ describe('references', () => {
       return imageOf(field);
     };
     const pictures = [...'abcdef'].map(link);
-    const inline: RequestImage = { type: 'picture', field: 'inline', source: imageOf('inline') };
+    const inline: RequestImage = { type: 'image', field: 'inline', source: imageOf('inline') };
     const fetched = await fetchReferences([...pictures, inline], fetch, signal);
     expect([...fetched.keys()].map(({ field }) => field).sort()).to.deep.equal([...'abcdef']);
     expect(most).to.equal(4);
@@ -39,7 +39,7 @@ describe('references', () => {
       bytes: PNG,
       size: { width: 2, height: 3 },
     });
-    expect(() => toProviderImage(link('a'))).to.throw('the picture a was not fetched');
+    expect(() => toProviderImage(link('a'))).to.throw('the image a was not fetched');
   });
 
   it('are all released if one fails, without waiting for the others', async () => {

@@ -6,7 +6,7 @@ import { samplePicture } from '../../lib/upstream/check/picture.ts';
 import type {
   Host,
   ImageCall,
-  Picture,
+  ImageInput,
   Provider,
   TextCall,
   TextMessage,
@@ -30,7 +30,7 @@ async function draw(prompt: string, more: Partial<ImageCall> = {}, signal = neve
   return first && 'bytes' in first ? first.bytes : expect.fail('no bytes');
 }
 
-const png = (bytes: Uint8Array): Picture => ({ mediaType: 'image/png', bytes });
+const png = (bytes: Uint8Array): ImageInput => ({ mediaType: 'image/png', bytes });
 
 /** The colour at a place, by a decoder. */
 function pixel(bytes: Uint8Array, x: number, y: number): readonly number[] {
@@ -48,7 +48,7 @@ async function say(content: TextMessage['content'], model = 'vision'): Promise<s
   return text;
 }
 
-const image = (picture: Picture) => ({ type: 'image', ...picture }) as const;
+const image = (picture: ImageInput) => ({ type: 'image', ...picture }) as const;
 const text = (words: string) => ({ type: 'text', text: words }) as const;
 
 async function faultOf(promise: Promise<unknown>): Promise<string> {
@@ -120,7 +120,7 @@ describe('provider sandbox: pictures', () => {
 
   it('takes references of every format', async () => {
     const drawn = PhotonImage.new_from_byteslice(await draw('red', { size: { width: 300, height: 300 } }));
-    const images: Picture[] = [
+    const images: ImageInput[] = [
       { mediaType: 'image/jpeg', bytes: drawn.get_bytes_jpeg(90) },
       { mediaType: 'image/webp', bytes: drawn.get_bytes_webp() },
       png(drawn.get_bytes()),

@@ -6,7 +6,7 @@ import type { FaultyStore } from '../../testkit/faulty-store.ts';
 import { AT, adjust, appliedInBatches, rejection, submission } from '../contract/store/context.ts';
 import { chargeWithJob } from '../contract/store/jobs.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { newNotice } from '../contract/store/payments.ts';
+import { newWebhook } from '../contract/store/payments.ts';
 import { useCopies } from './copies.ts';
 
 /** More than two pages of the most rows that a copy reads at once. */
@@ -44,7 +44,7 @@ describe('copy of many pages', () => {
     }
     await payments.put(
       'notices',
-      many().map((index) => newNotice({ id: idOf(index) })),
+      many().map((index) => newWebhook({ id: idOf(index) })),
     );
     await appliedInBatches(
       from.real,
@@ -84,7 +84,7 @@ describe('copy of many pages', () => {
     }
 
     it('of the webhooks', async () => {
-      const notices = many().map((index) => newNotice({ id: idOf(index) }));
+      const notices = many().map((index) => newWebhook({ id: idOf(index) }));
       const { payments } = from.real;
       await payments.put('notices', notices);
       const last = idOf(MANY - 1);

@@ -12,8 +12,8 @@ import {
   creditOf,
   newAuto,
   newMethod,
-  newNotice,
   newSucceeded,
+  newWebhook,
   refundOf,
   reverseOf,
 } from '../contract/store/payments.ts';
@@ -33,7 +33,7 @@ describe('copy of payments', () => {
     const [credited] = await applied(from.real, creditOf(await newSucceeded(from.real, wallet)));
     await payments.saveMethod(newMethod(wallet));
     await payments.changeAutoTopup(newAuto(wallet));
-    await payments.addWebhook(newNotice());
+    await payments.addWebhook(newWebhook());
     expect(await copy()).to.include({ payments: 1 });
     for (const sort of ['payments', 'methods', 'autoTopups', 'notices'] as const) {
       const rows = await payments.page(sort, { limit: 10 });
@@ -65,9 +65,9 @@ describe('copy of payments', () => {
 
   it('is refused if a webhook arrives meanwhile, unless the store may be in use', async () => {
     const { payments } = from.real;
-    await payments.addWebhook(newNotice());
+    await payments.addWebhook(newWebhook());
     const late: Behaviour = async (list) => {
-      await payments.addWebhook(newNotice());
+      await payments.addWebhook(newWebhook());
       return list();
     };
     from.next('settings.list', late);

@@ -6,7 +6,7 @@ import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
 import { readCacheMarker } from './cache.ts';
 import { invalidField, isRecord } from './fields.ts';
-import type { WireBlock } from './pictures.ts';
+import type { WireBlock } from './images.ts';
 import { readWireId } from './tool-id.ts';
 
 /** Long, because the state an upstream wants back travels in the id. */

@@ -8,11 +8,11 @@ import { readCacheMarker } from './cache.ts';
 import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
 import { isTextDocument, readAttachment } from './files.ts';
-import { isPicture, readPicture, type WireBlock } from './pictures.ts';
+import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
 import { readThinkingBlock } from './thoughts.ts';
 
-/** Pictures per message of a user or a tool; other roles have neither pictures nor documents. */
-export const PICTURES_MAX = 4;
+/** Images per message of a user or a tool; other roles have neither images nor documents. */
+export const IMAGES_MAX = 4;
 const WITH_FILES: ReadonlySet<string> = new Set(['user', 'tool', 'function', '']);
 /** How deep nested blocks are searched for text. */
 const DEPTH_MAX = 4;
@@ -24,7 +24,7 @@ export interface Reading {
   readonly calls: OpenCalls;
   /** Notes where the first document and the first recording are. */
   readonly files: FoundFiles;
-  picturesLeft: number;
+  imagesLeft: number;
 }
 
 /** Documents of any kind, and what models refuse that take none. */
@@ -36,7 +36,7 @@ export interface FoundFiles {
 }
 
 export function startReading(role: string, calls: OpenCalls, files: FoundFiles): Reading {
-  return { role, calls, files, picturesLeft: WITH_FILES.has(role) ? PICTURES_MAX : 0 };
+  return { role, calls, files, imagesLeft: WITH_FILES.has(role) ? IMAGES_MAX : 0 };
 }
 
 /** Texts of white space alone are left out: vendors refuse them, and they say nothing. */
@@ -60,8 +60,8 @@ interface Around {
 
 function readBlock(block: WireBlock, place: string, { field, reading }: Around): readonly RequestContent[] {
   const { role, calls } = reading;
-  if (isPicture(block))
-    return [{ ...readOnePicture(block, { place, field, reading }), ...readCacheMarker(block, place) }];
+  if (isImageBlock(block))
+    return [{ ...readNextImage(block, { place, field, reading }), ...readCacheMarker(block, place) }];
   if (role === 'assistant') {
     if (block.type === 'tool_use') return [readToolUse(block, place, calls)];
     const thinking = readThinkingBlock(block, place);
@@ -104,7 +104,7 @@ function readResult(block: WireBlock, field: string, reading: Reading): RequestR
   const { id, name } = reading.calls.answer(block.tool_use_id, `${field}.tool_use_id`);
   const inner: Reading = { ...reading, role: '' };
   const content = readContent(block.content ?? '', `${field}.content`, inner);
-  reading.picturesLeft = inner.picturesLeft;
+  reading.imagesLeft = inner.imagesLeft;
   const result = createResult({ id, name }, content);
   return { ...result, isError: readIsError(block.is_error, `${field}.is_error`), ...readCacheMarker(block, field) };
 }
@@ -128,19 +128,19 @@ export function createResult(
   return { type: 'tool-result', ...call, isError: false, content: plain, ...(cache && { cache }) };
 }
 
-function readOnePicture(
+function readNextImage(
   block: WireBlock,
   { place, field, reading }: { readonly place: string; readonly field: string; readonly reading: Reading },
 ): RequestImage {
-  // Before it is decoded, so that one picture too many costs nothing.
-  if (reading.picturesLeft === 0) throw invalidField(field, tooManyPictures(reading.role));
-  reading.picturesLeft -= 1;
-  return readPicture(block, place);
+  // Before it is decoded, so that one image too many costs nothing.
+  if (reading.imagesLeft === 0) throw invalidField(field, describeImageLimit(reading.role));
+  reading.imagesLeft -= 1;
+  return readImageBlock(block, place);
 }
 
-function tooManyPictures(role: string): string {
+function describeImageLimit(role: string): string {
   if (!WITH_FILES.has(role)) return 'only user messages may contain images';
-  return `a message may contain at most ${pluralize(PICTURES_MAX, 'image')}`;
+  return `a message may contain at most ${pluralize(IMAGES_MAX, 'image')}`;
 }
 
 function checkBlock(item: unknown, field: string): WireBlock {

@@ -11,7 +11,7 @@ export interface Dialect {
   parse(body: unknown): TextRequest;
   /** Makes of the parts of one stream the text of their events: at most one string for a batch. */
   createRenderer(): Transform<StreamPart, string>;
-  /** The body of a non-streaming reply; `vision` if its call had pictures. */
+  /** The body of a non-streaming reply; `vision` if its call had images. */
   reply(reply: CollectedReply, call: { readonly vision: boolean }): object;
   /** The body of an error. */
   fault(fault: Fault): object;

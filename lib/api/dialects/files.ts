@@ -4,7 +4,7 @@ import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
 import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
-import type { WireBlock } from './pictures.ts';
+import type { WireBlock } from './images.ts';
 
 /** A document with a source, or a file of the chat or the responses dialect. */
 const FILE_TYPES = ['document', 'file', 'input_file'] as const;

@@ -4,10 +4,10 @@ import type { TextContent } from '../../upstream/contract/provider.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { markLast, readCacheMarker } from './cache.ts';
 import { CALL_FIELDS, OpenCalls, readFunctionCall, readToolCalls } from './calls.ts';
-import { createResult, type FoundFiles, PICTURES_MAX, type Reading, readContent, startReading } from './content.ts';
+import { createResult, type FoundFiles, IMAGES_MAX, type Reading, readContent, startReading } from './content.ts';
 import { invalidField } from './fields.ts';
 import { ATTACHMENT_TYPES } from './files.ts';
-import { PICTURE_TYPES } from './pictures.ts';
+import { IMAGE_BLOCK_TYPES } from './images.ts';
 import { readReasoningFields } from './thoughts.ts';
 
 const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] as const;
@@ -20,7 +20,7 @@ export function describeMessage(block: string): Json {
   const content = {
     description:
       'Null, like its absence, is for `assistant` messages only. ' +
-      `A \`user\` message may hold up to ${PICTURES_MAX} images.`,
+      `A \`user\` message may hold up to ${IMAGES_MAX} images.`,
     anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
   };
   return object({ role, content, ...CALL_FIELDS }, { optional: ['content', ...Object.keys(CALL_FIELDS)] });
@@ -34,7 +34,7 @@ export const OTHER_BLOCK: Json = {
   properties: {
     type: {
       type: 'string',
-      not: { enum: ['text', ...PICTURE_TYPES, ...ATTACHMENT_TYPES, 'tool_use', 'tool_result', 'tool_reference'] },
+      not: { enum: ['text', ...IMAGE_BLOCK_TYPES, ...ATTACHMENT_TYPES, 'tool_use', 'tool_result', 'tool_reference'] },
     },
   },
 };
@@ -42,7 +42,7 @@ export const OTHER_BLOCK: Json = {
 export interface ReadMessages {
   /** What `system` and `developer` messages say. */
   readonly system: readonly TextContent[];
-  /** The other messages that have text, pictures, files, calls or results, oldest first. */
+  /** The other messages that have text, images, files, calls or results, oldest first. */
   readonly messages: readonly RequestMessage[];
   /** Images in user messages and in results. */
   readonly images: number;
@@ -71,7 +71,7 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
     else if (content.some(({ type }) => type !== 'reasoning')) {
       addMessage(messages, { role: role === 'assistant' ? role : 'user', content });
     }
-    images += countPictures(content);
+    images += countImages(content);
     if (role === 'user') prompt = { content, field: `${field}.content` };
   }
   if (!prompt) throw invalidField('messages', 'must contain a message with role user');
@@ -99,13 +99,13 @@ function addMessage(messages: RequestMessage[], message: RequestMessage): void {
   } else messages.push(message);
 }
 
-function countPictures(content: readonly RequestContent[]): number {
-  let pictures = 0;
+function countImages(content: readonly RequestContent[]): number {
+  let images = 0;
   for (const part of content) {
-    if (part.type === 'picture') pictures += 1;
-    else if (part.type === 'tool-result') pictures += countPictures(part.content);
+    if (part.type === 'image') images += 1;
+    else if (part.type === 'tool-result') images += countImages(part.content);
   }
-  return pictures;
+  return images;
 }
 
 function readMessage(

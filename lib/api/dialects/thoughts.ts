@@ -2,7 +2,7 @@
 import type { BlockState } from '../../stream/provider-part.ts';
 import type { ReasoningContent } from '../../upstream/contract/provider.ts';
 import { invalidField, isRecord } from './fields.ts';
-import type { WireBlock } from './pictures.ts';
+import type { WireBlock } from './images.ts';
 import { readState } from './tool-id.ts';
 
 const MESSAGES = 'messages';

@@ -3,9 +3,9 @@
 import { toolReferenceBlock, toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { describeFields } from '../dialects/fields.ts';
 import { documentBlock } from '../dialects/files.ts';
+import { imageBlock } from '../dialects/images.ts';
 import { messageFields } from '../dialects/message/schema.ts';
 import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
-import { imageBlock } from '../dialects/pictures.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';

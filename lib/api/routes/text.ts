@@ -4,8 +4,8 @@ import type { CallContext } from '../../calls/context.ts';
 import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
+import { fetchPromptImages, measureRequest, releaseTextRequest } from '../../calls/text/images.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
-import { fetchPictures, letGo, measureRequest } from '../../calls/text/pictures.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { readAnnouncedBytes, readBody } from '../../http/body.ts';
 import { checkJsonType } from '../../http/json.ts';
@@ -64,7 +64,7 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
       await refuseTooExpensive(answering, findLeastPrice(services.catalog(), parsed, limits));
       const budget = { take: (part: number) => reservation.takePart(part) };
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
-      parsed = await fetchPictures(parsed, fetch, call.signal);
+      parsed = await fetchPromptImages(parsed, fetch, call.signal);
     }
     const holder = await confirmHolder(answering, services.holders);
     const { stream } = parsed;
@@ -83,7 +83,7 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     const reply = await collectReply(services.text, parsed, context);
     return reply ? answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
   } finally {
-    letGo(parsed);
+    releaseTextRequest(parsed);
   }
 }
 
@@ -113,7 +113,7 @@ async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueType
     const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
     return { input_tokens: tokensHeld };
   } finally {
-    letGo(parsed);
+    releaseTextRequest(parsed);
   }
 }
 
@@ -121,7 +121,7 @@ export interface TextBodyOptions {
   readonly format: Dialect['name'];
   /** Called right before the body is read, once its type is accepted. */
   before?(): Promise<void>;
-  /** Sees a long request before its texts and pictures; may refuse it. */
+  /** Sees a long request before its texts and images; may refuse it. */
   look?(head: TextRequest): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding } from '../ending.ts';
 

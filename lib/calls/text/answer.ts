@@ -15,9 +15,9 @@ import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
 import { type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
+import { releaseTextRequest } from './images.ts';
 import type { TextOutput } from './output.ts';
 import { computeOvershoot, computeUncappedExcess } from './overshoot.ts';
-import { letGo } from './pictures.ts';
 import type { CreateTransform, TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { estimateTokens } from './tokens.ts';
@@ -133,7 +133,7 @@ export class TextAnswer<Out>
           inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
           outputMax,
           estimateTokens,
-          pictures: estimate.pictures,
+          images: estimate.images,
         },
         stops: request.stops && { strings: request.stops, isCovered: () => this.#isCovered() },
         extra: engine.transforms ?? [],
@@ -144,7 +144,7 @@ export class TextAnswer<Out>
           buffered,
           onText: () => {
             onFirst();
-            letGo(request);
+            releaseTextRequest(request);
             context.releaseRequest?.();
           },
           onBegin: context.onFirst,

@@ -5,7 +5,7 @@ import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/stray.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { Pressure, TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';

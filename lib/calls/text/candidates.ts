@@ -12,7 +12,7 @@ import { type Caller, nameConversation, orderRoutes, preferStateMaker } from './
 import { addBreakpoints } from './breakpoints.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
 import { withDocumentsAsText } from './files.ts';
-import { toProviderMessages } from './pictures.ts';
+import { toProviderMessages } from './images.ts';
 import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
 import { fitFields, usesTools, withoutTools, withReferencesAsText } from './tools.ts';
@@ -46,7 +46,7 @@ export interface Choosing {
 }
 
 /**
- * The routes of the model; calls with pictures use the catalog's vision models instead. Routes that lack what the
+ * The routes of the model; calls with images use the catalog's vision models instead. Routes that lack what the
  * request needs are tried only if there are no others.
  */
 export function findCandidates({ request, model, catalog, health, caller }: Choosing): readonly Candidate[] {

@@ -9,7 +9,7 @@ import { countTokens } from './tokens.ts';
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
-/** No vendor counts less for a picture. */
+/** No vendor counts less for an image. */
 const TOKENS_PER_IMAGE_LEAST = 64;
 
 /** How far above our count an upstream's is believed, besides what it adds to each prompt. */
@@ -60,7 +60,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
     tokensBuffered: tokensOfCharacters(characters) + imageTokens + files,
-    pictures: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
+    images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
 }
 

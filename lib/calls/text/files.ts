@@ -5,7 +5,7 @@ import type { RequestContent, RequestMessage, RequestResult } from './request.ts
 
 type File = DocumentContent | AudioContent;
 
-/** Vendors read a page as text and as a picture. */
+/** Vendors read a page as text and as an image. */
 const TOKENS_PER_PAGE = 2000;
 /** For a PDF that does not say how many pages it has. */
 const BYTES_PER_PAGE = 50_000;

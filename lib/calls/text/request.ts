@@ -1,6 +1,6 @@
 // A text request independent of its wire format: what both dialects parse into and the engine runs.
 import type { RequestImage } from '../../media/reference.ts';
-import type { PictureTokens } from '../../stream/meter.ts';
+import type { ImageTokens } from '../../stream/meter.ts';
 import type {
   AudioContent,
   DocumentContent,
@@ -16,7 +16,7 @@ import type {
 } from '../../upstream/contract/provider.ts';
 import type { ReasoningWish } from './reasoning.ts';
 
-/** A message as read, before its pictures are fetched. */
+/** A message as read, before its images are fetched. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
 }
@@ -62,10 +62,10 @@ export interface InputEstimate {
   readonly tokensHeld: number;
   /** No more input tokens are believed, beyond what the upstream adds to each prompt. */
   readonly tokensMax: number;
-  /** Input tokens of a buffered model, which reports none: by characters, plus a fixed number per picture. */
+  /** Input tokens of a buffered model, which reports none: by characters, plus a fixed number per image. */
   readonly tokensBuffered: number;
-  /** What its pictures add; undefined if it has none. */
-  readonly pictures: PictureTokens | undefined;
+  /** What its images add; undefined if it has none. */
+  readonly images: ImageTokens | undefined;
 }
 
 export interface TextRequest {

@@ -11,7 +11,7 @@ export function demandsTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
   return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
-/** The messages for a model without tools: texts and pictures of results are kept, calls are not. */
+/** The messages for a model without tools: texts and images of results are kept, calls are not. */
 export function withoutTools({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
   return hasCalls ? rewrite(messages, (part) => (part.type === 'tool-result' ? part.content : [])) : messages;
 }

@@ -6,7 +6,7 @@ import type { VideoModel } from '../../catalog/model.ts';
 import type { Ledger, Paid } from '../../ledger/ledger.ts';
 import type { Job, JobOutcome } from '../../money/job-rules.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
-import type { Picture, VideoRef } from '../../upstream/contract/provider.ts';
+import type { ImageInput, VideoRef } from '../../upstream/contract/provider.ts';
 import { type CallContext, GONE } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
@@ -37,7 +37,7 @@ export interface VideoStart {
   readonly model: VideoModel;
   readonly terms: VideoTerms;
   readonly prompt: string;
-  readonly image: Picture | undefined;
+  readonly image: ImageInput | undefined;
 }
 
 export interface VideoStarted {
@@ -67,7 +67,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   async function start(request: VideoStart, context: CallContext): Promise<VideoStarted> {
     context.signal.throwIfAborted();
     const id = toVideoId(context.requestId);
-    const letGo = worker.hold(id);
+    const releaseJob = worker.hold(id);
     let noted: Promise<unknown> = Promise.resolve();
     try {
       const paid = await charge(id, request, context);
@@ -84,7 +84,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       if (outcome?.job?.phase === 'failed') throw refundedFault(fault('upstream_failed'));
       return { id, paid };
     } finally {
-      noted.finally(letGo).catch(() => undefined);
+      noted.finally(releaseJob).catch(() => undefined);
     }
   }
 

@@ -10,7 +10,7 @@ import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
 import { findAlert, toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallLog } from '../context.ts';
 
 export interface LookOptions {

@@ -7,7 +7,7 @@ import { abortable } from '../../media/deadline.ts';
 import type { UpstreamFaultKind, VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';

@@ -34,7 +34,7 @@ const WORDS = defineWords({
     input: 'Input tokens',
     output: 'Output tokens',
     perMillion: 'per 1M tokens',
-    pictures: 'Images',
+    images: 'Images',
     seconds: 'Seconds',
     calls: 'Calls',
     together: 'Total',
@@ -62,7 +62,7 @@ const WORDS = defineWords({
     input: 'Входные токены',
     output: 'Выходные токены',
     perMillion: 'за 1 млн токенов',
-    pictures: 'Картинки',
+    images: 'Картинки',
     seconds: 'Секунды',
     calls: 'Запросы',
     together: 'Итого',
@@ -172,6 +172,6 @@ function mediaLines({ language, format }: OwnerVisit, charge: Charge, usage: Usa
   return [
     ...(resolution === undefined ? [] : [`${words.resolution}: ${resolution}`]),
     ...(perSecond === undefined ? length : [line(words.seconds, seconds, perSecond)]),
-    ...(request === undefined ? [] : [line(images === undefined ? words.calls : words.pictures, images ?? 1, request)]),
+    ...(request === undefined ? [] : [line(images === undefined ? words.calls : words.images, images ?? 1, request)]),
   ];
 }

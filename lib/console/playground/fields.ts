@@ -25,7 +25,7 @@ export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly imagesMax: number;
 }
 
-/** The form's field for the images; its field `pictures` says how many there are. */
+/** The form's field for the images; its field `images` says how many there are. */
 export const IMAGE_FIELD = 'image';
 
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };

@@ -58,7 +58,7 @@ export async function quoteCall(
 }
 
 /** A placeholder: every image counts the same. */
-const UNKNOWN_IMAGE: RequestImage = { type: 'picture', field: IMAGE_FIELD, source: '' };
+const UNKNOWN_IMAGE: RequestImage = { type: 'image', field: IMAGE_FIELD, source: '' };
 
 /** The vision model that is tried first. */
 function findVisionModel({ vision: [first] }: Catalog): string {

@@ -1,6 +1,6 @@
 // Small pictures for calls, and the formats of results by their first bytes.
 import { Buffer } from 'node:buffer';
-import type { Picture } from '../contract/provider.ts';
+import type { ImageInput } from '../contract/provider.ts';
 
 export const FORMATS = ['png', 'jpeg', 'gif', 'webp'] as const;
 
@@ -14,7 +14,7 @@ const SAMPLES: Readonly<Record<(typeof FORMATS)[number], string>> = {
   webp: 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA',
 };
 
-export function samplePicture(format: Format): Picture {
+export function samplePicture(format: Format): ImageInput {
   const known = FORMATS.find((each) => each === format);
   if (!known) throw new Error(`a call takes no picture of the format ${format}`);
   return { mediaType: `image/${known}`, bytes: Uint8Array.from(Buffer.from(SAMPLES[known], 'base64')) };

@@ -1,5 +1,5 @@
 // The part of the contract about what a provider is asked for and what it returns: types only.
-import type { Picture, Size, TextContent, TextMessage, Tools } from './content.ts';
+import type { ImageInput, Size, TextContent, TextMessage, Tools } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { OutputFormat, Reasoning } from './output.ts';
 import type { JsonObject, RouteOptions } from './request.ts';
@@ -51,8 +51,8 @@ export interface ImageCall extends ProviderCall {
   readonly size?: Size;
   /** `16:9`; absent if the client leaves it to the upstream, or `size` implies it. */
   readonly aspect?: string;
-  /** Empty: a picture is generated. 1 to 4: they are edited. */
-  readonly images: readonly Picture[];
+  /** Empty: an image is generated. 1 to 4: they are edited. */
+  readonly images: readonly ImageInput[];
 }
 
 export interface ImageResult {
@@ -78,7 +78,7 @@ export interface VideoCall extends ProviderCall {
   /** Our label, such as `720p`; null for a model without resolutions. */
   readonly resolution: string | null;
   /** The first frame of the video. */
-  readonly image?: Picture;
+  readonly image?: ImageInput;
 }
 
 /** Identifies a job: stored as JSON, and passed back in any process, after any restart. No secrets. */

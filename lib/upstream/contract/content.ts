@@ -39,8 +39,8 @@ export interface TextContent extends Cacheable {
   readonly text: string;
 }
 
-/** A picture in a user message, or in a result. */
-export interface ImageContent extends Picture, Cacheable {
+/** An image in a user message, or in a result. */
+export interface ImageContent extends ImageInput, Cacheable {
   readonly type: 'image';
 }
 
@@ -74,11 +74,11 @@ export interface ReasoningContent {
   readonly state?: BlockState;
 }
 
-/** A picture from the client, checked by its first bytes. A client's URL never reaches a provider. */
-export interface Picture {
+/** An image from the client, checked by its first bytes. A client's URL never reaches a provider. */
+export interface ImageInput {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly bytes: Uint8Array;
-  /** From its header; absent if that does not say. A small file may be a picture that takes gigabytes. */
+  /** From its header; absent if that does not say. A small file may be an image that takes gigabytes. */
   readonly size?: Size | undefined;
 }
 

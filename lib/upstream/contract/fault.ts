@@ -19,7 +19,7 @@ export type UpstreamFaultKind =
   | 'timeout'
   | 'protocol';
 
-/** Why a `request` is refused: too long for the model, content rules, an unreadable picture. */
+/** Why a `request` is refused: too long for the model, content rules, an unreadable image. */
 export type RefusalCause = 'length' | 'content' | 'picture';
 
 /** What is known about a fault besides its kind. */

@@ -38,14 +38,14 @@ export interface MessageQuirks {
   readonly counts?: CountsPlace & { readonly names: CountNames };
 }
 
-/** Contents made of parts: texts, pictures, tool calls and their responses. */
+/** Contents made of parts: texts, images, tool calls and their responses. */
 export interface ContentsFormat {
   /** System prompt, contents, and tools with the choice between them; `generationConfig` is for the plugin to add. */
   body(call: ContentsCall, base64: Base64, quirks?: ContentsQuirks): JsonObject;
   /** Reads one answer, streamed or whole. Create one per call. */
   reader(): AnswerReader;
   /**
-   * The pictures in a drawing model's reply, without its drafts. Throws if there are none because of the content.
+   * The images in a drawing model's reply, without its drafts. Throws if there are none because of the content.
    */
   picturesOf(reply: unknown): readonly MediaSource[];
   /** Embeddings of several contents at once. */

@@ -22,7 +22,7 @@ export interface Host {
    */
   request(url: string, init: HostRequest): Promise<HostResponse>;
   /**
-   * Sends a request and reads its reply as one JSON value, as most picture and video upstreams need. Throws the fault
+   * Sends a request and reads its reply as one JSON value, as most image and video upstreams need. Throws the fault
    * of a status other than 2xx, and a `protocol` fault beyond `limitBytes` (default 1 MiB).
    */
   json(url: string, init: HostRequest, limitBytes?: number): Promise<JsonReply>;
@@ -36,7 +36,7 @@ export interface Host {
    * joins the vectors and counts of its replies.
    */
   embed(call: EmbedCall, request: EmbedRequest): Promise<Embeddings>;
-  /** Polls until there is a value: for pictures that an upstream makes as a job. */
+  /** Polls until there is a value: for images that an upstream makes as a job. */
   poll<T>(polling: Polling<T>): Promise<T>;
   /**
    * Computes once per route what its calls share. `make` gets the settings with the route's `options` applied: an
@@ -83,7 +83,7 @@ export interface Host {
   readonly responses: ResponsesFormat;
   /** Embeddings, as the upstreams with chat completions speak them; vectors may come as numbers or as base64. */
   readonly embeddings: EmbeddingsFormat;
-  /** For pictures. */
+  /** For images. */
   readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */
   readonly video: HostVideo;

@@ -76,7 +76,7 @@ export interface Provider {
   embed?(call: EmbedCall, signal: AbortSignal): Promise<Embeddings>;
   /** True if `embed` takes `tokens`. Calls with tokens skip other providers. */
   readonly embedsTokens?: boolean;
-  /** Makes or edits pictures; resolves when they are ready. Asks the upstream only once: asking again costs again. */
+  /** Makes or edits images; resolves when they are ready. Asks the upstream only once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;
   /** Frees what the provider holds; called once, after its last call has ended. */

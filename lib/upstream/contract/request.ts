@@ -28,16 +28,16 @@ export interface HostRequest {
    * The call's `conversation`: its requests go by the same key, which may have its prompt cached, instead of taking turns.
    */
   readonly conversation?: string | undefined;
-  /** `JsonBody` and `Multipart` set their own content type. A call that may have pictures uses one of the two. */
+  /** `JsonBody` and `Multipart` set their own content type. A call that may have images uses one of the two. */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
-  /** For `answer`: the maximum length of one event with inline pictures. Default 1 Mi characters, at most 32 Mi. */
+  /** For `answer`: the maximum length of one event with inline images. Default 1 Mi characters, at most 32 Mi. */
   readonly eventCharsMax?: number;
 }
 
 /**
  * Makes a JSON body; called each time the request is sent. `base64(bytes)` stands for the base64 of bytes inside one of
- * its strings: it is encoded piece by piece while the body is sent, so that no copy of a picture is kept.
+ * its strings: it is encoded piece by piece while the body is sent, so that no copy of an image is kept.
  */
 export type JsonBody = (base64: Base64) => object;
 

@@ -1,7 +1,7 @@
 // Videos made as jobs: what a plugin does, and what the host does for all of them. Types only.
 import type { AccountSettings } from './account.ts';
 import type { MediaSource, VideoCall, VideoRef, VideoState } from './call.ts';
-import type { Picture } from './content.ts';
+import type { ImageInput } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { FillOptions } from './image.ts';
 import type { JobLooking, JobRef, JobSubmission, JobWire } from './job.ts';
@@ -46,7 +46,7 @@ export interface HostVideo {
    */
   fill(call: VideoCall, template: JsonObject, how: VideoFillOptions): JsonObject;
   /** `data:image/png;base64,…`, for a `JsonBody`. */
-  dataUrl(picture: Picture, base64: Base64): string;
+  dataUrl(image: ImageInput, base64: Base64): string;
 }
 
 export interface VideoFillOptions extends FillOptions {

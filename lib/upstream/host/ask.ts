@@ -70,7 +70,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
 
 const isLook = ({ method }: HostRequest) => method === 'GET';
 
-/** Refused before anything was done: after a 5xx, a picture may have been made and would be paid for twice. */
+/** Refused before anything was done: after a 5xx, an image may have been made and would be paid for twice. */
 function isUndone(error: unknown): boolean {
   return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
 }

@@ -1,4 +1,4 @@
-// Plugins of contract 1 in the gateway of contract 2: they are given texts, pictures and calls alone, the system prompt
+// Plugins of contract 1 in the gateway of contract 2: they are given texts, images and calls alone, the system prompt
 // and states as strings, and what they yield becomes what contract 2 has for it.
 import type { BlockState, ProviderPart, ToolBlock } from '../../stream/provider-part.ts';
 import type {

@@ -1,4 +1,4 @@
-// Data URLs: for pictures sent to an upstream, and results that come inline.
+// Data URLs: for images sent to an upstream, and results that come inline.
 import { Buffer } from 'node:buffer';
 import type { MediaSource } from '../contract/call.ts';
 import type { DocumentContent } from '../contract/content.ts';

@@ -29,12 +29,12 @@ export function upstreamFault(kind: UpstreamFaultKind, detail: string, facts: Fa
   return new UpstreamError(kind, shorten(detail), facts);
 }
 
-/** An upstream may repeat a picture it was sent; none belongs in the log. */
-const PICTURES = /data:[\w/+.-]{1,80};base64,[\w+/\\=-]*|[\w+/\\-]{64,}={0,2}/g;
+/** An upstream may repeat an image it was sent; none belongs in the log. */
+const INLINE_BYTES = /data:[\w/+.-]{1,80};base64,[\w+/\\=-]*|[\w+/\\-]{64,}={0,2}/g;
 
 function shorten(detail: string): string {
   const line = detail
-    .replace(PICTURES, '[bytes]')
+    .replace(INLINE_BYTES, '[bytes]')
     .slice(0, DETAIL_CHARS_MAX * 4)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();

@@ -1,4 +1,4 @@
-// Pictures that an upstream makes as jobs: submitted once, polled until they end.
+// Images that an upstream makes as jobs: submitted once, polled until they end.
 
 import type { Host } from '../contract/host.ts';
 import type { HostImage } from '../contract/image.ts';

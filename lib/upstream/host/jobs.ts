@@ -1,4 +1,4 @@
-// Submits jobs to an upstream: what pictures and videos have in common.
+// Submits jobs to an upstream: what images and videos have in common.
 
 import type { Host, JsonReply } from '../contract/host.ts';
 import type { JobRef, JobSubmission } from '../contract/job.ts';

@@ -7,8 +7,8 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { ProviderPlugin } from '../contract/provider.ts';
 import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
+import { notePluginFolder } from './plugin-errors.ts';
 import type { Plugin } from './settings.ts';
-import { notePluginFolder } from './stray.ts';
 
 export interface PluginFolders {
   /** The folder of the shipped plugins. */

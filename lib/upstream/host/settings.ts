@@ -7,8 +7,8 @@ import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provid
 import { createAccountSchema } from './account-settings.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './key-ring.ts';
+import { PluginRun, runPlugin } from './plugin-errors.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
-import { PluginRun, runPlugin } from './stray.ts';
 
 /** What all kinds of plugins have in common. */
 export interface Plugin<Made extends Closable = Closable> {

@@ -31,7 +31,7 @@ function createVideoValues(call: VideoCall, { sizeMap, base64, isAspectOfPicture
 function createImageValues({ prompt, size, aspect, images }: ImageCall, { sizeMap, base64 }: FillOptions): JsonObject {
   const named = (shape: string | undefined) => shape && (sizeMap[shape] ?? shape);
   const asked = size && `${size.width}x${size.height}`;
-  const urls = images.map((picture) => dataUrlOf(picture, base64));
+  const urls = images.map((image) => dataUrlOf(image, base64));
   return {
     prompt,
     width: size?.width,

@@ -1,4 +1,4 @@
-// Plugin for Acme: pictures, generated and edited, in the reply to one request.
+// Plugin for Acme: images, generated and edited, in the reply to one request.
 import type {
   AccountSettings,
   Host,
@@ -18,7 +18,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** Pictures arrive inline, several megabytes each. */
+/** Images arrive inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
@@ -32,7 +32,7 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
   };
 }
 
-/** Base64, or URLs that the gateway fetches. A reply without pictures is a failure: return an empty list. */
+/** Base64, or URLs that the gateway fetches. A reply without images is a failure: return an empty list. */
 function findImages(value: unknown, host: Host): readonly MediaSource[] {
   const { pictures, error } = host.fields(value);
   if (error !== undefined) throw host.fault.ofComplaint({ error }, true);

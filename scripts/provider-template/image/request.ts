@@ -1,7 +1,7 @@
-// The upstream request for one picture.
+// The upstream request for one image.
 import type { Host, ImageCall, JsonBody } from '../../../lib/upstream/contract/provider.ts';
 
-/** Built while it is being sent, so that no copy of a picture is kept in memory. */
+/** Built while it is being sent, so that no copy of an image is kept in memory. */
 export function buildBody({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {
   return (base64) => ({
     model,

@@ -330,7 +330,7 @@ describe('text engine', () => {
       };
       const budget = { take: () => giveBack };
       const source = readBase64(PNG.toString('base64'), { field: 'x', budget });
-      const messages: TextRequest['messages'] = [{ role: 'user', content: [{ type: 'picture', field: 'x', source }] }];
+      const messages: TextRequest['messages'] = [{ role: 'user', content: [{ type: 'image', field: 'x', source }] }];
       const seen: number[] = [];
       const look = () => void seen.push(held);
       const answer = playing(look, [START, OPEN], look, [delta('a')], look, [CLOSE, FINISH]);

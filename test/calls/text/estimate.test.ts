@@ -48,18 +48,18 @@ describe('estimate of input', () => {
     expect(await tokensOf([], { format: { type: 'json' } })).to.equal(0);
     const content = [
       { type: 'tool-call', id: 'x', name: 'find', json: '{"a":"b"}' },
-      { type: 'tool-result', id: 'x', content: [{ type: 'text', text: 'abc' }, { type: 'picture' }] },
-      { type: 'picture' },
+      { type: 'tool-result', id: 'x', content: [{ type: 'text', text: 'abc' }, { type: 'image' }] },
+      { type: 'image' },
     ] as unknown as RequestContent[];
     expect(await tokensOf([], { messages: [{ role: 'user', content }] })).to.equal(4);
   });
 
   it('tells counts with pictures from counts without them by half of the text', async () => {
-    expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).pictures).to.deep.equal({
+    expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).images).to.deep.equal({
       tokens: 2000,
       countedFrom: 1 + 128,
     });
-    expect((await estimateInput(request(['abcdefgh']))).pictures).to.equal(undefined);
+    expect((await estimateInput(request(['abcdefgh']))).images).to.equal(undefined);
   });
 
   it('adds a thousand for each image', async () => {

@@ -1,7 +1,7 @@
 // Payment webhooks on operator pages: newest first, without secrets, and processed again on request.
 import { expect } from 'chai';
 import { hiddenFields } from '../../../testkit/pages.ts';
-import { newNotice } from '../../contract/store/payments.ts';
+import { newWebhook } from '../../contract/store/payments.ts';
 import { openPages, type Pages } from '../stage.ts';
 
 const PATH = '/admin/notices';
@@ -16,8 +16,8 @@ describe('the pages of payment webhooks', () => {
   });
   after(() => pages.close());
 
-  const add = async (more: Parameters<typeof newNotice>[0] = {}) => {
-    const notice = newNotice(more);
+  const add = async (more: Parameters<typeof newWebhook>[0] = {}) => {
+    const notice = newWebhook(more);
     await pages.faults.real.payments.addWebhook(notice);
     return notice;
   };

@@ -17,7 +17,6 @@ import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
-import { noticeContract } from './notices.ts';
 import { ownerContract } from './owners.ts';
 import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
@@ -25,14 +24,15 @@ import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
+import { webhookContract } from './webhooks.ts';
 
 /** Suites that look only at what they made: they share a database. */
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
-  notices: noticeContract,
-  'payments on their way back': paybackContract,
-  'budgets of keys': budgetContract,
-  'charges of a wallet': chargeListContract,
+  webhooks: webhookContract,
+  paybacks: paybackContract,
+  'key budgets': budgetContract,
+  'charge lists': chargeListContract,
   accounts: accountContract,
   keys: keyContract,
   limits: limitContract,
@@ -41,7 +41,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   people: peopleContract,
   alerts: alertContract,
   'calls without a cap': exposureContract,
-  'keys against repeats': idempotencyContract,
+  idempotency: idempotencyContract,
   'sessions and links': signinContract,
 };
 
@@ -54,7 +54,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
-  describe(`${kind.name}: checkpoints of the audit`, () => checkpointContract(kind));
+  describe(`${kind.name}: audit checkpoints`, () => checkpointContract(kind));
   describe(`${kind.name}: changes since the audit`, () => changesContract(kind));
   describe(`${kind.name}: archives`, () => archiveContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));

@@ -82,7 +82,7 @@ export function newAuto(id: string, more: Partial<AutoTopupRow> = {}): AutoTopup
   return { id, ...wish, method: 'pm_1', consent: null, ...state, ...counts, version: 0, ...more };
 }
 
-export function newNotice(more: Partial<PaymentWebhook> = {}): PaymentWebhook {
+export function newWebhook(more: Partial<PaymentWebhook> = {}): PaymentWebhook {
   const came = { provider: 'till', at: AT, address: '10.0.0.1', headers: '{}', body: '{"id":1}' };
   return { id: newId('ntc'), ...came, verdict: 'received', detail: '', ...more };
 }
@@ -352,7 +352,7 @@ export function paymentContract(context: StoreContext): void {
       const given = { ...consent, text: 'I agree.', at: AT, address: '10.0.0.1' };
       await store.payments.addConsent(given);
       expect(await store.payments.consents(wallet)).to.deep.equal([given]);
-      const [old, young] = [newNotice({ id: 'ntc_1', at: 5 }), newNotice({ id: 'ntc_2' })];
+      const [old, young] = [newWebhook({ id: 'ntc_1', at: 5 }), newWebhook({ id: 'ntc_2' })];
       for (const notice of [old, young]) await store.payments.addWebhook(notice);
       expect(await store.payments.setWebhookVerdict('ntc_1', { verdict: 'done', detail: 'credited' })).to.equal(true);
       expect(await store.payments.setWebhookVerdict('ntc_0', { verdict: 'done', detail: '' })).to.equal(false);
@@ -360,7 +360,7 @@ export function paymentContract(context: StoreContext): void {
       const page = await store.payments.webhooks({ limit: 10 });
       expect(page.map(({ id }) => id)).to.deep.equal(['ntc_2', 'ntc_1']);
       expect((await store.payments.webhooks({ before: 'ntc_2', limit: 10 })).length).to.equal(1);
-      await store.payments.addWebhook(newNotice({ id: 'ntc_0', at: AT - 1 }));
+      await store.payments.addWebhook(newWebhook({ id: 'ntc_0', at: AT - 1 }));
       await store.payments.removeOldWebhooks(AT);
       expect(await store.payments.webhooks({ limit: 10 })).to.deep.equal([young]);
     });
@@ -377,7 +377,7 @@ export function paymentContract(context: StoreContext): void {
           ...{ textVersion: '1', text: 't', at: AT, address: '' },
         },
         autoTopups: newAuto(wallet, { version: 7, pausedAt: AT, reason: 'declined' }),
-        notices: newNotice(),
+        notices: newWebhook(),
       };
       for (const sort of Object.keys(rows) as (keyof PaymentRows)[]) {
         for (let turn = 0; turn < 2; turn += 1) await store.payments.put(sort, [rows[sort]]);

@@ -6,7 +6,7 @@ import { type PortName, READS } from '../../../lib/store/port-calls.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, type StoreContext, useStore } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
-import { newAuto, newMethod, newNotice, newOrder } from '../../contract/store/payments.ts';
+import { newAuto, newMethod, newOrder, newWebhook } from '../../contract/store/payments.ts';
 import { makeUser } from '../../contract/store/people.ts';
 
 type Method = (...args: never[]) => unknown;
@@ -188,7 +188,7 @@ describe('calls of the MongoDB store', () => {
     const { store } = context;
     const id = newId('key');
     const user = makeUser();
-    const notice = newNotice();
+    const notice = newWebhook();
     const method = newMethod(wallet);
     const key = { id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT };
     const session = { hash: newId('hash'), user: 'u', createdAt: AT, seenAt: AT, expiresAt: AT, idleMs: 1 };

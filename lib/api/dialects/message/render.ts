@@ -154,7 +154,7 @@ function renderStopReason({ reason, sequence }: Pick<ReplyFinishPart, 'reason' |
   return { stop_reason: 'stop_sequence', stop_sequence: sequence };
 }
 
-/** Spec-fixed shape: no billing block unless the call had pictures. */
+/** Spec-fixed shape: no billing block unless the call had images. */
 export function messageReply(reply: CollectedReply, { vision }: { readonly vision: boolean }): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${reply.id}`,

@@ -153,7 +153,7 @@ function followsNote(content: ToolResultContent['content']): string {
   return content.some(({ type }) => type === 'document') ? 'The document follows.' : 'The image follows.';
 }
 
-/** Nor may a result contain pictures or documents: they follow in a user message. */
+/** Nor may a result contain images or documents: they follow in a user message. */
 function writeFileMessages(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
     const files = content.filter((part) => part.type === 'image' || part.type === 'document');

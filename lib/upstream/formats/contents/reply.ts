@@ -1,4 +1,4 @@
-// Reads replies in the contents format: the chunks of a text, or the pictures of one reply.
+// Reads replies in the contents format: the chunks of a text, or the images of one reply.
 import { Buffer } from 'node:buffer';
 import type { BlockState } from '../../../stream/provider-part.ts';
 import type {
@@ -97,19 +97,19 @@ function readCounts(usage: JsonObject): TokenCounts {
   };
 }
 
-/** Drafts drawn while the model reasons are not results. Throws if there is no picture because of the content. */
+/** Drafts drawn while the model reasons are not results. Throws if there is no image because of the content. */
 export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const { fault, finishReason } = kit;
   const reply = fieldsOf(value);
   refuseBlocked(reply, kit);
   const candidates = readObjects(reply.candidates);
   const parts = candidates.flatMap((candidate) => readParts(candidate));
-  const pictures = parts.flatMap(({ inlineData, thought }) => {
+  const images = parts.flatMap(({ inlineData, thought }) => {
     const { data } = fieldsOf(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
   });
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
-  if (pictures.length > 0 || !refused) return pictures;
+  if (images.length > 0 || !refused) return images;
   throw fault.make('request', `${refused.finishReason}: ${refused.finishMessage ?? ''}`, { about: 'content' });
 }
 

@@ -73,7 +73,7 @@ function writeThought({ text, state }: ReasoningContent): readonly object[] {
   return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: state.value }];
 }
 
-/** Pictures follow the response: only the newest models accept them inside. */
+/** Images follow the response: only the newest models accept them inside. */
 function writeFunctionResponse({ id, name, isError, content }: ToolResultContent, base64: Base64): readonly object[] {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const files = content.filter((part) => part.type !== 'text');

@@ -1,27 +1,27 @@
-// Notices of payment providers: as many as are to be kept, however many come, and whose they may be.
+// Payment webhooks: how many are kept, and which orders an unknown one may belong to.
 import { expect } from 'chai';
 import { NEVER_STARTED } from '../../../lib/money/payment.ts';
 import type { Payment } from '../../../lib/money/payment-rules.ts';
 import { DISCARDED_WEBHOOKS_MAX, WEBHOOKS_REMOVED_MAX } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, newAccount, newId, type StoreContext } from './context.ts';
-import { newNotice, newOrder } from './payments.ts';
+import { newOrder, newWebhook } from './payments.ts';
 
-async function removeNotices({ payments }: Store): Promise<void> {
+async function removeWebhooks({ payments }: Store): Promise<void> {
   while ((await payments.removeOldWebhooks(Number.MAX_SAFE_INTEGER)) > 0);
 }
 
-export function noticeContract(context: StoreContext): void {
+export function webhookContract(context: StoreContext): void {
   it('without effect replace the oldest of their kind, even from two processes', async function () {
     this.timeout(60_000);
     const { store } = context;
     const other = await context.other();
-    await removeNotices(store);
+    await removeWebhooks(store);
     const idOf = (at: number) => `ntc_${String(at).padStart(24, '0')}`;
-    const vain = (at: number) => newNotice({ id: idOf(at), verdict: at % 2 === 0 ? 'rejected' : 'foreign' });
+    const vain = (at: number) => newWebhook({ id: idOf(at), verdict: at % 2 === 0 ? 'rejected' : 'foreign' });
     const old = Array.from({ length: DISCARDED_WEBHOOKS_MAX + 250 }, (_, at) => vain(at));
     await store.payments.put('notices', old);
-    const ours = newNotice({ id: idOf(0).replace('ntc_0', 'ntc_!') });
+    const ours = newWebhook({ id: idOf(0).replace('ntc_0', 'ntc_!') });
     await store.payments.addWebhook(ours);
     const next = DISCARDED_WEBHOOKS_MAX + 250;
     for (let at = next; at < next + 20; at += 1) await (at % 2 ? store : other).payments.addWebhook(vain(at));
@@ -34,16 +34,16 @@ export function noticeContract(context: StoreContext): void {
     expect([found[0]?.id, found.at(-1)]).to.deep.equal([idOf(next + 40), ours]);
     expect(await store.payments.webhooks({ limit: 10, isDiscarded: false })).to.deep.equal([ours]);
     expect(await store.payments.webhooks({ limit: 10, isDiscarded: false, before: ours.id })).to.deep.equal([]);
-    await removeNotices(store);
+    await removeWebhooks(store);
   });
 
   it('are limited in number, and removed a few at a time', async () => {
     const { payments } = context.store;
-    await removeNotices(context.store);
+    await removeWebhooks(context.store);
     const ids = Array.from({ length: WEBHOOKS_REMOVED_MAX + 20 }, (_, at) => `ntc_${String(at).padStart(9, '0')}`);
     await payments.put(
       'notices',
-      ids.map((id) => newNotice({ id, verdict: 'done' })),
+      ids.map((id) => newWebhook({ id, verdict: 'done' })),
     );
     const removed = [await payments.removeOldWebhooks(AT, 5), await payments.removeOldWebhooks(AT, 5)];
     expect([...removed, await payments.removeOldWebhooks(AT, 5)]).to.deep.equal([WEBHOOKS_REMOVED_MAX, 15, 0]);

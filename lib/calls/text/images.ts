@@ -1,11 +1,11 @@
-// The pictures of a text request on their way to a model, released at the end.
+// The images of a text request on their way to a model, released at the end.
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
 import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
 import { releaseFiles } from './files.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
-/** The request with all its pictures fetched. */
-export async function fetchPictures(
+/** The request with all its images fetched. */
+export async function fetchPromptImages(
   request: TextRequest,
   fetch: FetchReference,
   signal: AbortSignal,
@@ -15,22 +15,22 @@ export async function fetchPictures(
   const there = (content: RequestContent): RequestContent => {
     if (content.type === 'tool-result')
       return { ...content, content: content.content.map(there) as RequestResult['content'] };
-    const image = content.type === 'picture' ? fetched.get(content) : undefined;
-    return image && content.type === 'picture' ? { ...content, source: image } : content;
+    const image = content.type === 'image' ? fetched.get(content) : undefined;
+    return image && content.type === 'image' ? { ...content, source: image } : content;
   };
   return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
 }
 
 export function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
-  return messages.flatMap(({ content }) => content.flatMap(picturesIn));
+  return messages.flatMap(({ content }) => content.flatMap(listImages));
 }
 
-function picturesIn(part: RequestContent): readonly RequestImage[] {
-  if (part.type === 'tool-result') return part.content.flatMap(picturesIn);
-  return part.type === 'picture' ? [part] : [];
+function listImages(part: RequestContent): readonly RequestImage[] {
+  if (part.type === 'tool-result') return part.content.flatMap(listImages);
+  return part.type === 'image' ? [part] : [];
 }
 
-/** Approximate bytes of the texts, and of the pictures that came with the request. */
+/** Approximate bytes of the texts, and of the images that came with the request. */
 export function measureRequest({ system = [], messages, tools }: TextRequest): number {
   let bytes = tools?.text.length ?? 0;
   for (const { text } of system) bytes += text.length;
@@ -46,7 +46,7 @@ function bytesIn(part: RequestContent): number {
     case 'document':
     case 'audio':
       return part.bytes.length;
-    case 'picture':
+    case 'image':
       return typeof part.source === 'string' ? 0 : part.source.bytes.length;
     case 'tool-reference':
       return part.name.length;
@@ -58,14 +58,14 @@ function bytesIn(part: RequestContent): number {
 }
 
 /** Empties a request that no route can need any more, whoever still refers to it. */
-export function letGo(request: TextRequest): void {
+export function releaseTextRequest(request: TextRequest): void {
   for (const { source } of listRequestImages(request)) if (typeof source !== 'string') source.release();
   if (request.files) releaseFiles(request.messages);
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
   delete (request as { tools?: unknown }).tools;
 }
 
-/** Messages as a provider takes them: every picture is fetched. */
+/** Messages as a provider takes them: every image is fetched. */
 export function toProviderMessages({
   messages,
   images,
@@ -76,7 +76,7 @@ export function toProviderMessages({
 }
 
 function toProviderContent(part: RequestContent): Content {
-  if (part.type === 'picture') {
+  if (part.type === 'image') {
     const { cache } = part;
     return { type: 'image', ...toProviderImage(part), ...(cache && { cache }) };
   }

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { findStray, guardMethods, notePluginFolder, PluginRun, runPlugin } from '../../../lib/upstream/host/stray.ts';
+import {
+  findFailingPlugin,
+  guardMethods,
+  notePluginFolder,
+  PluginRun,
+  runPlugin,
+} from '../../../lib/upstream/host/plugin-errors.ts';
 
 const NAME = { title: 'Upstream', name: 'main' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -9,20 +15,21 @@ describe('whose an unhandled error is', () => {
     const run = new PluginRun(NAME);
     const found = await runPlugin(run, async () => {
       await turn();
-      return new Promise((resolve) => setTimeout(() => resolve(findStray(new Error('x'))), 1));
+      return new Promise((resolve) => setTimeout(() => resolve(findFailingPlugin(new Error('x'))), 1));
     });
     expect(found).to.equal(run);
-    expect(findStray(new Error('x'))).to.equal(undefined);
+    expect(findFailingPlugin(new Error('x'))).to.equal(undefined);
   });
 
   it('is the plugin that is in its stack', () => {
     notePluginFolder('/somewhere/my plugins/moody', 'moody');
     const error = new Error('x');
     error.stack = 'Error: x\n    at later (file:///somewhere/my%20plugins/moody/index.js:1:1)';
-    expect(findStray(error)).to.include({ title: 'Plugin', name: 'moody' });
+    expect(findFailingPlugin(error)).to.include({ title: 'Plugin', name: 'moody' });
     error.stack = 'Error: x\n    at later (file:///somewhere/my%20plugins/moodier/index.js:1:1)';
-    expect(findStray(error)).to.equal(undefined);
-    for (const odd of [undefined, null, 'moody', { stack: 'moody' }]) expect(findStray(odd)).to.equal(undefined);
+    expect(findFailingPlugin(error)).to.equal(undefined);
+    for (const odd of [undefined, null, 'moody', { stack: 'moody' }])
+      expect(findFailingPlugin(odd)).to.equal(undefined);
   });
 
   it('fails a run with its cause, until that is over', () => {
@@ -109,7 +116,7 @@ describe('a plugin’s guarded methods', () => {
             aborted = signal.reason;
           });
           await turn();
-          run = findStray(new Error('x'));
+          run = findFailingPlugin(new Error('x'));
           return new Promise(() => undefined);
         },
       },

@@ -1,4 +1,4 @@
-// The pictures of a message in either dialect: a link that is fetched later, or bytes that are decoded now.
+// The images of a message in either dialect: a link that is fetched later, or bytes that are decoded now.
 
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
@@ -13,12 +13,12 @@ export interface WireBlock {
   readonly [field: string]: unknown;
 }
 
-/** The block types that are pictures. */
-export const PICTURE_TYPES: readonly string[] = ['image', 'image_url', 'input_image'];
+/** The block types that are images. */
+export const IMAGE_BLOCK_TYPES: readonly string[] = ['image', 'image_url', 'input_image'];
 
-/** Whether a block is a picture, valid or not. */
-export function isPicture({ type }: WireBlock): boolean {
-  return PICTURE_TYPES.includes(type);
+/** Whether a block is an image, valid or not. */
+export function isImageBlock({ type }: WireBlock): boolean {
+  return IMAGE_BLOCK_TYPES.includes(type);
 }
 
 const MEGABYTES_MAX = IMAGE_BYTES_MAX / 1024 / 1024;
@@ -54,8 +54,8 @@ export const inputImagePart: Json = object({
   image_url: text('The URL itself, or a data URI.', { format: 'uri' }),
 });
 
-/** The picture of a picture block. Throws 400 faults that name the field. */
-export function readPicture(block: WireBlock, field: string): RequestImage {
+/** The image of an image block. Throws 400 faults that name the field. */
+export function readImageBlock(block: WireBlock, field: string): RequestImage {
   return block.type === 'image' ? readSource(block.source, `${field}.source`) : readImageUrl(block.image_url, field);
 }
 
@@ -81,7 +81,7 @@ function readImageUrl(value: unknown, field: string): RequestImage {
   return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
 }
 
-/** A link to be fetched, or the picture of a data URI. Throws 400 faults that name the field. */
+/** A link to be fetched, or the image of a data URI. Throws 400 faults that name the field. */
 export function readLink(url: unknown, field: string): RequestImage {
   if (typeof url !== 'string' || url === '') {
     throw invalidField(field, 'must be an https URL or a data URI of an image');
@@ -92,5 +92,5 @@ export function readLink(url: unknown, field: string): RequestImage {
 }
 
 function readImageSource(field: string, source: RequestImage['source']): RequestImage {
-  return { type: 'picture', field, source };
+  return { type: 'image', field, source };
 }

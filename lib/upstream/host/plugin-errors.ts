@@ -1,5 +1,5 @@
-// What a plugin leaves unhandled: a rejection that nobody awaits, an exception in a timer or an emitter. It would end the
-// process with every call in it, so it is told from our own mistakes: what a plugin starts runs in the context of its call.
+// Attributes unhandled errors to plugins: a rejection that nobody awaits, an exception in a timer or an emitter. Such an
+// error would end the process with every call in it, so whatever a plugin starts runs in the async context of its call.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
 
@@ -59,10 +59,10 @@ export function notePluginFolder(folder: string, name: string): void {
 }
 
 /**
- * Who has left an error unhandled, called by the handler of it; undefined if that was no plugin. The stack tells what a
- * plugin has started when it was loaded.
+ * The plugin that left this error unhandled; undefined if none did. Call it in the handler of the error. What a plugin
+ * started while it was loaded is recognised by its stack.
  */
-export function findStray(error: unknown): PluginRun | undefined {
+export function findFailingPlugin(error: unknown): PluginRun | undefined {
   const run = running.getStore();
   if (run) return run;
   const stack = error instanceof Error ? String(error.stack) : '';

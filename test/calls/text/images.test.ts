@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { fetchPictures, letGo, measureRequest, toProviderMessages } from '../../../lib/calls/text/pictures.ts';
+import {
+  fetchPromptImages,
+  measureRequest,
+  releaseTextRequest,
+  toProviderMessages,
+} from '../../../lib/calls/text/images.ts';
 import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
 import type { Image } from '../../../lib/media/image.ts';
 import { readBase64 } from '../../../lib/media/inline.ts';
@@ -29,7 +34,7 @@ describe('the pictures of a request', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'text' },
-          ...sources.map((source, at): RequestContent => ({ type: 'picture', field: `f${at}`, source })),
+          ...sources.map((source, at): RequestContent => ({ type: 'image', field: `f${at}`, source })),
         ],
       },
     ],
@@ -50,7 +55,7 @@ describe('the pictures of a request', () => {
       return image();
     };
     const links = Array.from({ length: 9 }, (_, at) => `https://a.example/${at}`);
-    const whole = await fetchPictures(requestOf(...links), fetch, never);
+    const whole = await fetchPromptImages(requestOf(...links), fetch, never);
     expect(asked).to.deep.equal(links.map((url, at) => `${url} f${at}`));
     expect(most).to.equal(4);
     expect(toProviderMessages(whole)[0]?.content.filter(({ type }) => type === 'image')).to.have.length(9);
@@ -61,21 +66,21 @@ describe('the pictures of a request', () => {
     const result = (inner: RequestContent[]) =>
       ({ type: 'tool-result', id: 'x', content: inner }) as unknown as RequestContent;
     const call: RequestContent = { type: 'tool-call', id: 'x', name: 'find', json: '{"a":1}' };
-    const link: RequestContent = { type: 'picture', field: 'f', source: 'https://a.example/1' };
+    const link: RequestContent = { type: 'image', field: 'f', source: 'https://a.example/1' };
     const content = [call, result([{ type: 'text', text: 'abc' }, link])];
     const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
     const request: TextRequest = { ...requestOf(), images: 1, tools, messages: [{ role: 'user', content }] };
     expect(measureRequest(request)).to.equal('sys{"a":1}abcabcd'.length);
-    const whole = await fetchPictures(request, async () => image(), never);
+    const whole = await fetchPromptImages(request, async () => image(), never);
     expect(measureRequest(whole)).to.equal('sys{"a":1}abcabcd'.length + PNG.length);
     const [passed] = toProviderMessages(whole);
     expect(passed?.content[0]).to.equal(call);
     const [, inner] = passed?.content ?? [];
     expect(inner?.type === 'tool-result' && inner.content.map(({ type }) => type)).to.deep.equal(['text', 'image']);
-    letGo(whole);
+    releaseTextRequest(whole);
     expect([held, 'tools' in whole]).to.deep.equal([0, false]);
     const plain = requestOf();
-    expect(await fetchPictures(plain, async () => image(), never)).to.equal(plain);
+    expect(await fetchPromptImages(plain, async () => image(), never)).to.equal(plain);
     expect(toProviderMessages(plain)).to.equal(plain.messages);
   });
 
@@ -94,7 +99,7 @@ describe('the pictures of a request', () => {
       // It came all the same.
       return image();
     };
-    const failed = fetchPictures(requestOf('there', 'slow', 'bad', 'slow'), fetch, never);
+    const failed = fetchPromptImages(requestOf('there', 'slow', 'bad', 'slow'), fetch, never);
     expect(await failed.catch((error: unknown) => error)).to.equal(no);
     expect([ended, held]).to.deep.equal([2, 0]);
   });
@@ -105,8 +110,8 @@ describe('the pictures of a request', () => {
     const [, shown] = message?.content ?? [];
     expect(shown?.type === 'image' && shown.bytes.length).to.equal(PNG.length);
     expect(shown?.type === 'image' && shown.size).to.deep.equal({ width: 2, height: 3 });
-    letGo(request);
-    letGo(request);
+    releaseTextRequest(request);
+    releaseTextRequest(request);
     expect(shown?.type === 'image' && shown.bytes.length).to.equal(0);
     expect(held).to.equal(0);
     expect([request.system, request.messages]).to.deep.equal([undefined, []]);
