@@ -76,8 +76,8 @@ export interface TextEntry extends ModelBase {
   readonly vision: boolean;
   /** Supports tools. */
   readonly tools: boolean;
-  /** Whether `tool_choice` may require a call; defaults to `tools`. */
-  readonly demands: boolean;
+  /** Whether `tool_choice` may require a call, or only one of a certain tool (`named`); defaults to `tools`. */
+  readonly demands: boolean | 'named';
   /** Supports JSON answers. */
   readonly json: boolean;
   /** Supports JSON schemas; defaults to `json`. */
@@ -143,7 +143,7 @@ const text = Joi.object({
   price: textPrice.required(),
   vision: flag,
   tools: flag,
-  demands: Joi.boolean().default(Joi.ref('tools')),
+  demands: Joi.valid(true, false, 'named').default(Joi.ref('tools')),
   json: flag,
   schema: Joi.boolean().default(Joi.ref('json')),
   reasoning: flag,

@@ -65,6 +65,7 @@ describe('catalog files', () => {
     expect(taken({ json: true })).to.deep.equal([true, true, false, false]);
     expect(taken({ json: true, schema: false, tools: true })).to.deep.equal([true, false, true, true]);
     expect(taken({ schema: true, tools: true, demands: false })).to.deep.equal([false, true, true, false]);
+    expect(taken({ tools: true, demands: 'named' })).to.deep.equal([false, false, true, 'named']);
   });
 
   it('may contain line comments', () => {

@@ -1,4 +1,7 @@
 // Which models get a call's tools, what is refused before any hold, and what calls of tools are held and billed for.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -23,7 +26,7 @@ const model = (id: string, more: object = {}) => ({
 const buildCatalog = (url: string) => ({
   upstreams: {
     up: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
-    other: { plugin: 'yandex', settings: { baseUrl: url, apiKey: 'up-secret-key-1', folder: 'f' } },
+    other: { plugin: 'handless' },
   },
   models: [
     model('plain'),
@@ -31,12 +34,17 @@ const buildCatalog = (url: string) => ({
     model('big', { price: { input: '2000', output: '9000' } }),
     model('handless', { tools: true, routes: [{ upstream: 'other', model: 'up-handless' }] }),
     model('free', { tools: true, demands: false }),
+    model('certain', { tools: true, demands: 'named' }),
     model('eyes', { vision: true }),
     model('hands-and-eyes', { vision: true, tools: true }),
   ],
   smart: { lite: ['plain', 'handy'], standard: 'plain', heavy: 'big' },
   vision: ['eyes', 'hands-and-eyes'],
 });
+
+/** A plugin without tools. */
+const HANDLESS =
+  "export default { contract: 2, name: 'handless', settings: (joi) => joi.object(), create: () => ({ async *text() {} }) };";
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
 const TOOLS = { tools: [TOOL] };
@@ -69,10 +77,14 @@ describe('tools and models', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
+  let plugins: string;
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: buildCatalog(upstream.url) });
+    plugins = await mkdtemp(join(tmpdir(), 'plugins-'));
+    await mkdir(join(plugins, 'handless'));
+    await writeFile(join(plugins, 'handless', 'index.js'), HANDLESS);
+    gateway = await startGateway({ catalog: buildCatalog(upstream.url), env: { PROVIDERS_PATH: plugins } });
   });
   beforeEach(async () => {
     account = await gateway.account();
@@ -83,6 +95,7 @@ describe('tools and models', () => {
   after(async () => {
     await gateway.stop();
     await upstream.close();
+    await rm(plugins, { recursive: true });
   });
 
   const chat = (fields: object) =>
@@ -139,6 +152,24 @@ describe('tools and models', () => {
       const { status, json } = await send(`${gateway.url}${MESSAGES}`, { key: account.key, body });
       expect([status, json.error.type]).to.deep.equal([400, 'invalid_request_error']);
     }
+    await untouched();
+  });
+
+  it('requires one of certain tools where only that can be required', async () => {
+    const named = { type: 'function', function: { name: 'look' } };
+    for (const choice of ['required', named]) {
+      expect((await chat({ model: 'certain', ...TOOLS, tool_choice: choice })).status).to.equal(200);
+      expect(asked()).to.deep.include({ ...TOOLS, tool_choice: choice });
+    }
+    const both = [TOOL, { ...TOOL, function: { ...TOOL.function, name: 'listen' } }];
+    expect((await chat({ model: 'certain', tools: both, tool_choice: named })).status).to.equal(200);
+    account = await gateway.account();
+    upstream.calls.length = 0;
+    const { status, json } = await chat({ model: 'certain', tools: both, tool_choice: 'required' });
+    expect([status, json.error.message]).to.deep.equal([
+      400,
+      'Invalid `tool_choice`: `certain` can be required to call a certain tool, not any.',
+    ]);
     await untouched();
   });
 

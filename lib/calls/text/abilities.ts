@@ -4,7 +4,7 @@ import { type Fault, fault } from '../../base/faults.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import type { OutputFormat } from '../../upstream/contract/provider.ts';
 import type { TextRequest } from './request.ts';
-import { demandsTool, usesTools } from './tools.ts';
+import { demandsCertainTool, demandsTool, usesTools } from './tools.ts';
 
 export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format' | 'files'>;
 
@@ -26,7 +26,7 @@ export function listPreferences(wishes: Wishes): readonly Test[] {
     );
   }
   if (wishes.tools?.predefined) tests.push(({ tools, messageFormat }) => tools && messageFormat === true);
-  if (demandsTool(wishes)) tests.push(({ demands }) => demands);
+  if (demandsTool(wishes)) tests.push((model) => meetsDemand(model, wishes));
   else if (usesTools(wishes)) tests.push(({ tools }) => tools);
   if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
   return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
@@ -49,11 +49,14 @@ export function formatFor({ json, schema }: Abilities, format: OutputFormat | un
   return (format?.type === 'json-schema' ? schema : json) ? format : undefined;
 }
 
+function meetsDemand({ demands }: Abilities, wishes: Pick<Wishes, 'tools'>): boolean {
+  return demands === 'named' ? demandsCertainTool(wishes) : demands;
+}
+
 /** Why a model cannot answer the request at all; undefined if it can. */
 export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
-  if (!abilities.demands && demandsTool(request)) {
-    const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
-    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
+  if (demandsTool(request) && !meetsDemand(abilities, request)) {
+    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${whyNoDemand(abilities)}` });
   }
   const { predefined } = request.tools ?? {};
   if (predefined && !(abilities.tools && abilities.messageFormat)) {
@@ -72,4 +75,9 @@ export function unableTo(model: string, abilities: Abilities, request: TextReque
   // A model without any answer formats ignores it.
   if (format?.type !== 'json-schema' || abilities.schema || !abilities.json) return undefined;
   return fault('invalid_field', { field, hint: `\`${model}\` answers in JSON, but keeps to no schema` });
+}
+
+function whyNoDemand({ tools, demands }: Abilities): string {
+  if (!tools) return 'has no tools that it could call';
+  return demands === 'named' ? 'can be required to call a certain tool, not any' : 'calls tools only as it sees fit';
 }

@@ -11,6 +11,11 @@ export function demandsTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
   return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
+/** Whether the call that is required is one of a certain tool. */
+export function demandsCertainTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
+  return typeof tools?.choice === 'object' || (tools?.choice === 'any' && tools.list.length === 1);
+}
+
 /** The messages for a model without tools: texts and images of results are kept, calls are not. */
 export function withoutTools({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
   return hasCalls ? rewrite(messages, (part) => (part.type === 'tool-result' ? part.content : [])) : messages;

@@ -37,6 +37,24 @@ describe('abilities', () => {
     expect(preferred(wishes, WAYS.slice(0, 2))).to.deep.equal(['plain', 'tools']);
   });
 
+  it('require a call of any tool only where that is possible', () => {
+    const certain = { tools: true, demands: 'named' } as const;
+    const ways = [{ name: 'certain', abilities: { ...NONE, ...certain } }, ...WAYS];
+    const two = { ...tools('any'), list: [{ name: 'find' }, { name: 'look' }] };
+    const rows = [
+      [tools({ name: 'find' }), true],
+      [{ ...tools('any'), list: [{ name: 'find' }] }, true],
+      [two, false],
+    ] as const;
+    for (const [offered, isPossible] of rows) {
+      expect(preferred({ tools: offered }, ways).includes('certain')).to.equal(isPossible);
+      const refusal = unableTo('m', { ...NONE, ...certain }, { tools: offered } as unknown as TextRequest);
+      expect(refusal === undefined).to.equal(isPossible);
+    }
+    const refusal = unableTo('m', { ...NONE, ...certain }, { tools: two } as unknown as TextRequest);
+    expect(refusal?.message).to.equal('Invalid `tool_choice`: `m` can be required to call a certain tool, not any.');
+  });
+
   it('leave a format to models that support it', () => {
     expect(formatFor({ ...NONE, json: true }, JSON_ONLY)).to.equal(JSON_ONLY);
     expect(formatFor({ ...NONE, schema: true }, SCHEMA)).to.equal(SCHEMA);
