@@ -74,9 +74,9 @@ function fitDefinitions({ list, choice, ...tools }: Tools, nameOf: (name: string
   };
 }
 
-/** Its hash keeps it apart from every other name. */
+/** Of characters that every vendor takes; its hash keeps it apart from every other name. */
 function shortenName(name: string): string {
-  const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^(?=[^a-zA-Z_])/, '_');
+  const plain = name.replace(/\W/g, '_').replace(/^(?=[^a-zA-Z_])/, '_');
   return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${hash(name, 8)}`;
 }
 

@@ -169,6 +169,7 @@ function readParts(usage: JsonObject): Parts {
       usage.prompt_cache_hit_tokens,
       usage.cache_read_input_tokens,
       usage.num_cached_tokens,
+      usage.precached_prompt_tokens,
     ),
     written:
       findCount(

@@ -35,6 +35,11 @@ describe('usage of an answer', () => {
       { input: 1, cacheRead: 8, output: 2 },
     ],
     [
+      'a cache inside a prompt whose total excludes it',
+      { prompt_tokens: 500, completion_tokens: 1, total_tokens: 21, precached_prompt_tokens: 480 },
+      { input: 20, cacheRead: 480, output: 1 },
+    ],
+    [
       'a cache larger than a prompt whose total excludes it',
       { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cached_tokens: 8 },
       { input: 1, cacheRead: 8, output: 2 },

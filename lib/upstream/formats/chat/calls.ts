@@ -1,5 +1,5 @@
 // Tool calls in a chat-completions reply: the pieces of a stream, or whole ones.
-import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
+import type { AnswerWriter, ChatQuirks, JsonObject } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
 import { ToolArguments } from '../../host/tool-arguments.ts';
 import { CHAT_STATE } from './reasoning.ts';
@@ -29,11 +29,21 @@ interface Piece {
 export class Calls {
   readonly #byIndex = new Map<unknown, Call>();
   readonly #byId = new Map<string, Call>();
+  readonly #stateAt: ChatQuirks['callState'];
   #last: Call | undefined;
 
-  take({ tool_calls: calls, function_call: legacy }: JsonObject, out: AnswerWriter): void {
+  constructor(stateAt?: ChatQuirks['callState']) {
+    this.#stateAt = stateAt;
+  }
+
+  take(fields: JsonObject, out: AnswerWriter): void {
+    const { tool_calls: calls, function_call: legacy } = fields;
     if (Array.isArray(calls)) this.#takeList(calls, out);
-    else if (isFields(legacy)) out.tool({ block: LEGACY, name: legacy.name, json: legacy.arguments });
+    else if (isFields(legacy)) {
+      const { name, arguments: json } = legacy;
+      const state = this.#stateAt && { format: this.#stateAt.format, value: fields[this.#stateAt.field] };
+      out.tool({ block: LEGACY, name, json, state });
+    }
   }
 
   /** No server repeats a call within one list. */

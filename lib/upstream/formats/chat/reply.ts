@@ -28,6 +28,7 @@ export class ChatReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #isCumulative: boolean;
   readonly #places: readonly CountsPlace[];
+  readonly #callState: ChatQuirks['callState'];
   /** Characters of text so far. */
   #chars = 0;
   /** Characters of reasoning so far. */
@@ -45,8 +46,9 @@ export class ChatReply implements AnswerReader {
   /** What may be an error in a shape that nobody knows, and after how much text it came. */
   #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
 
-  constructor(kit: Kit, { isCumulative = false, counts = [] }: ChatQuirks) {
+  constructor(kit: Kit, { isCumulative = false, counts = [], callState }: ChatQuirks) {
     this.#kit = kit;
+    this.#callState = callState;
     this.#isCumulative = isCumulative;
     this.#places = counts;
   }
@@ -158,7 +160,7 @@ export class ChatReply implements AnswerReader {
 
   #takeCalls(fields: JsonObject, out: AnswerWriter): void {
     this.#details?.flush(out);
-    this.#calls ??= new Calls();
+    this.#calls ??= new Calls(this.#callState);
     this.#calls.take(fields, out);
   }
 
