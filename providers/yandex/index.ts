@@ -28,10 +28,11 @@ function createProvider(settings: Settings, host: Host): Provider {
   const headers = { 'content-type': 'application/json' };
   const request = { method: 'POST', headers, auth: (key: string) => ({ authorization: `Api-Key ${key}` }) } as const;
   return {
+    tools: true,
     text(call, signal) {
       const { url, folder } = wireOf(call);
       const { conversation } = call;
-      const body = bodyOf(call, folder, host.textOf);
+      const body = bodyOf(call, folder, host);
       return host.answer(url, { ...request, conversation, body, signal }, readerOf(host));
     },
   };

@@ -1,5 +1,5 @@
 // Reads the lines of a YandexGPT answer: each repeats the text so far, with counts as text.
-import type { AnswerReader, FinishReason, Host } from '../../lib/upstream/contract/provider.ts';
+import type { AnswerReader, AnswerWriter, FinishReason, Host } from '../../lib/upstream/contract/provider.ts';
 
 export function readerOf({ fault, fields }: Host): AnswerReader {
   let sent = '';
@@ -14,17 +14,32 @@ export function readerOf({ fault, fields }: Host): AnswerReader {
       if (typeof status !== 'string') return;
       out.start({ model: modelVersion });
       const reason = REASONS.get(status.replace('ALTERNATIVE_STATUS_', ''));
-      const { text } = fields(message);
-      if (typeof text === 'string' && text.startsWith(sent)) {
-        out.text(text.slice(sent.length));
-        sent = text;
-      } else if (typeof text === 'string' && reason !== 'filter') {
-        // A filter replaces the answer with its own words. Nothing else may take back what the client has.
-        throw fault.make('protocol', 'the text so far was replaced');
-      }
+      const { text, toolCallList } = fields(message);
+      if (toolCallList) takeCalls(fields(toolCallList).toolCalls, reason !== undefined, out);
+      else if (typeof text === 'string') takeText(text, reason === 'filter', out);
       if (reason !== undefined) out.finish(reason, status);
     },
   };
+
+  /** A filter replaces the answer with its own words. Nothing else may take back what the client has. */
+  function takeText(text: string, isFiltered: boolean, out: AnswerWriter): void {
+    if (text.startsWith(sent)) {
+      out.text(text.slice(sent.length));
+      sent = text;
+    } else if (!isFiltered) throw fault.make('protocol', 'the text so far was replaced');
+  }
+
+  /** The last line has them as a whole. */
+  function takeCalls(calls: unknown, isWhole: boolean, out: AnswerWriter): void {
+    if (!isWhole || !Array.isArray(calls)) {
+      out.alive();
+      return;
+    }
+    for (const [block, call] of calls.entries()) {
+      const { name, arguments: json = {} } = fields(call, 'functionCall');
+      out.tool({ block, name, json, done: true });
+    }
+  }
 }
 
 /** Anything not listed, such as `PARTIAL`, ends nothing. */

@@ -1,5 +1,13 @@
 // Settings of YandexGPT, and the request for one text call.
-import type { AccountSettings, Host, TextCall } from '../../lib/upstream/contract/provider.ts';
+import type {
+  AccountSettings,
+  Host,
+  OutputFormat,
+  TextCall,
+  TextMessage,
+  ToolResultContent,
+  Tools,
+} from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** The origin alone. */
@@ -9,16 +17,61 @@ export interface Settings extends AccountSettings {
 }
 
 /** A model is `yandexgpt/latest`; a tuned one is named by its full URI. The models see no pictures. */
-export function bodyOf(
-  { model, system, messages, maxTokens }: TextCall,
-  folder: string,
-  textOf: Host['textOf'],
-): string {
-  const first = system ? [{ role: 'system', text: textOf(system) }] : [];
+export function bodyOf(call: TextCall, folder: string, host: Host): string {
+  const { model, system, messages, maxTokens, tools, format, reasoning } = call;
+  const first = system ? [{ role: 'system', text: host.textOf(system) }] : [];
+  const mode = reasoning?.mode === 'off' ? 'DISABLED' : 'ENABLED_HIDDEN';
+  const callIds = messages.flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
+  );
   return JSON.stringify({
     modelUri: model.includes('://') ? model : `gpt://${folder}/${model}`,
     // As text, like every 64-bit number of this API.
-    completionOptions: { stream: true, maxTokens: `${maxTokens}` },
-    messages: [...first, ...messages.map(({ role, content }) => ({ role, text: textOf(content) }))],
+    completionOptions: { stream: true, maxTokens: `${maxTokens}`, ...(reasoning && { reasoningOptions: { mode } }) },
+    messages: [...first, ...messages.flatMap((message) => writeMessage(message, callIds, host))],
+    ...(tools && writeTools(tools)),
+    ...(format && writeFormat(format)),
   });
+}
+
+/** A message is a text, a list of calls, or one of results, in the order of the calls: nothing else identifies them. */
+function writeMessage({ role, content }: TextMessage, callIds: readonly string[], host: Host): readonly object[] {
+  const text = host.textOf(content);
+  const calls = content.filter((part) => part.type === 'tool-call');
+  const results = content
+    .filter((part) => part.type === 'tool-result')
+    .toSorted((one, other) => callIds.indexOf(one.id) - callIds.indexOf(other.id));
+  const toolCalls = calls.map(({ name, json }) => ({ functionCall: { name, arguments: host.argumentsOf(json) } }));
+  const toolResults = results.map((result) => writeResult(result, host));
+  return [
+    ...(toolResults.length > 0 ? [{ role, toolResultList: { toolResults } }] : []),
+    ...(text !== '' ? [{ role, text }] : []),
+    ...(toolCalls.length > 0 ? [{ role, toolCallList: { toolCalls } }] : []),
+  ];
+}
+
+/** The format has no field for errors, so the text says it. */
+function writeResult({ name, isError, content }: ToolResultContent, { textOf }: Host): object {
+  const text = textOf(content);
+  return { functionResult: { name, content: isError ? `Error: ${text}` : text } };
+}
+
+function writeTools({ list, choice, single }: Tools): object {
+  return {
+    tools: list.map(({ name, description, schema, strict }) => ({
+      function: { name, description, parameters: schema, strict },
+    })),
+    ...(choice !== undefined && { toolChoice: writeToolChoice(choice) }),
+    ...(single && { parallelToolCalls: false }),
+  };
+}
+
+const MODES = { auto: 'AUTO', none: 'NONE', any: 'REQUIRED' } as const;
+
+function writeToolChoice(choice: NonNullable<Tools['choice']>): object {
+  return typeof choice === 'object' ? { functionName: choice.name } : { mode: MODES[choice] };
+}
+
+function writeFormat(format: OutputFormat): object {
+  return format.type === 'json' ? { jsonObject: true } : { jsonSchema: { schema: format.schema } };
 }
