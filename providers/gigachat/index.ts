@@ -1,7 +1,8 @@
 // Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call.
-import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 import { tokensOf } from './token.ts';
+import { NAMES, STATE } from './tools.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -25,10 +26,19 @@ export default plugin;
 const HEADERS = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
 const REMOVE_MS = 30_000;
 
+/** Requests of one session find more of their prompts in the cache. */
+function headersOf({ conversation, cacheKey }: TextCall): Readonly<Record<string, string>> {
+  const session = conversation ?? cacheKey;
+  return session === undefined ? HEADERS : { ...HEADERS, 'x-session-id': encodeURIComponent(session) };
+}
+
 function createProvider(settings: Settings, host: Host): Provider {
   const request = { method: 'POST', auth: host.tokens(tokensOf(settings, host)) } as const;
   const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl);
   return {
+    tools: true,
+    toolNames: NAMES,
+    stateFormat: STATE.format,
     async *text(call, signal) {
       const base = baseOf(call);
       const { conversation } = call;
@@ -49,9 +59,9 @@ function createProvider(settings: Settings, host: Host): Provider {
           keyId = reply.keyId;
           ids.push(id);
         }
-        const body = bodyOf(call, ids, host.textOf);
-        const asked = { ...request, conversation, keyId, headers: HEADERS, body, signal };
-        yield* host.answer(`${base}/chat/completions`, asked, host.chat.reader());
+        const body = bodyOf(call, ids, host);
+        const asked = { ...request, conversation, keyId, headers: headersOf(call), body, signal };
+        yield* host.answer(`${base}/chat/completions`, asked, host.chat.reader({ callState: STATE }));
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);
       }
