@@ -4,6 +4,8 @@ import type { Cacheable, CacheMarker, Content, TextCall } from '../../contract/p
 const MARKERS_MAX = 4;
 
 export interface Markers {
+  /** Whether there are any. */
+  readonly hasAny: boolean;
   /** The block of a part, with the part's marker if that is sent. */
   mark(part: object, block: object): object;
 }
@@ -13,6 +15,7 @@ export function chooseMarkers({ tools, system = [], messages }: TextCall): Marke
   const said = messages.flatMap(({ content }) => resultsFirst(content).flatMap(listCacheable).filter(isMarked));
   const chosen = inOrder(atMostFour(prefix, said));
   return {
+    hasAny: chosen.size > 0,
     mark(part, block) {
       const marker = chosen.get(part);
       return marker ? { ...block, cache_control: writeMarker(marker) } : block;

@@ -52,12 +52,15 @@ function writeSystem(system: NonNullable<TextCall['system']>, { markers }: Writi
   return system.map((part) => markers.mark(part, { type: 'text', text: part.text }));
 }
 
-/** A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. */
+/**
+ * A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. Not where
+ * there are markers, which move on from turn to turn: what they leave behind stays as it was.
+ */
 function writeMessage({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
   const content = given.filter((part) => part.type !== 'reasoning' || part.state?.format === MESSAGES_STATE);
   const [first] = content;
   const isPrefill = isLast && role === 'assistant';
-  if (first?.type === 'text' && content.length === 1 && !first.cache) {
+  if (first?.type === 'text' && content.length === 1 && !writing.markers.hasAny) {
     return { role, content: isPrefill ? first.text.trimEnd() : first.text };
   }
   const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, writeMessageBlock(part, writing)));
