@@ -23,6 +23,7 @@ const STEPS: readonly Step[] = [
   { name: 'crash-sqlite', command: ['crash', '--', '--rounds', '20'] },
   { name: 'crash-mongodb', command: ['crash', '--', '--rounds', '20', '--store', 'mongodb'] },
   { name: 'faults', command: ['faults', '--', '--minutes', '1'] },
+  { name: 'agents', command: ['agents'] },
   { name: 'siege', command: ['siege', '--', '--short'] },
   { name: 'topology', command: ['topology'] },
 ];

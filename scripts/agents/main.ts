@@ -1,0 +1,224 @@
+// `npm run agents`: installs coding agents from the registry of npm and lets each mend a scratch repository twice, directly
+// at a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the bill of
+// both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if the
+// bill is not the tokens times the prices. `--only NAME` runs the programs whose name begins so, `--log` shows their output,
+// `--steps N` makes the job longer, `--limit N` sets the gateway's requests a minute, `--think N` the seconds before the first call.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { readOptions } from '../options.ts';
+import { CLOSING, isJobDone, PROMPT, STEPS_MIN, writeJob } from './job.ts';
+import { type Place, PROGRAMS, type Program, type WireName, writeSettings } from './programs.ts';
+import { type CountedCall, startAgentUpstream, type Tally } from './upstream.ts';
+
+const { only, log, steps, limit, think } = readOptions({
+  only: { type: 'string', default: '' },
+  log: { type: 'boolean', default: false },
+  steps: { type: 'string', default: `${STEPS_MIN}` },
+  limit: { type: 'string', default: '100000' },
+  think: { type: 'string', default: '0' },
+});
+
+const JOB_MS_MAX = 120_000 + 1000 * Number(think) + 5000 * Number(steps);
+const KEYS = ['upstream-key-one', 'upstream-key-two'];
+/** Micro-roubles a token. */
+const PRICE = { input: 100, cacheRead: 10, cacheWrite: 125, output: 500 };
+const CALL_MINIMUM = 500_000;
+/** Two runs of a program differ by times of day and names of folders. */
+const TOLERANCE = 0.01;
+
+interface Run extends Tally {
+  readonly done: boolean;
+}
+
+const homes = resolve('.cache/agents');
+const upstream = await startAgentUpstream();
+const gateway = await startGateway({
+  catalog: describeCatalog(upstream.url),
+  env: { RATE_LIMIT_PER_MINUTE: limit },
+});
+const problems: string[] = [];
+const rows: string[][] = [
+  ['program', 'version', 'by', 'done', 'calls', 'new', 'cached', 'written', 'output', 'thoughts', 'RUB'],
+];
+
+const chosen = PROGRAMS.filter(({ name }) => name.toLowerCase().startsWith(only.toLowerCase()));
+if (chosen.length === 0) {
+  process.stderr.write(`The programs are ${PROGRAMS.map(({ name }) => name).join('; ')}.\n`);
+  process.exit(2);
+}
+for (const program of chosen) await compare(program);
+await gateway.checkMoney();
+await gateway.stop();
+await upstream.close();
+
+const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
+console.log(
+  rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n'),
+);
+for (const problem of problems) console.error(problem);
+console.log(`${chosen.length} programs, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function compare(program: Program): Promise<void> {
+  const { name, wire } = program;
+  const version = install(program);
+  if (version === undefined) {
+    problems.push(`${name}: ${program.package} could not be installed`);
+    return;
+  }
+  const direct = await runJob(program, { baseUrl: `${upstream.url}/v1`, key: KEYS[0] as string });
+  report(program, version, { by: 'direct', run: direct, bill: sumBill(direct.calls, 0) });
+  const account = await gateway.account('10000');
+  const through = await runJob(program, { baseUrl: `${gateway.url}/api/v1`, key: account.key });
+  const charged = await readCharged(gateway, account);
+  report(program, version, { by: 'gateway', run: through, bill: charged });
+  const fail = (problem: string) => problems.push(`${name}, ${wire}: ${problem}`);
+  if (!direct.done) fail('the job is not done even without the gateway');
+  if (!through.done) fail('the job is not done through the gateway');
+  const due = sumBill(through.calls, CALL_MINIMUM);
+  if (charged !== due) fail(`charged ${charged} micro-roubles instead of ${due}`);
+  for (const kind of ['input', 'cacheRead', 'cacheWrite'] as const) {
+    const [before, after] = [sum(direct.calls, kind), sum(through.calls, kind)];
+    const all = sum(direct.calls, 'input') + sum(direct.calls, 'cacheRead') + sum(direct.calls, 'cacheWrite');
+    if (Math.abs(after - before) > TOLERANCE * all) fail(`${after} tokens of ${kind} instead of ${before}`);
+  }
+  if (through.thoughtsBack < direct.thoughtsBack) {
+    fail(`${through.thoughtsBack} thoughts came back instead of ${direct.thoughtsBack}`);
+  }
+}
+
+interface Reported {
+  readonly by: string;
+  readonly run: Run;
+  readonly bill: number;
+}
+
+function report({ name }: Program, version: string, { by, run, bill }: Reported): void {
+  const { calls, done, thoughtsBack, thoughtsDue } = run;
+  const counts = (['input', 'cacheRead', 'cacheWrite', 'output'] as const).map((kind) => `${sum(calls, kind)}`);
+  const thoughts = `${thoughtsBack} of ${thoughtsDue}`;
+  rows.push([name, version, by, done ? 'yes' : 'NO', `${calls.length}`, ...counts, thoughts, (bill / 1e6).toFixed(2)]);
+}
+
+function sum(calls: readonly CountedCall[], kind: keyof CountedCall): number {
+  return calls.reduce((total, call) => total + call[kind], 0);
+}
+
+/** In micro-roubles. */
+function sumBill(calls: readonly CountedCall[], minimum: number): number {
+  return calls.reduce((total, { input, cacheRead, cacheWrite, output }) => {
+    const cost =
+      input * PRICE.input + cacheRead * PRICE.cacheRead + cacheWrite * PRICE.cacheWrite + output * PRICE.output;
+    return total + Math.max(cost, minimum);
+  }, 0);
+}
+
+async function readCharged({ wallet }: TestGateway, account: TestAccount): Promise<number> {
+  await until(async () => (await wallet(account)).held === 0n);
+  return Number((await wallet(account)).charged);
+}
+
+/** The version, or nothing without the registry. */
+function install({ package: name }: Program): string | undefined {
+  const folder = join(homes, name.replaceAll('/', '+'));
+  const manifest = join(folder, 'node_modules', name, 'package.json');
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(join(folder, 'package.json'))) writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  try {
+    const args = ['install', '--no-audit', '--no-fund', '--silent', `${name}@latest`];
+    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch {
+    if (!existsSync(manifest)) return undefined;
+  }
+  return (JSON.parse(execFileSync('cat', [manifest]).toString()) as { version: string }).version;
+}
+
+async function runJob(program: Program, { baseUrl, key }: Pick<Place, 'baseUrl' | 'key'>): Promise<Run> {
+  const scratch = mkdtempSync(join(tmpdir(), 'agent-'));
+  const [folder, home] = [join(scratch, 'job'), join(scratch, 'home')];
+  writeJob(folder);
+  mkdirSync(home);
+  const place: Place = { baseUrl, key, model: `agent-${program.wire}`, folder, home, prompt: PROMPT };
+  writeSettings(program, place);
+  upstream.begin({ folder, steps: Number(steps), thinkSeconds: Number(think) });
+  const setup = program.setup ? await runProgram(program, place, program.setup(place)) : '';
+  const output = setup + (await runProgram(program, place, program.args(place)));
+  const done = isJobDone(folder) && output.includes(CLOSING);
+  if (log || !done) console.error(`== ${program.name}, ${baseUrl}\n${output.slice(-4000)}`);
+  rmSync(scratch, { recursive: true, force: true });
+  return { ...upstream.tally(), done };
+}
+
+function runProgram(program: Program, place: Place, args: readonly string[]): Promise<string> {
+  const { package: name, command, env } = program;
+  const file = join(homes, name.replaceAll('/', '+'), 'node_modules/.bin', command);
+  const { PATH, LANG } = process.env;
+  const child = spawn(file, args, {
+    cwd: place.folder,
+    env: { PATH, LANG, HOME: place.home, TERM: 'dumb', CI: '1', ...env?.(place) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => {
+    const end = (how: string) => {
+      clearTimeout(timer);
+      resolve(`${output}\n${how}`);
+    };
+    const timer = setTimeout(() => {
+      process.kill(-(child.pid as number), 'SIGKILL');
+      end('it took too long');
+    }, JOB_MS_MAX);
+    child.on('error', (error) => end(error.message)).on('exit', (code) => setTimeout(() => end(`exit ${code}`), 100));
+  });
+}
+
+function describeCatalog(url: string): object {
+  const rub = (micro: number) => `${micro}`;
+  const price = {
+    input: rub(PRICE.input),
+    output: rub(PRICE.output),
+    cacheRead: rub(PRICE.cacheRead),
+    cacheWrite: rub(PRICE.cacheWrite),
+  };
+  const upstreamOf = (plugin: string, baseUrl: string, more: object = {}) => ({
+    plugin,
+    settings: { baseUrl, apiKey: KEYS, ...more },
+  });
+  const model = (wire: WireName) => ({
+    id: `agent-${wire}`,
+    type: 'text',
+    provider: 'Scripted',
+    routes: [{ upstream: wire, model: `agent-${wire}` }],
+    price,
+    tools: true,
+    vision: true,
+    documents: true,
+    json: true,
+    reasoning: true,
+  });
+  return {
+    upstreams: {
+      messages: upstreamOf('anthropic', url),
+      chat: upstreamOf('openai-compatible', `${url}/v1`, { cacheKey: 'send', toolReasoning: 'blank' }),
+      responses: upstreamOf('openai-responses', `${url}/v1`),
+    },
+    models: [model('messages'), model('chat'), model('responses')],
+  };
+}

@@ -1,0 +1,193 @@
+// The programs that `npm run agents` installs and runs: how each is pointed at an address, a key and a model.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export type WireName = 'messages' | 'chat' | 'responses';
+
+export interface Place {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly model: string;
+  /** The scratch repository. */
+  readonly folder: string;
+  readonly home: string;
+  readonly prompt: string;
+}
+
+export interface Program {
+  readonly name: string;
+  /** In the registry of npm; the newest version is installed. */
+  readonly package: string;
+  readonly command: string;
+  readonly wire: WireName;
+  /** Files by path, below the home unless absolute. */
+  files?(place: Place): Readonly<Record<string, string>>;
+  env?(place: Place): Readonly<Record<string, string>>;
+  /** Arguments of a run before, which stores settings. */
+  setup?(place: Place): readonly string[];
+  args(place: Place): readonly string[];
+}
+
+/** For clients that append `/v1/messages` themselves. */
+const origin = ({ baseUrl }: Place) => baseUrl.replace(/\/v1$/, '');
+
+const opencode = (wire: WireName, sdk: string): Program => ({
+  name: `opencode, ${sdk}`,
+  package: 'opencode-ai',
+  command: 'opencode',
+  wire,
+  files: ({ baseUrl, key, model, folder }) => ({
+    [join(folder, 'opencode.json')]: JSON.stringify({
+      $schema: 'https://opencode.ai/config.json',
+      provider: {
+        gate: {
+          npm: sdk,
+          name: 'Gate',
+          options: { baseURL: baseUrl, apiKey: key },
+          models: { [model]: { reasoning: true, tool_call: true, limit: { context: 128_000, output: 8192 } } },
+        },
+      },
+      model: `gate/${model}`,
+      small_model: `gate/${model}`,
+      autoupdate: false,
+      share: 'disabled',
+      permission: { '*': 'allow' },
+    }),
+  }),
+  args: ({ prompt }) => ['run', prompt],
+});
+
+const copilot = (wire: WireName, type: string, api: string): Program => ({
+  name: `Copilot CLI, ${wire}`,
+  package: '@github/copilot',
+  command: 'copilot',
+  wire,
+  env: (place) => ({
+    COPILOT_PROVIDER_TYPE: type,
+    COPILOT_PROVIDER_BASE_URL: type === 'anthropic' ? origin(place) : place.baseUrl,
+    COPILOT_PROVIDER_API_KEY: place.key,
+    COPILOT_PROVIDER_WIRE_API: api,
+    COPILOT_MODEL: place.model,
+  }),
+  args: ({ prompt }) => ['-p', prompt, '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
+});
+
+export const PROGRAMS: readonly Program[] = [
+  {
+    name: 'Claude Code',
+    package: '@anthropic-ai/claude-code',
+    command: 'claude',
+    wire: 'messages',
+    env: (place) => ({
+      ANTHROPIC_BASE_URL: origin(place),
+      ANTHROPIC_AUTH_TOKEN: place.key,
+      ANTHROPIC_MODEL: place.model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: place.model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '8192',
+      MAX_THINKING_TOKENS: '4000',
+    }),
+    args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash Read Edit'],
+  },
+  {
+    name: 'Codex CLI',
+    package: '@openai/codex',
+    command: 'codex',
+    wire: 'responses',
+    files: ({ baseUrl, model }) => ({
+      '.codex/config.toml': [
+        `model = "${model}"`,
+        'model_provider = "gate"',
+        'model_context_window = 128000',
+        'model_reasoning_effort = "medium"',
+        '[model_providers.gate]',
+        'name = "Gate"',
+        `base_url = "${baseUrl}"`,
+        'env_key = "GATE_KEY"',
+        'wire_api = "responses"',
+        '',
+      ].join('\n'),
+    }),
+    env: ({ key }) => ({ GATE_KEY: key }),
+    args: ({ prompt }) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
+  },
+  opencode('chat', '@ai-sdk/openai-compatible'),
+  opencode('messages', '@ai-sdk/anthropic'),
+  opencode('responses', '@ai-sdk/openai'),
+  {
+    name: 'Qwen Code',
+    package: '@qwen-code/qwen-code',
+    command: 'qwen',
+    wire: 'chat',
+    files: () => ({
+      '.qwen/settings.json': JSON.stringify({
+        memory: { enableManagedAutoMemory: false },
+        privacy: { usageStatisticsEnabled: false },
+        general: { disableAutoUpdate: true },
+      }),
+    }),
+    env: ({ baseUrl, key, model }) => ({ OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: key, OPENAI_MODEL: model }),
+    args: ({ prompt }) => ['--auth-type', 'openai', '-y', '-p', prompt],
+  },
+  {
+    name: 'pi',
+    package: '@mariozechner/pi-coding-agent',
+    command: 'pi',
+    wire: 'chat',
+    files: ({ baseUrl, model }) => ({
+      '.pi/agent/models.json': JSON.stringify({
+        providers: {
+          gate: {
+            baseUrl,
+            api: 'openai-completions',
+            apiKey: 'GATE_KEY',
+            models: [
+              { id: model, name: model, reasoning: true, input: ['text'], contextWindow: 128_000, maxTokens: 8192 },
+            ],
+          },
+        },
+      }),
+    }),
+    env: ({ key }) => ({ GATE_KEY: key, PI_OFFLINE: '1' }),
+    args: ({ prompt, model }) => ['--provider', 'gate', '--model', model, '-p', prompt],
+  },
+  {
+    name: 'Cline',
+    package: 'cline',
+    command: 'cline',
+    wire: 'chat',
+    setup: ({ baseUrl, key, model }) => ['auth', '-p', 'openai', '-k', key, '-m', model, '-b', baseUrl],
+    args: ({ prompt }) => ['-P', 'openai', '--auto-approve', 'true', prompt],
+  },
+  {
+    name: 'Continue',
+    package: '@continuedev/cli',
+    command: 'cn',
+    wire: 'chat',
+    files: ({ baseUrl, key, model }) => ({
+      'config.yaml': [
+        'name: job',
+        'version: 0.0.1',
+        'schema: v1',
+        'models:',
+        `  - { name: gate, provider: openai, model: ${model}, apiBase: "${baseUrl}", apiKey: ${key}, roles: [chat], capabilities: [tool_use] }`,
+        '',
+      ].join('\n'),
+    }),
+    env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
+    args: ({ home, prompt }) => ['--config', join(home, 'config.yaml'), '--auto', '-p', prompt],
+  },
+  copilot('messages', 'anthropic', 'completions'),
+  copilot('chat', 'openai', 'completions'),
+  copilot('responses', 'openai', 'responses'),
+];
+
+/** Writes the settings of a program. */
+export function writeSettings(program: Program, place: Place): void {
+  for (const [path, content] of Object.entries(program.files?.(place) ?? {})) {
+    const file = path.startsWith('/') ? path : join(place.home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+}

@@ -1,0 +1,122 @@
+// The scripted upstream of `npm run agents`: a model that does the job with the tools of whoever asks, thinks before each
+// step, caches prompts and counts tokens, in three wire formats.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CLOSING, canDoJob, type Job, nextCall, STEPS_MIN } from './job.ts';
+import { countTokens, PromptCache, type PromptCounts } from './prompt-cache.ts';
+import type { Answer, Json, Turn, Wire } from './turn.ts';
+import { chat } from './wire-chat.ts';
+import { messages } from './wire-messages.ts';
+import { responses } from './wire-responses.ts';
+
+const WIRES: readonly Wire[] = [messages, chat, responses];
+
+/** What the upstream has counted. */
+export interface Tally {
+  readonly calls: readonly CountedCall[];
+  /** Reasoning that the vendor needs back, and how much of it came back. */
+  readonly thoughtsDue: number;
+  readonly thoughtsBack: number;
+}
+
+export interface CountedCall extends PromptCounts {
+  readonly output: number;
+}
+
+export interface AgentUpstream {
+  readonly url: string;
+  /** Starts counting anew. */
+  begin(job: Job): void;
+  tally(): Tally;
+  close(): Promise<void>;
+}
+
+export async function startAgentUpstream(): Promise<AgentUpstream> {
+  const cache = new PromptCache();
+  let job: Job = { folder: '', steps: STEPS_MIN, thinkSeconds: 0 };
+  let calls: CountedCall[] = [];
+  let thoughtsDue = 0;
+  let thoughtsBack = 0;
+
+  function answer(key: string, model: string, turn: Turn): Answer {
+    const counts = cache.take(key, turn.prompt);
+    const id = `${calls.length + 1}`.padStart(6, '0');
+    const isJob = canDoJob(turn.tools);
+    const call = isJob ? nextCall(turn.tools, turn.calls, job) : undefined;
+    const thought = isJob && turn.thinks ? think(turn.calls, job) : undefined;
+    const said = isJob ? CLOSING : 'A short answer';
+    const reasoning = countTokens(thought ?? '');
+    const output = reasoning + countTokens(call?.input ?? said);
+    calls.push({ ...counts, output });
+    if (isJob && turn.thinks) {
+      thoughtsDue += turn.calls;
+      thoughtsBack += turn.thoughtsBack;
+    }
+    return { id, model, thought, text: call ? undefined : said, call, counts, output, reasoning };
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url?.split('?')[0];
+    const wire = WIRES.find((each) => path === each.path);
+    if (!wire || request.method !== 'POST') {
+      const models = { object: 'list', data: [] };
+      response.writeHead(path === '/v1/models' ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(path === '/v1/models' ? models : { error: { message: `no ${path}` } }));
+      return;
+    }
+    const body = JSON.parse(await text(request)) as Json;
+    const { authorization, 'x-api-key': apiKey } = request.headers;
+    const turn = wire.read(body);
+    const answered = answer(String(apiKey ?? authorization), String(body.model), turn);
+    if (turn.isStream) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const isSlow = turn.calls === 0 && job.thinkSeconds > 0;
+      for (const event of wire.stream(answered)) {
+        if (isSlow && IS_THOUGHT.test(JSON.stringify(event))) await sleep(1000);
+        response.write(writeEvent(event));
+      }
+      response.end();
+    } else {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(wire.write(answered)));
+    }
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error) => {
+      process.stderr.write(`the scripted upstream failed: ${error.stack}\n`);
+      response.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    begin(next) {
+      job = next;
+      calls = [];
+      thoughtsDue = 0;
+      thoughtsBack = 0;
+    },
+    tally: () => ({ calls, thoughtsDue, thoughtsBack }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An event with a piece of reasoning, in any format. */
+const IS_THOUGHT = /thinking_delta|"reasoning_content"|reasoning_summary_text\.delta/;
+
+function think(calls: number, { thinkSeconds }: Job): string {
+  const thought = `Step ${calls + 1}: what is next follows from what was seen.`;
+  return calls === 0 ? `${thought}${' word'.repeat(thinkSeconds)}` : thought;
+}
+
+function writeEvent(event: Json | string): string {
+  if (typeof event === 'string') return `data: ${event}\n\n`;
+  const name = typeof event.type === 'string' ? `event: ${event.type}\n` : '';
+  return `${name}data: ${JSON.stringify(event)}\n\n`;
+}
