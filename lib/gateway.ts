@@ -20,7 +20,7 @@ import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
-import { createLateFetcher } from './media/fetcher.ts';
+import { createLateFetcher, type FetchLimits } from './media/fetcher.ts';
 import { createResults } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -88,6 +88,7 @@ export interface Timings {
   readonly bodyLimits?: BodyLimits;
   /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number;
+  readonly fetchLimits?: Partial<FetchLimits>;
 }
 
 interface GatewayOptions {
@@ -132,7 +133,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   reportRequests(http, { log, metrics, throttle });
 
   const { limiter, onPeers } = openLimiter(store, member);
-  const media = openMedia(config, { store, publicUrl, metrics });
+  const media = openMedia(config, { store, publicUrl, metrics, limits: timings.fetchLimits });
   const mailer = openMailer(config);
   const { webhooks, results } = media;
   const alerts = createAlerts({ store, log, publicUrl, mailer, fetcher: webhooks, everyMs: timings.alertsEveryMs });
@@ -273,13 +274,14 @@ const HOUR_MS = 3_600_000;
 interface MediaParts extends Pick<Foundation, 'store'> {
   readonly publicUrl: () => string;
   readonly metrics: Metrics | undefined;
+  readonly limits: Partial<FetchLimits> | undefined;
 }
 
-function openMedia(config: Config, { store, publicUrl, metrics }: MediaParts) {
-  const fetcher = createLateFetcher(readOrigins(config.imageTrustedOrigins), publicUrl);
+function openMedia(config: Config, { store, publicUrl, metrics, limits }: MediaParts) {
+  const fetcher = createLateFetcher({ trustedOrigins: readOrigins(config.imageTrustedOrigins), limits }, publicUrl);
   // Owners choose where alerts are posted to, so the trusted origins of images are not theirs to use.
   const webhookOrigins = readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS');
-  const webhooks = createLateFetcher(webhookOrigins, publicUrl);
+  const webhooks = createLateFetcher({ trustedOrigins: webhookOrigins, limits }, publicUrl);
   const results = createResults({
     media: store.media,
     fetcher,

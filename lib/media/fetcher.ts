@@ -24,10 +24,10 @@ export interface FetcherOptions {
   readonly resolve?: Resolve;
   /** Replaces the system's connect. */
   readonly dial?: Dial;
-  readonly limits?: Partial<FetchLimits>;
+  readonly limits?: Partial<FetchLimits> | undefined;
 }
 
-interface FetchLimits {
+export interface FetchLimits {
   /** For an image, from checking its URL to its last byte. */
   readonly imageMs: number;
   /** For a post, until the head of the response. */
@@ -202,10 +202,13 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
 }
 
 /** A fetcher that is created on first use: the public URL may be unknown before the start. */
-export function createLateFetcher(trustedOrigins: ReadonlySet<string>, publicUrl: () => string): () => Fetcher {
+export function createLateFetcher(
+  options: Pick<FetcherOptions, 'trustedOrigins' | 'limits'>,
+  publicUrl: () => string,
+): () => Fetcher {
   let made: Fetcher | undefined;
   return () => {
-    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
+    made ??= createFetcher({ ...options, ownOrigin: publicUrl() });
     return made;
   };
 }

@@ -111,7 +111,7 @@ describe('hostile requests for videos', () => {
 
   before(async () => {
     upstream = await startFilmUpstream();
-    gateway = await startGateway({ catalog: filmCatalog(upstream.url) });
+    gateway = await startGateway({ catalog: filmCatalog(upstream.url), timings: { fetchLimits: { stepMs: 50 } } });
     account = await gateway.account();
   });
   afterEach(async () => {

@@ -1,23 +1,20 @@
-// Pictures whose upstream names a link before the file is there: the link is tried again, within the time of the call.
+// Images whose upstream names a link before the file is there: the link is tried again, within the time of the call.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { send } from '../../testkit/client.ts';
+import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
 import { HTML, PNG } from '../media/pictures.ts';
 
 const PRICE = 10_000_000n;
-/** How often something else comes in place of what is late. */
-const TIMES = 1;
-
 interface Vendor {
   readonly base: string;
   readonly model?: string;
-  readonly submitted: (picture: string) => object;
-  readonly completed?: (picture: string) => object;
-  /** The request between poll and picture. */
-  readonly result?: { readonly path: RegExp; readonly found: (picture: string) => object };
+  readonly submitted: (url: string) => object;
+  readonly completed?: (url: string) => object;
+  /** The request between the last poll and the image. */
+  readonly result?: { readonly path: RegExp; readonly found: (url: string) => object };
 }
 
 const VENDORS: Readonly<Record<string, Vendor>> = {
@@ -61,21 +58,51 @@ const FILES: Readonly<Record<string, Answer>> = {
   'a broken connection': cut,
 };
 
-/** The same for every vendor: two of them are enough for those whose pictures are jobs. */
+/** The same for every vendor: two of them are enough for those whose images are jobs. */
 const FILES_OF_JOBS = Object.entries(FILES).filter(([what]) => ['a 404', 'a page'].includes(what));
 
-const RESULTS: Readonly<Record<string, Answer>> = {
+const RESULTS = Object.entries({
   'a 400 “in progress”': answer(400, { detail: 'Request is still in progress' }),
   'a 404': answer(404),
-};
+});
+
+interface Case {
+  readonly plugin: string;
+  readonly what: string;
+  /** The request that is answered so at first. */
+  readonly at: 'file' | 'result' | 'poll';
+  readonly answer: Answer;
+  /** How often it is answered so. */
+  readonly times: number;
+  readonly asked: { submissions: number; late: number };
+}
+
+function listCases(plugin: string, { completed, result }: Vendor): readonly Case[] {
+  const answers = {
+    file: completed ? FILES_OF_JOBS : Object.entries(FILES),
+    result: result ? RESULTS : [],
+    poll: completed ? RESULTS : [],
+  };
+  return (['file', 'result', 'poll'] as const).flatMap((at) =>
+    answers[at].map(([what, answer]) => ({ plugin, what, at, answer, times: 1, asked: { submissions: 0, late: 0 } })),
+  );
+}
 
 describe('images that are completed before their file is there', () => {
+  const cases = Object.entries(VENDORS).flatMap(([plugin, vendor]) => listCases(plugin, vendor));
+  const never: Case = {
+    plugin: 'openai-images',
+    what: 'a 404',
+    at: 'file',
+    answer: answer(404),
+    times: Number.POSITIVE_INFINITY,
+    asked: { submissions: 0, late: 0 },
+  };
+  const all = [...cases, never];
   let server: Server;
   let gateway: TestGateway;
-  let account: TestAccount;
-  let late: { readonly at: 'file' | 'result' | 'poll'; readonly answer: Answer; readonly times: number };
-  const asked = { submissions: 0, late: 0 };
-  const names = Object.keys(VENDORS);
+  /** All calls run at the same time, as they mostly wait. */
+  let calls: readonly { readonly account: TestAccount; readonly reply: Promise<Reply> }[];
 
   before(async () => {
     server = createServer(async (request, response) => {
@@ -84,13 +111,12 @@ describe('images that are completed before their file is there', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     gateway = await startGateway({ catalog: catalogOf(), env: { TOTAL_TIMEOUT_MS: '20000' } });
+    const accounts: TestAccount[] = [];
+    for (const _ of cases) accounts.push(await gateway.account());
+    calls = accounts.map((account, at) => ({ account, reply: draw(gateway, account, at) }));
   });
-  beforeEach(async () => {
-    Object.assign(asked, { submissions: 0, late: 0 });
-    account = await gateway.account();
-  });
-  afterEach(() => gateway.checkMoney());
   after(async () => {
+    await gateway.checkMoney();
     await gateway.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -98,76 +124,59 @@ describe('images that are completed before their file is there', () => {
 
   const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  /** Each case has an upstream and a model of its own. */
   function catalogOf(): object {
-    const upstreams = names.map((plugin, at) => {
+    const upstreams = all.map(({ plugin }, at) => {
       const { base } = VENDORS[plugin] as Vendor;
       return [`up-${at}`, { plugin, settings: { baseUrl: `${origin()}/${at}${base}`, apiKey: 'up-key' } }];
     });
     const price = { request: '10' };
-    const models = names.map((plugin, at) => {
-      const routes = [{ upstream: `up-${at}`, model: VENDORS[plugin]?.model ?? 'm' }];
+    const models = all.map(({ plugin, times }, at) => {
+      const route = { upstream: `up-${at}`, model: VENDORS[plugin]?.model ?? 'm' };
+      const routes = times === 1 ? [route] : [route, { ...route, model: 'other' }];
       return { id: `draw-${at}`, type: 'image', provider: 'Test', price, routes };
     });
     return { upstreams: Object.fromEntries(upstreams), models };
   }
 
-  /** The first folder of a path is the upstream. */
+  /** The first folder of a path is the case. */
   function route({ method, url = '' }: IncomingMessage): Answer {
-    const [, upstream = ''] = url.split('/');
-    const vendor = VENDORS[names[Number(upstream)] ?? ''] as Vendor;
-    const picture = `${origin()}/${upstream}/files/1.png`;
+    const [, folder = ''] = url.split('/');
+    const late = all[Number(folder)] as Case;
+    const vendor = VENDORS[late.plugin] as Vendor;
+    const image = `${origin()}/${folder}/files/1.png`;
     if (method === 'POST') {
-      asked.submissions += 1;
-      return answer(200, vendor.submitted(picture));
+      late.asked.submissions += 1;
+      return answer(200, vendor.submitted(image));
     }
     const at = url.endsWith('.png') ? 'file' : vendor.result?.path.test(url) ? 'result' : 'poll';
-    if (at === late.at) asked.late += 1;
-    if (at === late.at && asked.late <= late.times) return late.answer;
+    if (at === late.at) late.asked.late += 1;
+    if (at === late.at && late.asked.late <= late.times) return late.answer;
     if (at === 'file') return answer(200, PNG, 'image/png');
-    return answer(200, (at === 'result' && vendor.result?.found(picture)) || vendor.completed?.(picture));
+    return answer(200, (at === 'result' && vendor.result?.found(image)) || vendor.completed?.(image));
   }
 
-  const draw = (at: number) =>
-    send(gateway.url + GENERATIONS, { key: account.key, body: { model: `draw-${at}`, prompt: 'a hill' } });
+  const draw = ({ url }: TestGateway, { key }: TestAccount, at: number) =>
+    send(url + GENERATIONS, { key, body: { model: `draw-${at}`, prompt: 'a hill' } });
 
-  for (const [at, name] of names.entries()) {
-    const kinds = [
-      ...(VENDORS[name]?.completed ? FILES_OF_JOBS : Object.entries(FILES)).map(
-        ([what, answer]) => ({ what, at: 'file', answer }) as const,
-      ),
-      ...Object.entries(VENDORS[name]?.result ? RESULTS : {}).map(
-        ([what, answer]) => ({ what, at: 'result', answer }) as const,
-      ),
-      ...Object.entries(VENDORS[name]?.completed ? RESULTS : {}).map(
-        ([what, answer]) => ({ what, at: 'poll', answer }) as const,
-      ),
-    ];
-    for (const { what, ...kind } of kinds) {
-      it(`are delivered when it is: ${name}, ${what} for the ${kind.at}`, async function () {
-        this.timeout(20_000);
-        late = { ...kind, times: TIMES };
-        const reply = await draw(at);
-        expect(reply.status, reply.text).to.equal(200);
-        expect(asked).to.deep.equal({ submissions: 1, late: TIMES + 1 });
-        expect((await gateway.wallet(account)).charged).to.equal(PRICE);
-      });
-    }
+  for (const [place, { plugin, what, at, asked }] of cases.entries()) {
+    it(`delivers them when it is: ${plugin}, ${what} for the ${at}`, async () => {
+      const { account, reply } = calls[place] as (typeof calls)[number];
+      const { status, text } = await reply;
+      expect(status, text).to.equal(200);
+      expect(asked).to.deep.equal({ submissions: 1, late: 2 });
+      expect((await gateway.wallet(account)).charged).to.equal(PRICE);
+    });
   }
 
-  it('are refunded when it never is, and another route has been asked before', async function () {
-    this.timeout(20_000);
-    const catalog = catalogOf() as { models: { routes: object[] }[] };
-    const [first] = catalog.models;
-    first?.routes.push({ upstream: 'up-0', model: 'other' });
-    const short = await startGateway({ catalog, env: { TOTAL_TIMEOUT_MS: '4000' } });
-    late = { at: 'file', answer: answer(404), times: Number.POSITIVE_INFINITY };
-    const owner = await short.account();
-    const body = { model: 'draw-0', prompt: 'a hill' };
-    const reply = await send(short.url + GENERATIONS, { key: owner.key, body });
+  it('refunds them when it never is, after asking another route', async () => {
+    const short = await startGateway({ catalog: catalogOf(), env: { TOTAL_TIMEOUT_MS: '4000' } });
+    const account = await short.account();
+    const reply = await draw(short, account, all.indexOf(never));
     expect(reply.status).to.equal(502);
     expect(reply.json.error.message).to.equal('The upstream provider failed. Charge refunded.');
-    expect(asked.submissions).to.equal(2);
-    expect((await short.wallet(owner)).charged).to.equal(0n);
+    expect(never.asked.submissions).to.equal(2);
+    expect((await short.wallet(account)).charged).to.equal(0n);
     await short.checkMoney();
     await short.stop();
   });

@@ -206,7 +206,10 @@ describe('refusals of images', () => {
 
   before(async () => {
     upstream = await startUpstream(pictureAnswer(PNG));
-    gateway = await startGateway({ catalog: imageCatalog(upstream.url), timings: { bodyLimits: { idleMs: 300 } } });
+    gateway = await startGateway({
+      catalog: imageCatalog(upstream.url),
+      timings: { bodyLimits: { idleMs: 300 }, fetchLimits: { stepMs: 50 } },
+    });
     account = await gateway.account();
   });
   afterEach(async () => {
