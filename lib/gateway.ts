@@ -89,6 +89,8 @@ export interface Timings {
   /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number;
   readonly fetchLimits?: Partial<FetchLimits>;
+  /** How long a key that was read from the store counts as unchanged. */
+  readonly keyCacheMs?: number;
 }
 
 interface GatewayOptions {
@@ -300,13 +302,13 @@ interface ServiceParts extends Pick<Services, 'limiter' | 'throttle' | 'topups' 
   readonly engines: ReturnType<typeof openEngines>;
 }
 
-function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: Timings): Services {
+function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, keyCacheMs }: Timings): Services {
   const { store, log, media, engines } = parts;
   return {
     store,
     catalog: parts.catalog.current,
     upstreams: engines.upstreams,
-    holders: openHolders(config, store, log),
+    holders: openHolders(config, { store, log, ttlMs: keyCacheMs }),
     limiter: parts.limiter,
     throttle: parts.throttle,
     text: engines.text,
@@ -328,9 +330,13 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: 
   };
 }
 
-function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
+interface HolderParts extends Pick<Foundation, 'store' | 'log'> {
+  readonly ttlMs: number | undefined;
+}
+
+function openHolders({ keyPrefix }: Config, { store, log, ttlMs }: HolderParts): Holders {
   const onFlushError = (err: unknown) => log.warn({ err }, 'could not write the usage counters of keys');
-  return createHolders({ store, prefix: keyPrefix, onFlushError });
+  return createHolders({ store, prefix: keyPrefix, ttlMs, onFlushError });
 }
 
 function readEngineSettings(

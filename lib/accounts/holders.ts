@@ -13,7 +13,7 @@ export interface HoldersOptions {
   /** `config.keyPrefix`. */
   readonly prefix: string;
   /** How long a row is used without reading it again; revocations and suspensions take effect within this time. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** The maximum of cached keys. */
   readonly holdersMax?: number;
   /** How often the usage counters are written. */

@@ -151,8 +151,8 @@ describe('what an answer is billed that', () => {
       env: { IDLE_TIMEOUT_MS: '300' },
     });
   });
-  afterEach(() => gateway.checkMoney());
   after(async () => {
+    await gateway.checkMoney();
     await gateway.stop();
     await upstream.close();
   });

@@ -47,10 +47,10 @@ for (const kind of longer([SQLITE], STORES)) {
       const LONG = 'word'.repeat(6000);
       const long = (more: object = {}) => ask('hi', { model: 'proxied', max_tokens: 512, ...more });
 
-      it('keeps a wallet of 1000 RUB far from zero with 300 concurrent calls', async () => {
+      it('keeps a wallet of 1000 RUB far from zero however many calls are concurrent', async () => {
         upstream.behave(chatAnswer(LONG));
         const account = await gateway.account('1000');
-        const calls = Array.from({ length: 300 }, () =>
+        const calls = Array.from({ length: longer(60, 300) }, () =>
           send(gateway.url + MESSAGES, { key: account.key, body: long() }),
         );
         const statuses = (await Promise.all(calls)).map(({ status }) => status);

@@ -8,6 +8,8 @@ import { newAuto } from '../contract/store/payments.ts';
 
 const RUB = 1_000_000n;
 const WALLET = '/account/wallet';
+/** A wallet is checked once a second at most. */
+const CHECKED_MS = 1100;
 const DOT =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const picture = { type: 'image_url', image_url: { url: DOT } };
@@ -28,45 +30,50 @@ const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
 describe('a call refused for lack of money', function () {
   this.timeout(60_000);
   let test: TestGateway;
-  let account: TestAccount;
-  let owner: Visitor;
+  const accounts = new Map<string, TestAccount>();
 
   before(async () => {
     test = await startGateway({ catalog: { autoTopup: { perDay: 20 } }, env: { SANDBOX: 'on' } });
-    account = await test.account('0');
-    owner = await setUpOwner(test, account.id);
-    await pay({ save: 'yes' });
-    const [card] = await test.store.payments.methods(account.id);
-    // Only a refused call sets it off: nothing is below 0 RUB.
-    const wish = { threshold: 0n, amount: 500n * RUB, cap: 100_000n * RUB, method: card?.id ?? '' };
-    await test.store.payments.changeAutoTopup(newAuto(account.id, wish));
-    await pay({});
+    for (const name of Object.keys(CALLS)) accounts.set(name, await createPayer());
+    await new Promise((resolve) => setTimeout(resolve, CHECKED_MS));
   });
   after(async () => {
     await test.checkMoney();
     await test.stop();
   });
 
+  /** An account with an empty wallet and an automatic top-up. */
+  async function createPayer(): Promise<TestAccount> {
+    const account = await test.account('0');
+    const owner = await setUpOwner(test, account.id);
+    await pay(owner, { save: 'yes' });
+    const [card] = await test.store.payments.methods(account.id);
+    // Only a refused call sets it off: nothing is below 0 RUB.
+    const wish = { threshold: 0n, amount: 500n * RUB, cap: 100_000n * RUB, method: card?.id ?? '' };
+    await test.store.payments.changeAutoTopup(newAuto(account.id, wish));
+    await pay(owner, {});
+    await until(async () => (await test.store.payments.autoTopup(account.id))?.order === null);
+    await applied(test.store, adjust(account.id, -(await readBalance(account))));
+    return account;
+  }
+
   /** Pays on the pages; the credit lets the gateway see the automatic top-up. */
-  async function pay(more: Readonly<Record<string, string>>): Promise<void> {
+  async function pay(owner: Visitor, more: Readonly<Record<string, string>>): Promise<void> {
     const { headers } = await owner.submit(WALLET, { amount: '1000', ...more });
     const { text } = await owner.get(String(headers.location));
     const link = /class="button" href="([^"]+)"/.exec(text)?.[1] ?? '';
     await owner.post(new URL(link).pathname, { button: 'paid', card: 'good' });
   }
 
-  const avail = async () => (await test.wallet(account)).avail;
+  const readBalance = async (account: TestAccount) => (await test.wallet(account)).avail;
 
   for (const [name, [path, body]] of Object.entries(CALLS)) {
     it(`succeeds a moment later: ${name}`, async () => {
-      await until(async () => (await test.store.payments.autoTopup(account.id))?.order === null);
-      await applied(test.store, adjust(account.id, -(await avail())));
-      // A wallet is checked once a second at most.
-      await new Promise((resolve) => setTimeout(resolve, 1100));
+      const account = accounts.get(name) as TestAccount;
       const { status, text } = await send(test.url + path, { key: account.key, body });
       expect(status, text).to.equal(402);
-      await until(async () => (await avail()) >= 500n * RUB, 10_000);
-      expect(await avail()).to.equal(500n * RUB);
+      await until(async () => (await readBalance(account)) >= 500n * RUB, 10_000);
+      expect(await readBalance(account)).to.equal(500n * RUB);
     });
   }
 });
