@@ -32,6 +32,8 @@ export interface Catalog {
   readonly smart: SmartModel | undefined;
   /** Usable models for calls with images, in order of preference. */
   readonly vision: readonly TextModel[];
+  /** True if they also answer keys that are limited to other models. */
+  readonly visionBeyondLimits?: boolean;
   /** The models of requests that name none; undefined if no listed model is usable. */
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
@@ -60,7 +62,17 @@ export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, O
     edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
   };
   const retired = new Map(Object.entries(file.retired));
-  return { models, byName, smart, vision, defaults, retired, autoTopup: readTopupBounds(file.autoTopup), warnings };
+  return {
+    models,
+    byName,
+    smart,
+    vision,
+    ...(file.visionBeyondLimits && { visionBeyondLimits: true }),
+    defaults,
+    retired,
+    autoTopup: readTopupBounds(file.autoTopup),
+    warnings,
+  };
 }
 
 /** The models of a list that have the right type and a route. */

@@ -31,6 +31,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const models: ModelEntry[] = [];
   const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
   const vision: string[] = [];
+  let visionBeyondLimits = false;
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
   const sources = new Map<string, string>();
@@ -48,11 +49,12 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     }
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
+    visionBeyondLimits ||= part.visionBeyondLimits === true;
     defaults.image.push(...(part.defaults?.image ?? []));
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  return { upstreams, payments, autoTopup, models, smart, vision, defaults, retired, sources };
+  return { upstreams, payments, autoTopup, models, smart, vision, visionBeyondLimits, defaults, retired, sources };
 }
 
 function addEach<T>(

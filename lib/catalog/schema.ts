@@ -13,6 +13,8 @@ export interface CatalogFile {
   readonly models: readonly ModelEntry[];
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
+  /** True if these models also answer keys that are limited to other models. */
+  readonly visionBeyondLimits?: boolean;
   readonly defaults: { readonly image: readonly string[]; readonly edit: readonly string[] };
   /** Retired id → the id to use instead. */
   readonly retired: Readonly<Record<string, string>>;
@@ -72,7 +74,7 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: TextPriceEntry;
-  /** Understands images. Informative only: the catalog's `vision` list decides which models answer them. */
+  /** Understands images, and answers calls with images itself. */
   readonly vision: boolean;
   /** Supports tools. */
   readonly tools: boolean;
@@ -216,6 +218,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   ),
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,
+  visionBeyondLimits: Joi.boolean(),
   defaults: Joi.object({ image: names, edit: names }),
   retired: Joi.object().pattern(name, name),
 }).prefs({

@@ -52,6 +52,7 @@ describe('catalog files', () => {
       ],
       smart: { lite: [], standard: [], heavy: [] },
       vision: [],
+      visionBeyondLimits: false,
       defaults: { image: [], edit: [] },
       retired: {},
     });

@@ -151,16 +151,18 @@ describe('limits of a key', () => {
       expect(message).to.contain('`smart`');
     });
 
-    it(`judge a call with images by the model it names on ${path}`, async () => {
+    it(`let a call with images be answered only by models that they name on ${path}`, async () => {
       const part =
         path === CHAT
           ? { type: 'image_url', image_url: { url: PICTURE } }
           : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
       const call = (model: string) => ({ model, messages: [{ role: 'user', content: [part] }], max_tokens: 100 });
       const { key } = await issue({ models: ['small'] });
-      const reply = await post(key, path, call('small'));
-      expect([reply.status, reply.json.model]).to.deep.equal([200, 'eye']);
+      expectRefusal(await post(key, path, call('small')), path, FORBIDDEN);
       expectRefusal(await post(key, path, call('eye')), path, FORBIDDEN);
+      const { key: wider } = await issue({ models: ['small', 'eye'] });
+      const reply = await post(wider, path, call('small'));
+      expect([reply.status, reply.json.model]).to.deep.equal([200, 'eye']);
     });
   }
 

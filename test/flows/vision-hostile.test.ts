@@ -178,9 +178,17 @@ describe('hostile images', () => {
         expect([status, json.model]).to.deep.equal([200, 'eye-a']);
       });
 
-      it("goes by the list of vision models, not by the model's own mark", async () => {
+      it('is answered by the requested model if it sees, and else by another one', async () => {
         const { json } = await call(path, [inline(BASE64)], { model: 'eye-b' });
-        expect([json.model, json.billing.rub_per_mtok_in]).to.deep.equal(['eye-a', 9]);
+        expect([json.model, json.billing.rub_per_mtok_in]).to.deep.equal(['eye-b', 9]);
+        const asked: unknown[] = [];
+        upstream.behave((each) => {
+          asked.push(each.body.model);
+          return (each.body.model === 'up-eye-b' ? answerStatus(503) : chatAnswer('From a.'))(each);
+        });
+        const other = await call(path, [inline(BASE64)], { model: 'eye-b' });
+        expect([other.status, other.json.model]).to.deep.equal([200, 'eye-a']);
+        expect(asked).to.deep.equal(['up-eye-b', 'up-eye-a']);
       });
 
       it('says on a stream that no vision model answers, and refunds', async () => {

@@ -11,8 +11,11 @@ import { isTextDocument, readAttachment } from './files.ts';
 import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
 import { readThinkingBlock } from './thoughts.ts';
 
-/** Images per message of a user or a tool; other roles have neither images nor documents. */
+/** Images in a user message; those in results of tools are not among them. */
 export const IMAGES_MAX = 4;
+/** Images of a whole request. */
+export const IMAGES_TOTAL_MAX = 100;
+/** Other roles have neither images nor documents. */
 const WITH_FILES: ReadonlySet<string> = new Set(['user', 'tool', 'function', '']);
 /** How deep nested blocks are searched for text. */
 const DEPTH_MAX = 4;
@@ -30,13 +33,19 @@ export interface Reading {
 /** Documents of any kind, and what models refuse that take none. */
 export interface FoundFiles {
   hasAny: boolean;
+  images: number;
   hasReferences?: true;
   document?: string;
   audio?: string;
 }
 
 export function startReading(role: string, calls: OpenCalls, files: FoundFiles): Reading {
-  return { role, calls, files, imagesLeft: WITH_FILES.has(role) ? IMAGES_MAX : 0 };
+  return { role, calls, files, imagesLeft: countAllowed(role) };
+}
+
+function countAllowed(role: string): number {
+  if (!WITH_FILES.has(role)) return 0;
+  return role === 'user' ? IMAGES_MAX : IMAGES_TOTAL_MAX;
 }
 
 /** Texts of white space alone are left out: vendors refuse them, and they say nothing. */
@@ -102,9 +111,8 @@ const PLURALS = { document: 'documents', audio: 'audio' } as const;
 /** `{ type: "tool_result", tool_use_id, content, is_error }` */
 function readResult(block: WireBlock, field: string, reading: Reading): RequestResult {
   const { id, name } = reading.calls.answer(block.tool_use_id, `${field}.tool_use_id`);
-  const inner: Reading = { ...reading, role: '' };
+  const inner = startReading('', reading.calls, reading.files);
   const content = readContent(block.content ?? '', `${field}.content`, inner);
-  reading.imagesLeft = inner.imagesLeft;
   const result = createResult({ id, name }, content);
   return { ...result, isError: readIsError(block.is_error, `${field}.is_error`), ...readCacheMarker(block, field) };
 }
@@ -134,6 +142,11 @@ function readNextImage(
 ): RequestImage {
   // Before it is decoded, so that one image too many costs nothing.
   if (reading.imagesLeft === 0) throw invalidField(field, describeImageLimit(reading.role));
+  const { files } = reading;
+  if (files.images === IMAGES_TOTAL_MAX) {
+    throw invalidField('messages', `must contain at most ${pluralize(IMAGES_TOTAL_MAX, 'image')} in all`);
+  }
+  files.images += 1;
   reading.imagesLeft -= 1;
   return readImageBlock(block, place);
 }

@@ -4,7 +4,15 @@ import type { TextContent } from '../../upstream/contract/provider.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { markLast, readCacheMarker } from './cache.ts';
 import { CALL_FIELDS, OpenCalls, readFunctionCall, readToolCalls } from './calls.ts';
-import { createResult, type FoundFiles, IMAGES_MAX, type Reading, readContent, startReading } from './content.ts';
+import {
+  createResult,
+  type FoundFiles,
+  IMAGES_MAX,
+  IMAGES_TOTAL_MAX,
+  type Reading,
+  readContent,
+  startReading,
+} from './content.ts';
 import { invalidField } from './fields.ts';
 import { ATTACHMENT_TYPES } from './files.ts';
 import { IMAGE_BLOCK_TYPES } from './images.ts';
@@ -20,7 +28,7 @@ export function describeMessage(block: string): Json {
   const content = {
     description:
       'Null, like its absence, is for `assistant` messages only. ' +
-      `A \`user\` message may hold up to ${IMAGES_MAX} images.`,
+      `A \`user\` message may hold up to ${IMAGES_MAX} images beside those of its results, a request ${IMAGES_TOTAL_MAX}.`,
     anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
   };
   return object({ role, content, ...CALL_FIELDS }, { optional: ['content', ...Object.keys(CALL_FIELDS)] });
@@ -58,8 +66,7 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
   const system: TextContent[] = [];
   const messages: RequestMessage[] = [];
   const calls = new OpenCalls();
-  const found: FoundFiles = { hasAny: false };
-  let images = 0;
+  const found: FoundFiles = { hasAny: false, images: 0 };
   let prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}]`;
@@ -71,7 +78,6 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
     else if (content.some(({ type }) => type !== 'reasoning')) {
       addMessage(messages, { role: role === 'assistant' ? role : 'user', content });
     }
-    images += countImages(content);
     if (role === 'user') prompt = { content, field: `${field}.content` };
   }
   if (!prompt) throw invalidField('messages', 'must contain a message with role user');
@@ -79,7 +85,7 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
   calls.checkNone();
-  const { hasAny, hasReferences, ...files } = found;
+  const { hasAny, hasReferences, images, ...files } = found;
   return {
     system,
     messages,
@@ -97,15 +103,6 @@ function addMessage(messages: RequestMessage[], message: RequestMessage): void {
   if (last?.content.every(isResult) && message.content.slice(0, 1).some(isResult)) {
     messages[messages.length - 1] = { role: 'user', content: [...last.content, ...message.content] };
   } else messages.push(message);
-}
-
-function countImages(content: readonly RequestContent[]): number {
-  let images = 0;
-  for (const part of content) {
-    if (part.type === 'image') images += 1;
-    else if (part.type === 'tool-result') images += countImages(part.content);
-  }
-  return images;
 }
 
 function readMessage(
@@ -136,7 +133,7 @@ function readMessage(
 /** The texts of a system prompt given as a field. */
 export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly TextContent[] {
   if (wire === null || wire === undefined) return [];
-  return textsIn(readContent(wire, 'system', startReading('system', new OpenCalls(), { hasAny: false })));
+  return textsIn(readContent(wire, 'system', startReading('system', new OpenCalls(), { hasAny: false, images: 0 })));
 }
 
 function textsIn(content: readonly RequestContent[]): readonly TextContent[] {

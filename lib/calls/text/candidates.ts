@@ -2,6 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
+import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { CallsAllowed } from '../../stream/guard.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { TextCall } from '../../upstream/contract/provider.ts';
@@ -16,6 +17,7 @@ import { toProviderMessages } from './images.ts';
 import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
 import { fitFields, usesTools, withoutTools, withReferencesAsText } from './tools.ts';
+import { listVisionModels } from './vision.ts';
 
 /** Some models show nothing of their reasoning. */
 const FIRST_TOKEN_MS_REASONING = 600_000;
@@ -43,15 +45,27 @@ export interface Choosing {
   readonly catalog: Catalog;
   readonly health: RouteHealth;
   readonly caller: Caller;
+  readonly limits?: KeyLimits;
 }
 
 /**
- * The routes of the model; calls with images use the catalog's vision models instead. Routes that lack what the
- * request needs are tried only if there are no others.
+ * The routes of the model; for a call with images those of the models that see. Routes that lack what the request needs
+ * are tried only if there are no others.
  */
-export function findCandidates({ request, model, catalog, health, caller }: Choosing): readonly Candidate[] {
-  const models = request.images > 0 ? catalog.vision : [model];
-  const candidates = models.flatMap((each) => {
+export function findCandidates(choosing: Choosing): readonly Candidate[] {
+  const { request, model, catalog, limits = NO_LIMITS } = choosing;
+  const find = (models: readonly TextModel[]) => preferAble(listCandidates(models, choosing), request);
+  if (request.images === 0) return preferStateMaker(find([model]), request);
+  const models = listVisionModels(catalog, model, limits);
+  const others = find(models.filter((each) => each !== model));
+  if (!models.includes(model)) return preferStateMaker(others, request);
+  // It answers itself, whatever others could do better.
+  const able = others.filter((each) => !unableTo(each.model, each.abilities, request));
+  return [...preferStateMaker(find([model]), request), ...able];
+}
+
+function listCandidates(models: readonly TextModel[], { request, health, caller }: Choosing): readonly Candidate[] {
+  return models.flatMap((each) => {
     const conversation = nameConversation(each, request, caller);
     return orderRoutes(each, conversation, health).map((route) => {
       const { id, delivery, reasoning, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
@@ -61,7 +75,6 @@ export function findCandidates({ request, model, catalog, health, caller }: Choo
       return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities, conversation };
     });
   });
-  return preferStateMaker(preferAble(candidates, request), request);
 }
 
 function findAbilities(model: TextModel, { provider }: Route, request: TextRequest): RouteAbilities {

@@ -33,7 +33,8 @@ export function createTextEngine(engine: TextEngineOptions): TextEngine {
       const { model, smart } = chooseModel(catalog(), request, context.limits);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
-      const candidates = findCandidates({ request, model, catalog: catalog(), health, caller: context });
+      const { limits } = context;
+      const candidates = findCandidates({ request, model, catalog: catalog(), health, caller: context, limits });
       refuseUnable(request, candidates);
       const answer = new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });
       deliverEnding(answer, output, await paidCalls.run(answer));

@@ -1,14 +1,13 @@
 // The documents and recordings of a text request: what they weigh, what they may cost, and what is left of them.
 import { freeBytes } from '../../base/free-bytes.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import { countPages } from './pdf.ts';
 import type { RequestContent, RequestMessage, RequestResult } from './request.ts';
 
 type File = DocumentContent | AudioContent;
 
 /** Vendors read a page as text and as an image. */
 const TOKENS_PER_PAGE = 2000;
-/** For a PDF that does not say how many pages it has. */
-const BYTES_PER_PAGE = 50_000;
 /** Of speech, compressed well: a second has 3 kB and counts as some 32 tokens. */
 const AUDIO_BYTES_PER_TOKEN = 100;
 const BYTES_PER_TOKEN = 4;
@@ -23,15 +22,6 @@ function estimateFileTokens(part: File): number {
   if (part.type === 'audio') return Math.ceil(part.bytes.length / AUDIO_BYTES_PER_TOKEN);
   if (part.mediaType !== 'application/pdf') return Math.ceil(part.bytes.length / BYTES_PER_TOKEN);
   return TOKENS_PER_PAGE * countPages(part.bytes);
-}
-
-/** At least one. The pages of a newer PDF are compressed, but its page tree often is not. */
-function countPages(bytes: Uint8Array): number {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  const pages = text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0;
-  const counts = [...text.matchAll(/\/Count\s+(\d{1,6})(?!\d)/g)].map(([, count]) => Number(count));
-  const known = Math.max(pages, ...counts);
-  return known > 0 ? known : Math.max(1, Math.ceil(bytes.length / BYTES_PER_PAGE));
 }
 
 /** All documents and recordings, also those in results. */

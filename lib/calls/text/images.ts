@@ -1,8 +1,11 @@
 // The images of a text request on their way to a model, released at the end.
+import { fault } from '../../base/faults.ts';
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
 import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
 import { releaseFiles } from './files.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
+
+const IMAGES_BYTES_MAX = 48 * 1024 * 1024;
 
 /** The request with all its images fetched. */
 export async function fetchPromptImages(
@@ -10,7 +13,8 @@ export async function fetchPromptImages(
   fetch: FetchReference,
   signal: AbortSignal,
 ): Promise<TextRequest> {
-  const fetched = await fetchReferences(listRequestImages(request), fetch, signal);
+  const images = listRequestImages(request);
+  const fetched = await fetchReferences(images, boundBytes(images, fetch), signal);
   if (fetched.size === 0) return request;
   const there = (content: RequestContent): RequestContent => {
     if (content.type === 'tool-result')
@@ -19,6 +23,19 @@ export async function fetchPromptImages(
     return image && content.type === 'image' ? { ...content, source: image } : content;
   };
   return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
+}
+
+/** As many as a body could have. */
+function boundBytes(images: readonly RequestImage[], fetch: FetchReference): FetchReference {
+  let bytes = images.reduce((sum, { source }) => (typeof source === 'string' ? sum : sum + source.bytes.length), 0);
+  return async (url, options) => {
+    const image = await fetch(url, options);
+    bytes += image.bytes.length;
+    if (bytes <= IMAGES_BYTES_MAX) return image;
+    image.release();
+    const hint = `is one image too many: they have more than ${IMAGES_BYTES_MAX / 1024 / 1024} MiB in all`;
+    throw fault('invalid_field', { field: options.field, hint });
+  };
 }
 
 export function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {

@@ -5,11 +5,13 @@ import { parseVideo } from '../../api/video-fields.ts';
 import { fault } from '../../base/faults.ts';
 import { chooseModel } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
+import { listVisionModels } from '../../calls/text/vision.ts';
 import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { findEditModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
+import type { TextModel } from '../../catalog/model.ts';
 import type { RequestImage } from '../../media/reference.ts';
-import type { KeyLimits } from '../../money/key-limits.ts';
+import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { type TextPrice, textHold } from '../../money/price.ts';
 import { buildRequestBody, IMAGE_FIELD, type PlaygroundForm } from './fields.ts';
@@ -41,7 +43,8 @@ export async function quoteCall(
       const { model } = chooseModel(catalog, request, limits);
       const { tokensHeld } = await estimateInput(request);
       const amount = textHold(model.price, { input: tokensHeld, maxTokens: request.maxTokens });
-      return { amount, model: input.imageCount > 0 ? findVisionModel(catalog) : model.id, price: model.price };
+      const answering = input.imageCount > 0 ? findVisionModel(catalog, model, limits) : model;
+      return { amount, model: answering.id, price: model.price };
     }
     case 'image': {
       const model = (input.imageCount > 0 ? findEditModel : findImageModel)(catalog, input.model);
@@ -61,7 +64,8 @@ export async function quoteCall(
 const UNKNOWN_IMAGE: RequestImage = { type: 'image', field: IMAGE_FIELD, source: '' };
 
 /** The vision model that is tried first. */
-function findVisionModel({ vision: [first] }: Catalog): string {
+function findVisionModel(catalog: Catalog, model: TextModel, limits: KeyLimits = NO_LIMITS): TextModel {
+  const [first] = listVisionModels(catalog, model, limits);
   if (!first) throw fault('vision_unavailable');
-  return first.id;
+  return first;
 }

@@ -57,15 +57,16 @@ describe('texts of messages', () => {
 });
 
 describe('pictures of messages', () => {
-  it('are counted with those of a result, of which one message has four', () => {
+  it('are at most four in a message, beside those of its results, and a hundred in all', () => {
     const talk = (inside: number, beside: number) => [
       prompt,
       USE,
       { role: 'user', content: [resultWith(Array(inside).fill(picture)), ...Array(beside).fill(picture)] },
     ];
-    expect(readMessages([...talk(3, 1), prompt]).images).to.equal(4);
-    expect(() => readMessages(talk(3, 2))).to.throw('Invalid `messages[2].content`: a message may contain at most 4');
-    expect(() => readMessages(talk(5, 0))).to.throw('a message may contain at most 4 images');
+    expect(readMessages([...talk(5, 4), prompt]).images).to.equal(9);
+    expect(() => readMessages(talk(3, 5))).to.throw('Invalid `messages[2].content`: a message may contain at most 4');
+    expect(readMessages(talk(96, 4)).images).to.equal(100);
+    expect(() => readMessages(talk(97, 4))).to.throw('Invalid `messages`: must contain at most 100 images in all');
   });
 
   it('come from users and tools, never from others', () => {

@@ -1,0 +1,71 @@
+// How many pages a PDF has, from its bytes alone: cheap, and bounded whatever they are.
+import { inflateSync } from 'node:zlib';
+
+/** For a PDF that does not say how many pages it has. */
+const BYTES_PER_PAGE = 50_000;
+/** Of what its compressed objects may become, per byte of the file: they are small structures, seldom above 10. */
+const INFLATED_PER_BYTE = 16;
+const INFLATED_MAX = 32 * 1024 * 1024;
+const STREAM_BYTES_MAX = 1024 * 1024;
+/** No writer makes so many. */
+const OBJECTS_MAX = 20_000;
+/** Between the name of a compressed object's type and its data. */
+const HEAD_CHARACTERS_MAX = 1000;
+
+const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
+const COUNT = /\/Count\s+(\d{1,6})(?!\d)/g;
+const OBJECTS = /\/Type\s*\/ObjStm/g;
+
+/** At least one. Pages are counted where they are, and in the compressed objects of newer files. */
+export function countPages(bytes: Uint8Array): number {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const text = file.toString('latin1');
+  let { pages, counted } = countIn(text);
+  let isWhole = true;
+  for (const objects of inflateObjects(file, text)) {
+    isWhole &&= objects !== undefined;
+    const inside = countIn(objects ?? '');
+    pages += inside.pages;
+    counted = Math.max(counted, inside.counted);
+  }
+  const known = Math.max(pages, counted);
+  return known > 0 && isWhole ? known : Math.max(1, known, Math.ceil(bytes.length / BYTES_PER_PAGE));
+}
+
+/** The compressed objects of a file, undefined for those that cannot be read. Each byte of the file is seen once. */
+function* inflateObjects(file: Buffer, text: string): Generator<string | undefined> {
+  let bytesLeft = Math.min(INFLATED_MAX, INFLATED_PER_BYTE * file.length);
+  let at = 0;
+  for (let seen = 0; seen < OBJECTS_MAX; seen += 1) {
+    OBJECTS.lastIndex = at;
+    const found = OBJECTS.exec(text);
+    if (!found) return;
+    const head = text.slice(found.index, found.index + HEAD_CHARACTERS_MAX);
+    const start = /stream\r?\n/.exec(head);
+    const from = found.index + (start ? start.index + start[0].length : head.length);
+    const end = start ? text.indexOf('endstream', from) : from;
+    if (end < 0) break;
+    const objects = bytesLeft > 0 ? inflate(file.subarray(from, end), bytesLeft) : undefined;
+    bytesLeft -= objects?.length ?? STREAM_BYTES_MAX;
+    yield objects;
+    at = end;
+  }
+  yield undefined;
+}
+
+function inflate(data: Buffer, bytesMax: number): string | undefined {
+  try {
+    return inflateSync(data, { maxOutputLength: Math.min(STREAM_BYTES_MAX, bytesMax) }).toString('latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `counted` is the largest count of its page tree, if it is there. */
+function countIn(text: string): { readonly pages: number; readonly counted: number } {
+  let pages = 0;
+  let counted = 0;
+  for (const _ of text.matchAll(PAGE)) pages += 1;
+  for (const [, count] of text.matchAll(COUNT)) counted = Math.max(counted, Number(count));
+  return { pages, counted };
+}
