@@ -20,6 +20,7 @@ export const STYLES = {
   toolReasoning: ['free', 'off', 'blank'],
   stop: ['send', 'omit'],
   cacheKey: ['omit', 'send'],
+  cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
   vectors: ['base64', 'float'],
 } as const;
@@ -52,6 +53,8 @@ export interface Wire {
   readonly stop: Style<'stop'>;
   /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`. */
   readonly cacheKey: Style<'cacheKey'>;
+  /** `send` for an upstream that takes `cache_control`, as OpenRouter does for the models of some vendors. */
+  readonly cacheMarkers: Style<'cacheMarkers'>;
   /** `whole` for servers that do not stream answers with a schema. */
   readonly schemas: Style<'schemas'>;
   /** How embeddings are asked for; `float` for servers that refuse `encoding_format: base64`, a quarter as long. */
@@ -77,6 +80,7 @@ export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
       needsThoughts: toolReasoning === 'blank',
       takesDetails: wire.reasoning === 'reasoning',
       takesCacheKey: wire.cacheKey === 'send',
+      takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
     }),
     ...(isWhole && { stream: false }),

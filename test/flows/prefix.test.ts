@@ -7,7 +7,11 @@ import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/up
 
 /** Each upstream's list of what is said. */
 const FORMATS = [
-  { plugin: 'openai-compatible', list: 'messages', settings: { cacheKey: 'send', reasoning: 'reasoning' } },
+  {
+    plugin: 'openai-compatible',
+    list: 'messages',
+    settings: { cacheKey: 'send', cacheMarkers: 'send', reasoning: 'reasoning' },
+  },
   { plugin: 'anthropic', list: 'messages', settings: {} },
   { plugin: 'gemini', list: 'contents', settings: {} },
   { plugin: 'openai-responses', list: 'input', settings: {} },

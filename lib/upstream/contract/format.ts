@@ -26,6 +26,8 @@ export interface ChatQuirks {
   readonly takesDetails?: boolean;
   /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
   readonly takesCacheKey?: boolean;
+  /** True if a client's cache markers go along with texts, pictures and results. */
+  readonly takesMarkers?: boolean;
   /** True if stop strings are left out, for models that refuse them. */
   readonly omitsStops?: boolean;
   /** The field beside a `function_call` whose text has to go back with it, and the format of the state it becomes. */

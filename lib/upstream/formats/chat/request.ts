@@ -16,6 +16,7 @@ import type {
   Tools,
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
+import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
 
@@ -24,9 +25,12 @@ const STOPS_MAX = 4;
 export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
   const { model, system, messages, tools, stops, cacheKey, cacheRetention } = call;
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
+  // Its tools have no place for markers.
+  const markers = chooseMarkers(quirks.takesMarkers ? { system, messages } : {});
+  const writing: Writing = { base64, markers };
   const thoughts = needsThoughts && (tools !== undefined || messages.some(hasCalls));
   const written = messages.flatMap((message) => {
-    const made = writeChatMessages(message, base64);
+    const made = writeChatMessages(message, writing);
     if (message.role !== 'assistant') return made;
     const extra = {
       ...(thoughts && writeChatReasoning(message)),
@@ -34,7 +38,7 @@ export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}
     };
     return made.map((each) => ({ ...each, ...extra }));
   });
-  if (system) written.unshift({ role: 'system', content: system.map(({ text }) => text).join('\n\n') });
+  if (system) written.unshift({ role: 'system', content: writeChatSystem(system, markers) });
   return {
     model,
     messages: written,
@@ -44,6 +48,17 @@ export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     stream: true,
   };
+}
+
+/** What the parts of one request share. */
+interface Writing {
+  readonly base64: Base64;
+  readonly markers: Markers;
+}
+
+function writeChatSystem(system: NonNullable<TextCall['system']>, { hasAny, mark }: Markers): unknown {
+  if (!hasAny) return system.map(({ text }) => text).join('\n\n');
+  return system.map((part) => mark(part, { type: 'text', text: part.text }));
 }
 
 /** Not empty, because an empty list is refused. */
@@ -82,19 +97,19 @@ function hasCalls({ content }: TextMessage): boolean {
 }
 
 /** One message or several: tool results are separate messages, and come first. */
-function writeChatMessages({ role, content }: TextMessage, base64: Base64): readonly object[] {
+function writeChatMessages({ role, content }: TextMessage, writing: Writing): readonly object[] {
   const said = content.filter(isSaid);
   const calls = content.filter((part) => part.type === 'tool-call');
   if (role === 'assistant' && calls.length > 0) {
     const made = calls.map(writeChatCall);
-    return [{ role, content: said.length > 0 ? writeChatContent(said, base64) : null, tool_calls: made }];
+    return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : null, tool_calls: made }];
   }
   const results = content.filter((part) => part.type === 'tool-result');
-  if (results.length === 0) return [{ role, content: writeChatContent(said, base64) }];
+  if (results.length === 0) return [{ role, content: writeChatContent(said, writing) }];
   return [
-    ...results.map(writeToolMessage),
-    ...writeFileMessages(results, base64),
-    ...(said.length > 0 ? [{ role, content: writeChatContent(said, base64) }] : []),
+    ...results.map((result) => writeToolMessage(result, writing.markers)),
+    ...writeFileMessages(results, writing.base64),
+    ...(said.length > 0 ? [{ role, content: writeChatContent(said, writing) }] : []),
   ];
 }
 
@@ -112,11 +127,14 @@ function isSaid(part: Content): part is Said {
   return part.type === 'text' || part.type === 'image' || part.type === 'document' || part.type === 'audio';
 }
 
-/** A single block of text is sent as a plain string: small servers read nothing else. */
-function writeChatContent(content: readonly Said[], base64: Base64): unknown {
+/**
+ * A single block of text is sent as a plain string: small servers read nothing else. Not where there are markers, which
+ * move on from turn to turn.
+ */
+function writeChatContent(content: readonly Said[], { base64, markers }: Writing): unknown {
   const [first] = content;
-  if (first?.type === 'text' && content.length === 1) return first.text;
-  return content.map((part) => writeChatBlock(part, base64));
+  if (first?.type === 'text' && content.length === 1 && !markers.hasAny) return first.text;
+  return content.map((part) => markers.mark(part, writeChatBlock(part, base64)));
 }
 
 function writeChatBlock(content: Said, base64: Base64): object {
@@ -141,12 +159,15 @@ function audioFormat({ mediaType }: AudioContent): string {
 }
 
 /** The format has no field for errors, so the text says it. */
-function writeToolMessage({ id, isError, content }: ToolResultContent): object {
+function writeToolMessage(result: ToolResultContent, { hasAny, mark }: Markers): object {
+  const { id, isError, content } = result;
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   if (texts.length === 0) texts.push(content.length > 0 ? followsNote(content) : '');
   if (isError) texts[0] = `Error: ${texts[0]}`;
-  const blocks = texts.map((text) => ({ type: 'text', text }));
-  return { role: 'tool', tool_call_id: id, content: texts.length === 1 ? texts[0] : blocks };
+  const blocks = texts.map((text): object => ({ type: 'text', text }));
+  const isPlain = texts.length === 1 && (!hasAny || texts[0] === '');
+  const last = blocks.at(-1) as object;
+  return { role: 'tool', tool_call_id: id, content: isPlain ? texts[0] : blocks.with(-1, mark(result, last)) };
 }
 
 function followsNote(content: ToolResultContent['content']): string {

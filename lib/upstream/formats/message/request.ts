@@ -12,8 +12,8 @@ import type {
   Tool,
   Tools,
 } from '../../contract/provider.ts';
+import { chooseMarkers, type Markers, resultsFirst } from '../cache-markers.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
-import { chooseMarkers, type Markers, resultsFirst } from './cache.ts';
 import { MESSAGES_STATE } from './reply.ts';
 
 /** What the parts of one request share. */

@@ -53,6 +53,35 @@ describe('requests in the chat format', () => {
     ]);
   });
 
+  it('have markers where an upstream takes them, and lists of blocks then', () => {
+    const cache = { ttl: '1h' } as const;
+    const marked = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+    const system = [text('Be brief.'), { ...text('Always.'), cache }];
+    const messages: readonly TextMessage[] = [
+      { role: 'user', content: [text('Hi')] },
+      { role: 'assistant', content: [CALL] },
+      { role: 'user', content: [{ ...result([text('seen')]), cache } as Content, { ...PICTURE, cache } as Content] },
+    ];
+    const call = { model: 'm', system, messages, maxTokens: 9, options: {} };
+    const called = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };
+    expect(chatBody(call, base64, { takesMarkers: true }).messages).to.deep.equal([
+      { role: 'system', content: [text('Be brief.'), { ...text('Always.'), ...marked }] },
+      { role: 'user', content: [text('Hi')] },
+      { role: 'assistant', content: null, tool_calls: [called] },
+      { role: 'tool', tool_call_id: 'a', content: [{ ...text('seen'), ...marked }] },
+      { role: 'user', content: [{ ...SENT, ...marked }] },
+    ]);
+    expect(chatBody(call, base64).messages).to.deep.equal([
+      { role: 'system', content: 'Be brief.\n\nAlways.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, tool_calls: [called] },
+      { role: 'tool', tool_call_id: 'a', content: 'seen' },
+      { role: 'user', content: [SENT] },
+    ]);
+    // Without any, all is as everywhere.
+    expect(sent(messages.slice(0, 1), { takesMarkers: true })).to.deep.equal([{ role: 'user', content: 'Hi' }]);
+  });
+
   it('have blank thoughts with every answer where an upstream needs them and there are tools or calls', () => {
     const blank = { reasoning_content: ' ' };
     const called = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };

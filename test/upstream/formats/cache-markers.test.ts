@@ -1,7 +1,7 @@
-// Which cache markers reach a vendor of the messages format.
+// Which cache markers reach a vendor.
 import { expect } from 'chai';
-import type { CacheMarker, TextCall, TextContent } from '../../../../lib/upstream/contract/provider.ts';
-import { messageBody } from '../../../../lib/upstream/formats/message/request.ts';
+import type { CacheMarker, TextCall, TextContent } from '../../../lib/upstream/contract/provider.ts';
+import { messageBody } from '../../../lib/upstream/formats/message/request.ts';
 
 type Ttl = CacheMarker['ttl'] | undefined;
 

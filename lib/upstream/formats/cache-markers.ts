@@ -1,5 +1,5 @@
-// Which of a client's cache markers reach a vendor of the messages format, which refuses too many and a wrong order.
-import type { Cacheable, CacheMarker, Content, TextCall } from '../../contract/provider.ts';
+// Which of a client's cache markers reach a vendor, which refuses too many and a wrong order.
+import type { Cacheable, CacheMarker, Content, TextCall } from '../contract/provider.ts';
 
 const MARKERS_MAX = 4;
 
@@ -10,9 +10,9 @@ export interface Markers {
   mark(part: object, block: object): object;
 }
 
-export function chooseMarkers({ tools, system = [], messages }: TextCall): Markers {
+export function chooseMarkers({ tools, system = [], messages }: Partial<TextCall>): Markers {
   const prefix = [...(tools?.list ?? []), ...system].filter(isMarked);
-  const said = messages.flatMap(({ content }) => resultsFirst(content).flatMap(listCacheable).filter(isMarked));
+  const said = (messages ?? []).flatMap(({ content }) => resultsFirst(content).flatMap(listCacheable).filter(isMarked));
   const chosen = inOrder(atMostFour(prefix, said));
   return {
     hasAny: chosen.size > 0,
