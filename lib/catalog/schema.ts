@@ -74,6 +74,10 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: TextPriceEntry;
+  /** Tokens of a prompt and its answer together; absent: unknown. Informative only. */
+  readonly context?: number;
+  /** Tokens of an answer, reasoning included; absent: unknown. Informative only. */
+  readonly maxOutput?: number;
   /** Understands images, and answers calls with images itself. */
   readonly vision: boolean;
   /** Supports tools. */
@@ -143,6 +147,8 @@ const text = Joi.object({
   type: Joi.valid('text').required(),
   delivery: Joi.valid('stream', 'buffered').default('stream'),
   price: textPrice.required(),
+  context: Joi.number().integer().min(1),
+  maxOutput: Joi.number().integer().min(1),
   vision: flag,
   tools: flag,
   demands: Joi.valid(true, false, 'named').default(Joi.ref('tools')),

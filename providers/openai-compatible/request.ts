@@ -19,7 +19,7 @@ export const STYLES = {
   reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
   toolReasoning: ['free', 'off', 'blank'],
   stop: ['send', 'omit'],
-  cacheKey: ['omit', 'send'],
+  cacheKey: ['omit', 'send', 'key'],
   cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
   vectors: ['base64', 'float'],
@@ -51,7 +51,7 @@ export interface Wire {
   readonly toolReasoning: Style<'toolReasoning'>;
   /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
   readonly stop: Style<'stop'>;
-  /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`. */
+  /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`, `key` for one with the first only. */
   readonly cacheKey: Style<'cacheKey'>;
   /** `send` for an upstream that takes `cache_control`, as OpenRouter does for the models of some vendors. */
   readonly cacheMarkers: Style<'cacheMarkers'>;
@@ -73,13 +73,14 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
 
 export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
   const { maxTokensParam, usage, toolReasoning } = wire;
+  const known = wire.cacheKey === 'key' ? { ...call, cacheRetention: undefined } : call;
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
   const reasoning = isThoughtless(call, toolReasoning) ? ({ mode: 'off' } as const) : call.reasoning;
   return (base64) => ({
-    ...chat.body(call, base64, {
+    ...chat.body(known, base64, {
       needsThoughts: toolReasoning === 'blank',
       takesDetails: wire.reasoning === 'reasoning',
-      takesCacheKey: wire.cacheKey === 'send',
+      takesCacheKey: wire.cacheKey !== 'omit',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
     }),

@@ -8,6 +8,7 @@ import { computeVideoTerms } from '../../lib/calls/videos/terms.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { VideoModel } from '../../lib/catalog/model.ts';
+import type { ModelEntry, TextEntry } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
 import { toRub } from '../../lib/money/money.ts';
 
@@ -28,7 +29,7 @@ const FILMS = { smart: [], vision: [] };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const FLAGS = ['vision', 'tools', 'json', 'schema', 'reasoning'];
+const FLAGS = ['vision', 'documents', 'audio', 'tools', 'json', 'schema', 'reasoning'];
 
 const ROWS: readonly Row[] = [
   {
@@ -136,6 +137,13 @@ async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, re
   return [live.current(), lines];
 }
 
+function listShippedTexts(): readonly TextEntry[] {
+  const models = readdirSync(SHIPPED).flatMap(
+    (file) => (JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { models: ModelEntry[] }).models,
+  );
+  return models.filter((model) => model.type === 'text');
+}
+
 describe('the shipped catalog', () => {
   it('is tested with the variables of each upstream alone', () => {
     const named = readdirSync(SHIPPED).flatMap((file) => {
@@ -152,6 +160,31 @@ describe('the shipped catalog', () => {
       return texts.flatMap((model) => FLAGS.filter((flag) => typeof model[flag] !== 'boolean').map(() => model.id));
     });
     expect(silent).to.deep.equal([]);
+  });
+
+  it('says how long a prompt of each text model but the sandbox may be', () => {
+    const unknown = listShippedTexts().filter(({ id, context }) => context === undefined && !id.startsWith('sandbox'));
+    expect(unknown.map(({ id }) => id)).to.deep.equal([]);
+    for (const { id, context = 0, maxOutput = 0 } of listShippedTexts()) expect(maxOutput, id).to.be.at.most(context);
+  });
+
+  it('prices cached tokens below others, their writing above, and long prompts above short ones', () => {
+    for (const { id, price } of listShippedTexts()) {
+      const { bands = [], ...base } = price;
+      for (const rates of [base, ...bands]) {
+        const { input, output, cacheRead = input, cacheWrite = input, cacheWrite1h = cacheWrite } = rates;
+        const rising = [cacheRead, input, cacheWrite, cacheWrite1h].map(Number);
+        expect(rising, id).to.deep.equal(rising.toSorted((one, other) => one - other));
+        expect(Number(output), id).to.be.at.least(Number(input));
+        // A band has its own cache prices: one that is forgotten would be the input price.
+        const names = Object.keys(rates).filter((name) => name !== 'above');
+        expect(names, id).to.have.members(Object.keys(base));
+      }
+      for (const { input, above } of bands) {
+        expect(Number(input), id).to.be.above(Number(base.input));
+        expect(above, id).to.be.at.least(100_000);
+      }
+    }
   });
 
   for (const { env, smart, vision, image, edit, videos = {} } of ROWS) {

@@ -13,6 +13,7 @@ const TOOLS: Tools = { list: [{ name: 'look', schema }] };
 const high: Reasoning = { mode: 'on', effort: 'high', budgetTokens: 2000 };
 const off: Reasoning = { mode: 'off' };
 const auto: Reasoning = { mode: 'auto' };
+const CACHED = { cacheKey: 'c', cacheRetention: '24h' };
 
 describe('openai-compatible: form of the answer, counts and reasoning', () => {
   const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: 'k1' });
@@ -32,6 +33,9 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
     [{}, {}, streamed],
     [{}, { usage: 'usage_include' }, { stream: true, usage: { include: true } }],
     [{}, { usage: 'none' }, { stream: true }],
+    [CACHED, {}, streamed],
+    [CACHED, { cacheKey: 'send' }, { ...streamed, prompt_cache_key: 'c', prompt_cache_retention: '24h' }],
+    [CACHED, { cacheKey: 'key' }, { ...streamed, prompt_cache_key: 'c' }],
     [{ format: { type: 'json' } }, {}, { ...streamed, response_format: { type: 'json_object' } }],
     [{ format: SHAPED }, {}, { ...streamed, ...shaped }],
     [{ format: SHAPED }, { schemas: 'whole' }, { stream: false, ...shaped }],
