@@ -2,7 +2,7 @@
 import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../base/smart-tiers.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
-import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
+import { type PriceBand, TEXT_MINIMUM, type TokenRates, type VideoPrice } from '../money/price.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
 import { findUsableModel, notAllowedFault, refuseModel } from './lookup.ts';
 import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
@@ -22,11 +22,25 @@ interface ListingBase {
 }
 
 /** Prices in RUB per 1M tokens. */
-interface TextListing extends ListingBase {
+interface TextListing extends ListingBase, TokenPrices {
   readonly price_rub: number;
+  readonly min_rub: number;
+  /** Only for a model with other prices for long prompts; ascending. */
+  readonly price_bands?: readonly PriceBandListing[];
+}
+
+/** Cache prices only where the model has them. */
+interface TokenPrices {
   readonly input_price_rub: number;
   readonly output_price_rub: number;
-  readonly min_rub: number;
+  readonly cache_read_price_rub?: number;
+  readonly cache_write_price_rub?: number;
+  readonly cache_write_1h_price_rub?: number;
+}
+
+/** The prices of all tokens of a call with a longer prompt. */
+interface PriceBandListing extends TokenPrices {
+  readonly above_tokens: number;
 }
 
 /** Without a price: a call is billed at the price of the model it is routed to. */
@@ -109,6 +123,21 @@ function listTextModel({ id, aliases, provider, price }: TextModel): TextListing
     output_price_rub: toRub(price.output),
     min_rub: toRub(TEXT_MINIMUM),
     provider,
+    ...listCachePrices(price),
+    ...(price.bands && { price_bands: price.bands.map(listPriceBand) }),
+  };
+}
+
+function listPriceBand(band: PriceBand): PriceBandListing {
+  const own = { input_price_rub: toRub(band.input), output_price_rub: toRub(band.output) };
+  return { above_tokens: band.above, ...own, ...listCachePrices(band) };
+}
+
+function listCachePrices({ cacheRead, cacheWrite, cacheWrite1h }: TokenRates) {
+  return {
+    ...(cacheRead !== undefined && { cache_read_price_rub: toRub(cacheRead) }),
+    ...(cacheWrite !== undefined && { cache_write_price_rub: toRub(cacheWrite) }),
+    ...(cacheWrite1h !== undefined && { cache_write_1h_price_rub: toRub(cacheWrite1h) }),
   };
 }
 

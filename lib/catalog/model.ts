@@ -1,8 +1,9 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
-import { type ImagePrice, serializePrice, type TextPrice, type VideoPrice } from '../money/price.ts';
+import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
+import { serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
-import { readPrice, readTextPrice } from './price.ts';
+import { parseTextPrice, readPrice } from './price.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */
@@ -59,7 +60,7 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
   const routes = buildRoutes(entry, upstreams);
   switch (entry.type) {
     case 'text': {
-      const price = readTextPrice(entry.price);
+      const price = parseTextPrice(entry.price);
       const messageFormat = routes.some(({ provider }) => provider.messageFormat === true);
       return { ...entry, routes, price, prices: serializePrice(price), ...(messageFormat && { messageFormat }) };
     }

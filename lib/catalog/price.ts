@@ -63,7 +63,8 @@ export function readPrice(decimal: string): Micro {
   return parseRub(decimal) as Micro;
 }
 
-export function readTextPrice({ bands, ...entry }: TextPriceEntry): TextPrice {
+/** Parses prices that the schema has accepted. */
+export function parseTextPrice({ bands, ...entry }: TextPriceEntry): TextPrice {
   const read = bands?.map(({ above, ...rest }) => ({ above, ...readRates(rest) }));
   return { ...readRates(entry), ...(read && { bands: read }) };
 }

@@ -5,6 +5,8 @@ import { toVideoId } from '../calls/videos/job-id.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { toRub } from '../money/money.ts';
+import { itemizeTokens } from '../money/token-receipt.ts';
+import { TOKEN_NAMES } from '../money/token-usage.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { readCount } from './arguments.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
@@ -126,7 +128,8 @@ function toText({ charge, entries, job }: Found): string {
     ['reserved', formatMoney(charge.reserved)],
     ['charged', formatMoney(charge.charged)],
     ...listPrices(charge.prices).map(({ path, micro }) => [`price ${path}`, formatMoney(micro)] as const),
-    ...Object.entries(parseUsage(charge)).map(([name, value]) => [name.replace('_', ' '), String(value)] as const),
+    ...Object.entries(parseUsage(charge)).map(([name, value]) => [name.replaceAll('_', ' '), String(value)] as const),
+    ...receiptPairs(charge),
     ['created', toTime(charge.createdAt)],
     ['ended', toTime(charge.endedAt) ?? '-'],
     ...Object.entries(job ? videoJson(job) : {}).map(
@@ -155,6 +158,7 @@ function chargeJson(charge: Charge) {
     charged_rub: toRub(charge.charged),
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
     ...parseUsage(charge),
+    receipt: receiptJson(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
   };
@@ -178,11 +182,50 @@ function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
 }
 
-/** The prices of a call, stored as JSON in micro-roubles, with paths such as `input` or `second.720p`. */
+/** How the cost of a call follows from its tokens: a line for each kind, before the minimum. */
+function receiptPairs(charge: Charge): readonly (readonly [string, string])[] {
+  const receipt = itemizeTokens(charge);
+  if (!receipt) return [];
+  const { lines, above, total, saved } = receipt;
+  return [
+    ...(above === undefined ? [] : [['price band', `prompts longer than ${above} tokens`] as const]),
+    ...lines.map(({ kind, count, rate, cost }) => {
+      return [`cost ${LINE_NAMES[kind]}`, `${count} × ${formatMoney(rate)} per 1M = ${formatMoney(cost)}`] as const;
+    }),
+    ['cost total', formatMoney(total)],
+    ...(saved === 0n ? [] : [['cache saved', formatMoney(saved)] as const]),
+  ];
+}
+
+const LINE_NAMES = {
+  input: 'input',
+  cacheRead: 'cache read',
+  cacheWrite: 'cache write 5 min',
+  cacheWrite1h: 'cache write 1 h',
+  output: 'output',
+} as const;
+
+/** Absent for calls that are not billed by tokens. */
+function receiptJson(charge: Charge): object | undefined {
+  const receipt = itemizeTokens(charge);
+  return (
+    receipt && {
+      band_above: receipt.above ?? null,
+      lines: receipt.lines.map(({ kind, count, rate, cost }) => {
+        return { tokens: TOKEN_NAMES[kind], count, rub_per_mtok: toRub(rate), rub: toRub(cost) };
+      }),
+      total_rub: toRub(receipt.total),
+      cache_saved_rub: toRub(receipt.saved),
+    }
+  );
+}
+
+/** The prices of a call, stored as JSON in micro-roubles, with paths such as `input`, `above_200000.input`, `second.720p`. */
 function listPrices(prices: string): { path: string; micro: bigint }[] {
   const walk = (value: unknown, path: string): { path: string; micro: bigint }[] => {
     if (typeof value === 'string') return /^\d+$/.test(value) ? [{ path, micro: BigInt(value) }] : [];
     if (typeof value !== 'object' || value === null) return [];
+    if (Array.isArray(value)) return value.flatMap((band) => walk(band, `above_${band?.above}`));
     return Object.entries(value).flatMap(([name, inner]) => walk(inner, path ? `${path}.${name}` : name));
   };
   return walk(JSON.parse(prices), '');

@@ -3,7 +3,6 @@ import { type Command, Option } from 'commander';
 import {
   reportUsage,
   USAGE_GROUPS,
-  USAGE_UNITS,
   type UsageGroup,
   type UsageQuery,
   type UsageReport,
@@ -12,6 +11,7 @@ import {
 } from '../ledger/usage.ts';
 import { canUseHourlySums, foldUsage, readUsage } from '../ledger/usage-fold.ts';
 import { formatRub, toRub } from '../money/money.ts';
+import { USAGE_UNITS } from '../money/usage-units.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
 import { archivedNote } from './ledger-archive.ts';
@@ -95,7 +95,10 @@ function toText(rows: readonly NamedRow[], total: UsageSum, by: UsageGroup): str
     ...units.map((unit) => String(sum.units[unit])),
   ];
   const labels = by === 'key' ? ['key id', 'name'] : [by];
-  const head = [...labels, ...['calls', 'charged', 'refunded', ...units].map((title) => ` ${title.replace('_', ' ')}`)];
+  const head = [
+    ...labels,
+    ...['calls', 'charged', 'refunded', ...units].map((title) => ` ${title.replaceAll('_', ' ')}`),
+  ];
   const lines = rows.map((row) => cells(Object.values(createLabels(row, by)), row));
   return formatTable(head, [...lines, cells(['total', ...labels.slice(1).map(() => '')], total)]);
 }

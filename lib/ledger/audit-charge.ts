@@ -3,7 +3,9 @@
 import { pluralize } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../money/price.ts';
+import { type EmbeddingPrice, embeddingCost, type TextPrice, TOKEN_RATES, textCost } from '../money/price.ts';
+import { isAmount, readTextPrice } from '../money/stored-price.ts';
+import { readTokens } from '../money/token-usage.ts';
 import { type AuditDifference, decideAgain, isCharge, listDifferences } from './audit-rules.ts';
 
 interface ChargeRows {
@@ -67,6 +69,8 @@ function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeF
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
   const price = parsePrice(prices);
+  // Other shapes were not written by a catalog, but a part of one that looks like a price of tokens cannot be read.
+  if (!price && 'input' in prices && 'output' in prices) return [{ problem: `its prices are ${charge.prices}` }];
   if (price && !price.kinds.includes(kind)) {
     return [{ problem: `its kind is ${kind}, but its prices are those of ${price.kinds.join(' or ')}` }];
   }
@@ -74,8 +78,10 @@ function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeF
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];
   if (used.repeated_as !== undefined) return checkRepeatedCall(charge, used.repeated_as, entries);
-  const cost = price?.cost(used);
-  if (cost === undefined || cost.amount === charged) return [];
+  if (!price) return [];
+  const cost = price.cost(used);
+  if (!cost) return kind === 'text' ? [{ problem: `its usage is ${usage}` }] : [];
+  if (cost.amount === charged) return [];
   return [{ problem: `charged ${charged}, but ${cost.of} cost ${cost.amount}` }];
 }
 
@@ -86,9 +92,11 @@ interface ParsedPrice {
 }
 
 /** Recognises prices by the shape in which the catalog stores them; undefined for any other. */
-function parsePrice({ input, output, request, second }: Record<string, unknown>): ParsedPrice | undefined {
-  if (isAmount(input) && isAmount(output)) return textPrice({ input: BigInt(input), output: BigInt(output) });
-  if (isAmount(input)) return embeddingPrice({ input: BigInt(input) });
+function parsePrice(prices: Record<string, unknown>): ParsedPrice | undefined {
+  const { input, output, request, second } = prices;
+  const text = readTextPrice(prices);
+  if (text) return textPrice(text);
+  if (isAmount(input) && output === undefined) return embeddingPrice({ input: BigInt(input) });
   if (isAmount(request)) return requestPrice(BigInt(request));
   const [each] = typeof second === 'object' && second !== null ? Object.values(second) : [second];
   return isAmount(each) ? secondPrice(BigInt(each)) : undefined;
@@ -97,9 +105,11 @@ function parsePrice({ input, output, request, second }: Record<string, unknown>)
 function textPrice(price: TextPrice): ParsedPrice {
   return {
     kinds: ['text'],
-    cost({ tokens_input: input, tokens_output: output }) {
-      if (!isCount(input) || !isCount(output)) return undefined;
-      return { amount: textCost(price, { input, output }), of: `${input} + ${output} tokens` };
+    cost(usage) {
+      const tokens = readTokens(usage);
+      if (!tokens) return undefined;
+      const counts = TOKEN_RATES.flatMap((kind) => (tokens[kind] === undefined ? [] : [`${tokens[kind]} ${kind}`]));
+      return { amount: textCost(price, tokens), of: `${counts.join(' + ')} tokens` };
     },
   };
 }
@@ -155,10 +165,6 @@ function readObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isAmount(value: unknown): value is string {
-  return typeof value === 'string' && /^\d+$/.test(value);
 }
 
 function getAbsolute(amount: Micro): Micro {

@@ -1,6 +1,6 @@
 // The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor. They are added up
 // while the audit reads the journal, and aligned with the cursor at the end of a wallet.
-
+import { UNIT_COUNTS } from '../money/usage-units.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
@@ -25,7 +25,7 @@ interface UsageReading {
 }
 
 const ENTRIES_PER_PAGE = 500;
-const COUNT_NAMES = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const;
+const COUNT_NAMES = ['calls', 'charged', 'refunded', ...UNIT_COUNTS] as const;
 
 export function createUsageCheck(store: Parts, report: ReportProblem): UsageCheck {
   /** By wallet; a wallet may continue on the next page. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { addDays, dayOfHour, startHourOfDay } from '../money/days.ts';
 import type { Usage } from '../money/decide.ts';
+import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-units.ts';
 import type { UsedEntry } from '../store/ports/journal.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
@@ -142,15 +143,11 @@ function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by:
   const once = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
   const sign = once * by;
   const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
-  const units = (name: string) => sign * Number(used[name] ?? 0);
   return {
     calls: kind === 'reserve' || kind === 'charge' ? by : 0,
     charged: charged * BigInt(by),
     refunded: kind === 'refund' ? -charged * BigInt(by) : 0n,
-    tokensInput: units('tokens_input'),
-    tokensOutput: units('tokens_output'),
-    images: units('images'),
-    seconds: units('seconds'),
+    ...mapUnits(UNIT_COUNTS, (name) => sign * Number(used[UNIT_NAMES[name]] ?? 0)),
   };
 }
 
@@ -159,10 +156,7 @@ function addCounts(left: UsageCounts, right: UsageCounts): UsageCounts {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
     refunded: left.refunded + right.refunded,
-    tokensInput: left.tokensInput + right.tokensInput,
-    tokensOutput: left.tokensOutput + right.tokensOutput,
-    images: left.images + right.images,
-    seconds: left.seconds + right.seconds,
+    ...mapUnits(UNIT_COUNTS, (name) => left[name] + right[name]),
   };
 }
 
@@ -170,10 +164,7 @@ export const NO_USAGE: UsageCounts = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
-  tokensInput: 0,
-  tokensOutput: 0,
-  images: 0,
-  seconds: 0,
+  ...mapUnits(UNIT_COUNTS, () => 0),
 };
 
 function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
@@ -182,7 +173,7 @@ function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by'
   return { rows: sortUsageRows(rows, by), total };
 }
 
-function toUsageSum({ calls, charged, refunded, tokensInput, tokensOutput, images, seconds }: UsageCounts): UsageSum {
-  const units = { tokens_input: tokensInput, tokens_output: tokensOutput, images, seconds };
-  return { calls, charged, refunded, units };
+function toUsageSum({ calls, charged, refunded, ...counts }: UsageCounts): UsageSum {
+  const named = new Map(UNIT_COUNTS.map((name) => [UNIT_NAMES[name], counts[name]]));
+  return { calls, charged, refunded, units: mapUnits(USAGE_UNITS, (unit) => named.get(unit) ?? 0) };
 }

@@ -1,14 +1,11 @@
 // The usage report: the calls of an account added up by day, model, key or kind, to the micro-rouble.
 import type { Charge, Usage } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { mapUnits, USAGE_UNITS, type UsageUnit } from '../money/usage-units.ts';
 import type { ChargeFilter, LedgerStore } from '../store/ports/ledger.ts';
 
 export const USAGE_GROUPS = ['day', 'model', 'key', 'kind'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
-
-/** The numbers of `Usage` that are added up. */
-export const USAGE_UNITS = ['tokens_input', 'tokens_output', 'images', 'seconds'] as const;
-type UsageUnit = (typeof USAGE_UNITS)[number];
 
 export interface UsageSum {
   /** Calls that started, whatever their outcome. */
@@ -43,7 +40,7 @@ const ZERO_USAGE: UsageSum = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
-  units: { tokens_input: 0, tokens_output: 0, images: 0, seconds: 0 },
+  units: mapUnits(USAGE_UNITS, () => 0),
 };
 
 export async function reportUsage(
@@ -76,7 +73,7 @@ function sumCharge({ state, charged, usage }: Charge): UsageSum {
     calls: 1,
     charged: settled ? charged : 0n,
     refunded: state === 'refunded' ? charged : 0n,
-    units: mapUnits((unit) => Number(used[unit] ?? 0)),
+    units: mapUnits(USAGE_UNITS, (unit) => Number(used[unit] ?? 0)),
   };
 }
 
@@ -85,16 +82,7 @@ function addUsageSums(left: UsageSum, right: UsageSum): UsageSum {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
     refunded: left.refunded + right.refunded,
-    units: mapUnits((unit) => left.units[unit] + right.units[unit]),
-  };
-}
-
-function mapUnits(numberOf: (unit: UsageUnit) => number): Record<UsageUnit, number> {
-  return {
-    tokens_input: numberOf('tokens_input'),
-    tokens_output: numberOf('tokens_output'),
-    images: numberOf('images'),
-    seconds: numberOf('seconds'),
+    units: mapUnits(USAGE_UNITS, (unit) => left.units[unit] + right.units[unit]),
   };
 }
 

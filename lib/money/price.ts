@@ -44,14 +44,28 @@ export type VideoPrice =
   | { readonly unit: 'second'; readonly byResolution: ReadonlyMap<string, Micro> }
   | { readonly unit: 'request'; readonly request: Micro };
 
+/** What a text call used: disjoint counts, but `reasoning`, which is part of `output`. An absent one is zero. */
 export interface Tokens {
+  /** Prompt tokens that were neither read from a cache nor written to one. */
   readonly input: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
   readonly output: number;
+  readonly reasoning?: number;
 }
 
-interface TextEstimate {
+/** What a call may write to the vendor's cache. */
+export type CacheWrite = 'cacheWrite' | 'cacheWrite1h';
+
+export interface TextEstimate {
+  /** Prompt tokens. */
   readonly input: number;
+  /** The most prompt tokens that the vendor may count; decides which bands the hold has to cover. */
+  readonly inputMost: number;
   readonly maxTokens: number;
+  /** Absent: nothing. */
+  readonly writes?: readonly CacheWrite[];
 }
 
 /** The minimum price of a call for text or embeddings: 0.5 RUB. */
@@ -62,30 +76,64 @@ const HELD_OUTPUT_TOKENS_MIN = 512;
 
 const TOKENS_PER_UNIT = 1_000_000n;
 
-/** The price of the tokens, or the minimum. */
-export function textCost(price: TextPrice, tokens: Tokens): Micro {
-  const exact = BigInt(tokens.input) * price.input + BigInt(tokens.output) * price.output;
-  return atLeastMinimum((exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
+/** The whole prompt, cached part included. */
+export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }: Partial<Tokens>): number {
+  return input + cacheRead + cacheWrite + cacheWrite1h;
 }
 
 /** The price of the tokens of a call for embeddings, or the minimum: what it holds, by an estimate, and what it costs. */
 export function embeddingCost({ input }: EmbeddingPrice, tokens: number): Micro {
-  return atLeastMinimum((BigInt(tokens) * input + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
+  return atLeastMinimum(roundPerUnit(BigInt(tokens) * input));
 }
 
-/** The amount that a text call holds when it starts. */
+/** The prices for a prompt of this length: those of the last band that it exceeds, or the model's own. */
+export function findRates(price: TextPrice, prompt: number): TokenRates | PriceBand {
+  return price.bands?.findLast(({ above }) => prompt > above) ?? price;
+}
+
+/** The price of one kind of tokens. */
+export function getRate(rates: TokenRates, kind: (typeof TOKEN_RATES)[number]): Micro {
+  return rates[kind] ?? rates.input;
+}
+
+/** The price of the tokens, or the minimum. */
+export function textCost(price: TextPrice, tokens: Tokens): Micro {
+  const rates = findRates(price, countPrompt(tokens));
+  let exact = 0n;
+  for (const kind of TOKEN_RATES) exact += BigInt(tokens[kind] ?? 0) * getRate(rates, kind);
+  return atLeastMinimum(roundPerUnit(exact));
+}
+
+/** Rounds the sum of tokens times prices per 1M tokens half up to a micro-rouble. */
+export function roundPerUnit(exact: bigint): Micro {
+  return (exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT;
+}
+
+/**
+ * The amount that a text call holds when it starts: each side at the dearest price that may apply to it. The prompt may
+ * be read from a cache, be written to it if the call can cause that, and fall into any band up to its longest count.
+ */
 export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
-  return textCost(price, heldTokens(estimate));
+  const { inputMost, writes = [] } = estimate;
+  const bands = [price, ...(price.bands?.filter(({ above }) => inputMost > above) ?? [])];
+  const kinds = ['input', 'cacheRead', ...writes] as const;
+  const input = findDearest(bands.flatMap((rates) => kinds.map((kind) => getRate(rates, kind))));
+  return textCost({ input, output: findDearest(bands.map(({ output }) => output)) }, heldTokens(estimate));
 }
 
 /** The tokens that a call's hold covers. */
-export function heldTokens({ input, maxTokens }: TextEstimate): Tokens {
+export function heldTokens({ input, maxTokens }: Pick<TextEstimate, 'input' | 'maxTokens'>): Tokens {
   return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
 }
 
-/** JSON with prices in micro-roubles as decimal strings, as stored with every charge. */
-export function serializePrice(price: TextPrice | EmbeddingPrice | ImagePrice): string {
-  return JSON.stringify(price, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+/** The dearest output price, of any band. */
+export function findDearestOutput({ output, bands = [] }: TextPrice): Micro {
+  return findDearest([output, ...bands.map((band) => band.output)]);
+}
+
+function findDearest(rates: readonly Micro[]): Micro {
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  return rates.reduce((dearest, rate) => (rate > dearest ? rate : dearest));
 }
 
 function atLeastMinimum(cost: Micro): Micro {

@@ -1,5 +1,5 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
-import type { Tokens } from '../money/price.ts';
+import { countPrompt, type Tokens } from '../money/price.ts';
 import { countCharacters } from './characters.ts';
 import type { StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
@@ -41,24 +41,13 @@ export interface Meter extends Transform<StreamPart> {
 }
 
 /** The input is the part of the prompt that no cache had anything to do with; other counts are absent if zero. */
-export interface Bill extends TokenUsage {
+export interface Bill extends Tokens {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
 }
 
 /** Disjoint counts of a prompt; those of a cache are absent if zero. */
-export type PromptUsage = Omit<TokenUsage, 'output' | 'reasoning'>;
-
-/** Disjoint counts of an answer, apart from `reasoning`, which is part of the output. */
-export interface TokenUsage extends UsageCounts {
-  readonly input: number;
-  readonly output: number;
-}
-
-/** The whole prompt, from a cache or not. */
-export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }: UsageCounts): number {
-  return input + cacheRead + cacheWrite + cacheWrite1h;
-}
+export type PromptUsage = Omit<Tokens, 'output' | 'reasoning'>;
 
 /** Of an answer whose upstream's counts are not used. */
 export const CHARACTERS_PER_TOKEN = 4;
@@ -136,16 +125,12 @@ class AnswerMeter implements Meter {
     return lacksImages ? { ...prompt, input: prompt.input + images.tokens } : prompt;
   }
 
-  #inputSoFar(): number {
-    return countPrompt(this.promptSoFar());
-  }
-
   used(): Tokens {
-    return { input: this.#inputSoFar(), output: this.#outputSoFar() };
+    return this.#withReasoning({ ...this.promptSoFar(), output: this.#outputSoFar() });
   }
 
   exceeds(tokens: Tokens): boolean {
-    if (this.#inputSoFar() > tokens.input) return true;
+    if (countPrompt(this.promptSoFar()) > countPrompt(tokens)) return true;
     // Far from it, nothing has to be counted.
     const atMost = this.#tokens + this.#pending.length * TOKENS_PER_CHARACTER_MAX;
     const isFar = this.#options.trusted && Math.max(atMost, this.#reported?.output ?? 0) <= tokens.output;
@@ -174,7 +159,7 @@ class AnswerMeter implements Meter {
     return Math.ceil(this.#tokens + pending);
   }
 
-  #withReasoning(usage: TokenUsage): TokenUsage {
+  #withReasoning(usage: Tokens): Tokens {
     const { reasoning } = this.#reported ?? {};
     if (!isCount(reasoning) || reasoning === 0) return usage;
     return { ...usage, reasoning: Math.min(reasoning, usage.output) };

@@ -55,9 +55,11 @@ export interface BillingPart {
   readonly reserved: bigint;
   /** What the wallet can spend after settlement. */
   readonly balance: bigint;
-  /** Price per 1M input tokens. */
+  /** Prices per 1M tokens, in the band of the call. Those of the cache are there only if it was used. */
   readonly priceInput: bigint;
-  /** Price per 1M output tokens. */
+  readonly priceCacheRead?: bigint;
+  readonly priceCacheWrite?: bigint;
+  readonly priceCacheWrite1h?: bigint;
   readonly priceOutput: bigint;
 }
 

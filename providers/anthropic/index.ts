@@ -56,6 +56,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
     documents: true,
     messageFormat: true,
+    cacheMarkers: true,
     stateFormat: 'messages',
     text(call, signal) {
       const { url, request, wire } = targetOf(call);

@@ -53,6 +53,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     tools: true,
     documents: true,
     audio: true,
+    cacheMarkers: settings.cacheMarkers === 'send',
     stateFormat: 'chat',
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);

@@ -28,6 +28,35 @@ describe('listing of models', () => {
     ]);
   });
 
+  it('shows cache prices and bands of models that have them', () => {
+    const rates = { input: '2', output: '10' };
+    const bands = [
+      { above: 1000, input: '3', output: '12' },
+      { above: 200_000, input: '4', cacheRead: '0.4', output: '15' },
+    ];
+    const models = [
+      { ...TEXT, price: { ...rates, cacheRead: '0.2', cacheWrite: '2.5', cacheWrite1h: '4' } },
+      { ...TEXT, id: 'text-2', price: { ...rates, bands } },
+    ];
+    const [cached, banded] = listModels(build(catalogOf({ models })));
+    expect(cached).to.deep.include({
+      input_price_rub: 2,
+      cache_read_price_rub: 0.2,
+      cache_write_price_rub: 2.5,
+      cache_write_1h_price_rub: 4,
+      output_price_rub: 10,
+    });
+    expect(cached).not.to.have.any.keys('price_bands');
+    expect(banded).to.deep.include({
+      price_rub: 2,
+      price_bands: [
+        { above_tokens: 1000, input_price_rub: 3, output_price_rub: 12 },
+        { above_tokens: 200_000, input_price_rub: 4, cache_read_price_rub: 0.4, output_price_rub: 15 },
+      ],
+    });
+    expect(banded).not.to.have.any.keys('cache_read_price_rub');
+  });
+
   it('shows image and video models with the unit of their price', () => {
     const models = [
       IMAGE,

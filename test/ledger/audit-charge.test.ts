@@ -62,7 +62,9 @@ describe('the audit of a charge', () => {
     const { charge, entries } = free('reserve', 'expire', 'settle');
     const usageOf = (repeat: unknown) => JSON.stringify({ ...JSON.parse(USED), repeated_as: repeat });
     expect(problemsOf({ ...charge, usage: usageOf('d') }, entries)).to.deep.equal([]);
-    expect(problemsOf(charge, entries)).to.deep.equal([{ problem: `charged 0, but 1000 + 2000 tokens cost ${COST}` }]);
+    expect(problemsOf(charge, entries)).to.deep.equal([
+      { problem: `charged 0, but 1000 input + 2000 output tokens cost ${COST}` },
+    ]);
     for (const repeat of ['c', 7, null]) {
       expect(problemsOf({ ...charge, usage: usageOf(repeat) }, entries)).to.deep.equal([
         { problem: `it says it was repeated as ${repeat}` },
@@ -129,7 +131,7 @@ describe('the audit of a charge', () => {
     'usage that is no object': [{ usage: '7' }, 'its usage is 7'],
     'fewer tokens than were paid for': [
       { usage: '{"tokens_input":999,"tokens_output":2000}' },
-      `charged ${COST}, but 999 + 2000 tokens cost ${textCost(PRICE, { input: 999, output: 2000 })}`,
+      `charged ${COST}, but 999 input + 2000 output tokens cost ${textCost(PRICE, { input: 999, output: 2000 })}`,
     ],
     'a picture that cost another price': [
       { kind: 'image', prices: '{"request":"7"}', usage: '{"images":1}' },
@@ -152,9 +154,27 @@ describe('the audit of a charge', () => {
       'its kind is text, but its prices are those of image or edit or video',
     ],
     'a video without its seconds': [{ kind: 'video', prices: '{"second":"9"}', usage: '{"images":1}' }, undefined],
-    'a negative number of tokens': [{ usage: '{"tokens_input":-1,"tokens_output":2000}' }, undefined],
-    'half a token': [{ usage: '{"tokens_input":1000,"tokens_output":0.5}' }, undefined],
-    'tokens as a text': [{ usage: '{"tokens_input":"1000","tokens_output":2000}' }, undefined],
+    'a negative number of tokens': [
+      { usage: '{"tokens_input":-1,"tokens_output":2000}' },
+      'its usage is {"tokens_input":-1,"tokens_output":2000}',
+    ],
+    'half a token': [
+      { usage: '{"tokens_input":1000,"tokens_output":0.5}' },
+      'its usage is {"tokens_input":1000,"tokens_output":0.5}',
+    ],
+    'tokens as a text': [
+      { usage: '{"tokens_input":"1000","tokens_output":2000}' },
+      'its usage is {"tokens_input":"1000","tokens_output":2000}',
+    ],
+    'usage without tokens': [{ usage: '{}' }, 'its usage is {}'],
+    'a price that is no amount': [
+      { prices: '{"input":"4e7","output":"1"}' },
+      'its prices are {"input":"4e7","output":"1"}',
+    ],
+    'a price that is a number': [
+      { prices: '{"input":40000000,"output":"1"}' },
+      'its prices are {"input":40000000,"output":"1"}',
+    ],
     'prices of embeddings for a text': [
       { prices: '{"input":"40000000"}' },
       'its kind is text, but its prices are those of embedding',
@@ -168,8 +188,6 @@ describe('the audit of a charge', () => {
       `charged ${COST}, but 1 token cost 500000`,
     ],
     'embeddings without tokens': [{ kind: 'embedding', prices: '{"input":"40000000"}', usage: '{}' }, undefined],
-    'a price that is no amount': [{ prices: '{"input":"4e7","output":"1"}' }, undefined],
-    'a price that is a number': [{ prices: '{"input":40000000,"output":"1"}' }, undefined],
   };
   for (const [name, [change, expected]] of Object.entries(priced)) {
     it(expected === undefined ? `cannot judge ${name}` : `finds ${name}`, () => {
@@ -189,7 +207,74 @@ describe('the audit of a charge', () => {
     const { charge, entries } = rowsAfter('reserve', 'settle', 'refund');
     const usage = '{"tokens_input":1,"tokens_output":1}';
     const found = problemsOf({ ...charge, usage }, entries).map(({ problem }) => problem);
-    expect(found.join()).to.contain(`charged ${COST}, but 1 + 1 tokens cost`);
+    expect(found.join()).to.contain(`charged ${COST}, but 1 input + 1 output tokens cost`);
+  });
+});
+
+describe('the audit of a call with cached tokens and bands', () => {
+  const RATES = { input: '2000000', cacheRead: '200000', cacheWrite: '2500000', cacheWrite1h: '4000000' };
+  const BAND = { above: 1000, input: '4000000', cacheRead: '400000', output: '9000000' };
+  const OTHER = { above: 100_000, input: '1', output: '1' };
+  const VECTOR = { tokens_input: 300_001, tokens_cache_read: 400_001, tokens_cache_write: 500_001 };
+  const LONG = { ...VECTOR, tokens_cache_write_1h: 600_001, tokens_output: 70_001, tokens_reasoning: 5 };
+  /** In the band: a write costs what input does. */
+  const LONG_COST = 4n * 1_400_003n + (4n * 400_001n) / 10n + 9n * 70_001n;
+  const SHORT = { tokens_input: 1, tokens_cache_read: 999, tokens_output: 1_000_000 };
+
+  function paid(usage: object, amount: bigint, prices: object) {
+    const books = newBooks();
+    run(books, operation('topup', 'p', 1000));
+    const terms = { prices: JSON.stringify(prices) };
+    run(books, { ...operation('reserve', 'c', 10), ...terms } as Operation);
+    run(books, { ...operation('settle', 'c', 10), amount, usage: JSON.stringify(usage) } as Operation);
+    // Without marks, only the calculation shows what was changed.
+    const entries = books.journal.filter(({ charge }) => charge === 'c').map((entry) => ({ ...entry, mark: null }));
+    return { charge: books.charges.get('c') as Charge, entries };
+  }
+  const long = () => paid(LONG, LONG_COST, { ...RATES, output: '5000000', bands: [BAND] });
+  const short = () => paid(SHORT, 5_000_202n, { ...RATES, output: '5000000', bands: [BAND] });
+
+  it('finds nothing in what was charged by the vector, the band and its prices', () => {
+    for (const { charge, entries } of [long(), short()]) expect(problemsOf(charge, entries)).to.deep.equal([]);
+  });
+
+  it('finds every changed count that has a price, and every one that is none', () => {
+    for (const { charge, entries } of [long(), short()]) {
+      const used = JSON.parse(charge.usage as string) as Record<string, number>;
+      for (const [name, count] of Object.entries(used)) {
+        const found = (value: unknown) =>
+          problemsOf({ ...charge, usage: JSON.stringify({ ...used, [name]: value }) }, entries).length;
+        // Reasoning is part of the output, and has no price of its own.
+        if (name !== 'tokens_reasoning') expect(found(count + 10), name).to.equal(1);
+        for (const value of [-1, 0.5, '7', null]) expect(found(value), `${name} ${value}`).to.equal(1);
+      }
+    }
+  });
+
+  it('finds every changed price of the band that counts, and a changed or missing band', () => {
+    const { charge, entries } = long();
+    const prices = JSON.parse(charge.prices);
+    const found = (changed: object) => problemsOf({ ...charge, prices: JSON.stringify(changed) }, entries);
+    const withBand = (band: object) => ({ ...prices, bands: [{ ...BAND, ...band }] });
+    for (const name of ['input', 'cacheRead', 'output']) {
+      expect(found(withBand({ [name]: '4000001' })), name).to.have.length(1);
+    }
+    const [first] = found(withBand({ input: '4000001' }));
+    expect(first?.problem).to.contain('300001 input + 400001 cacheRead + 500001 cacheWrite + 600001 cacheWrite1h + ');
+    for (const bands of [[], undefined, [{ ...BAND, above: 2_000_000 }], [BAND, OTHER], 'x', [null], [{ above: 1 }]])
+      expect(found({ ...prices, bands }), JSON.stringify(bands)).to.have.length(1);
+    for (const above of ['1000', 0.5, null]) expect(found(withBand({ above })), `${above}`).to.have.length(1);
+    // A band that the prompt does not reach.
+    expect(found({ ...prices, bands: [BAND, { ...OTHER, above: 3_000_000 }] })).to.deep.equal([]);
+  });
+
+  it('finds a changed price of a call below the bands', () => {
+    const { charge, entries } = short();
+    const prices = JSON.parse(charge.prices);
+    for (const name of ['input', 'cacheRead', 'output']) {
+      const changed = { ...prices, [name]: `${BigInt(prices[name]) + 1_000_000n}` };
+      expect(problemsOf({ ...charge, prices: JSON.stringify(changed) }, entries), name).to.have.length(1);
+    }
   });
 });
 

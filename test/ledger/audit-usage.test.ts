@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { mapUnits, UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import type { UsageHour } from '../../lib/store/ports/usage.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, RUB } from '../contract/store/context.ts';
@@ -39,7 +40,7 @@ describe('the audit of folded usage', () => {
 
   it('reports a part that was folded twice, even if a fold runs between its reads', async () => {
     const cursor = await faulty.real.usage.cursor(wallet);
-    const counts = { calls: 0, charged: 1n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
+    const counts = { calls: 0, charged: 1n, refunded: 0n, ...mapUnits(UNIT_COUNTS, () => 0) };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
     await faulty.real.usage.add({ wallet, from: cursor, to: cursor, hours: [hour] });
     faulty.next('usage.readAll', async (call) => {
@@ -51,9 +52,7 @@ describe('the audit of folded usage', () => {
     ]);
   });
 
-  const COLUMNS: readonly (keyof UsageHour)[] = [
-    ...(['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const),
-  ];
+  const COLUMNS: readonly (keyof UsageHour)[] = ['calls', 'charged', 'refunded', ...UNIT_COUNTS];
   for (const column of COLUMNS) {
     it(`reports a changed ${column}`, async () => {
       const { cursor, hours } = await faulty.real.usage.readAll(wallet);

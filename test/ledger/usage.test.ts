@@ -5,6 +5,7 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
 import { CHARGE_KINDS, type ChargeKind, type Operation } from '../../lib/money/decide.ts';
+import { mapUnits, UNIT_COUNTS, USAGE_UNITS } from '../../lib/money/usage-units.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
@@ -23,6 +24,7 @@ import {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const NO_UNITS = mapUnits(USAGE_UNITS, () => 0);
 const MIDNIGHT = Date.UTC(2027, 0, 15);
 
 /** The outcomes of a call; an expired hold that is settled late is entirely overshoot. */
@@ -152,12 +154,9 @@ for (const kind of STORES) {
         ...[...made('settled'), ...made('settled', { at: MIDNIGHT - 1 }), ...made('refunded'), ...made('released')],
         ...made('charged', { kind: 'video', model: 'model-2' }),
       );
-      const units = (times: number, seconds = 0) => ({
-        tokens_input: 10 * times,
-        tokens_output: 20 * times,
-        images: 0,
-        seconds,
-      });
+      const units = (times: number, seconds = 0) => {
+        return { ...NO_UNITS, tokens_input: 10 * times, tokens_output: 20 * times, seconds };
+      };
       const { rows, total } = await reportUsage(store.ledger, wallet, { by: 'day', filter: {} });
       expect(rows).to.deep.equal([
         { group: '2027-01-14', calls: 1, charged: 2_500_001n, refunded: 0n, units: units(1) },
@@ -169,6 +168,33 @@ for (const kind of STORES) {
         ['model-1', 5_000_002n],
         ['model-2', 2_000_000n],
       ]);
+    });
+
+    it('counts tokens of caches and of reasoning, from calls and from hours, and less what is refunded', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const usage = (text: object) => JSON.stringify({ tokens_input: 1, tokens_output: 2, ...text });
+      const calls = [
+        usage({ tokens_cache_read: 300, tokens_reasoning: 1 }),
+        usage({ tokens_cache_write: 40, tokens_cache_write_1h: 5 }),
+        usage({ tokens_cache_read: 1000, tokens_cache_write_1h: 1000, tokens_reasoning: 2 }),
+        // As earlier versions stored it.
+        usage({}),
+      ];
+      for (const [at, used] of calls.entries()) {
+        const chargeId = newId('req');
+        await applied(store, reserve(wallet, { at: MIDNIGHT, chargeId }), settle(wallet, chargeId, { usage: used }));
+        if (at === 2) await applied(store, giveBack('refund', wallet, chargeId));
+      }
+      const wanted = {
+        ...NO_UNITS,
+        ...{ tokens_input: 3, tokens_cache_read: 300, tokens_cache_write: 40, tokens_cache_write_1h: 5 },
+        ...{ tokens_output: 6, tokens_reasoning: 1 },
+      };
+      const query = { by: 'model', filter: {} } as const;
+      expect((await reportUsage(store.ledger, wallet, query)).total.units).to.deep.equal(wanted);
+      expect((await readUsage(store, wallet, query)).total.units).to.deep.equal(wanted);
+      expect((await verifyLedger(store)).problems.filter((problem) => problem.wallet === wallet)).to.deep.equal([]);
     });
 
     it('is folded once, even concurrently, and again after the sums were dropped', async () => {
@@ -244,7 +270,7 @@ for (const kind of STORES) {
       expect(await problems()).to.deep.equal([]);
       const cursor = await store.usage.cursor(wallet);
       const hour = { hour: 0, key: 'key_a', model: 'm', kind: 'text', calls: 0, charged: 1n, refunded: 0n } as const;
-      const units = { tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
+      const units = mapUnits(UNIT_COUNTS, () => 0);
       expect(await store.usage.add({ wallet, from: cursor - 1, to: cursor, hours: [{ ...hour, ...units }] })).to.equal(
         false,
       );

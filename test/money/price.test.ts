@@ -73,7 +73,7 @@ describe('prices', () => {
     ];
     for (const [name, input, maxTokens, micro] of rows) {
       it(name, () => {
-        expect(textHold(price('40', '240'), { input, maxTokens })).to.equal(micro);
+        expect(textHold(price('40', '240'), { input, inputMost: input, maxTokens })).to.equal(micro);
       });
     }
 
@@ -83,7 +83,7 @@ describe('prices', () => {
         fc.property(tokens, fc.double({ min: 0, max: 1, noNaN: true }), ({ input, maxTokens }, share) => {
           const tariff = price('37.123457', '241.999999');
           const cost = textCost(tariff, { input, output: Math.floor(maxTokens * share) });
-          expect(cost <= textHold(tariff, { input, maxTokens })).to.equal(true);
+          expect(cost <= textHold(tariff, { input, inputMost: input, maxTokens })).to.equal(true);
         }),
       );
     });

@@ -1,6 +1,7 @@
 // Copies of stores whose old calls have left: not in the middle of it, and from the opening on.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
+import { mapUnits, UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
 import { type FaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -128,7 +129,7 @@ describe('copy of a store with archives', () => {
 
   it('copies the folded usage only of wallets with an opening', async () => {
     const none = { cursor: 0, hours: [] };
-    const counts = { calls: 1, charged: 1n, refunded: 0n, tokensInput: 1, tokensOutput: 1, images: 0, seconds: 0 };
+    const counts = { calls: 1, charged: 1n, refunded: 0n, ...mapUnits(UNIT_COUNTS, (name) => name.length) };
     const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
     await from.real.usage.add({ wallet, from: 0, to: 4, hours });
     await copy();

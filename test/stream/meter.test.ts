@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { countPrompt } from '../../lib/money/price.ts';
 import { countCharacters } from '../../lib/stream/characters.ts';
-import { countPrompt, createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
+import { createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 /** One token in four characters. */
@@ -232,10 +233,53 @@ describe('meter', () => {
     const counts = (input: number, cacheRead: number, cacheWrite = 0): StreamPart => {
       return { type: 'usage', input, cacheRead, cacheWrite, output: 1 };
     };
-    const prompt = (...parts: StreamPart[]) => countPrompt(bill('finished', parts));
-    expect(prompt(counts(2, 500, 30), words(1))).to.equal(532);
-    expect(prompt(counts(2, 500), words(1), counts(502, 0))).to.equal(502);
-    expect(prompt({ type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 }, words(1))).to.equal(10);
+    const billed = (...parts: readonly StreamPart[]) => bill('finished', [...parts, words(1)]);
+    expect(billed(counts(2, 500, 30))).to.deep.equal({ input: 2, cacheRead: 500, cacheWrite: 30, output: 1 });
+    expect(billed(counts(2, 500), words(1), counts(502, 0))).to.deep.equal({ input: 502, output: 1 });
+    const rare = { type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 } as const;
+    expect(billed(rare)).to.deep.equal({ input: 0, cacheRead: 1, cacheWrite1h: 9, output: 1 });
+    const meter = createMeter(LIMITS);
+    meter.push([rare]);
+    expect(countPrompt(meter.promptSoFar())).to.equal(10);
+    expect([meter.exceeds({ input: 10, output: 1 }), meter.exceeds({ input: 9, output: 1 })]).to.deep.equal([
+      false,
+      true,
+    ]);
+  });
+
+  it('believes a prompt in all its parts or in none, and what is from the cache first', () => {
+    const billed = (counts: object) => bill('finished', [{ type: 'usage', output: 1, ...counts } as StreamPart]);
+    for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      for (const name of ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h']) {
+        const { doubt, ...tokens } = billed({ input: 5, cacheRead: 5, [name]: bad });
+        expect(tokens, `${name} ${bad}`).to.deep.equal({ input: LIMITS.inputEstimate, output: 1 });
+        expect(doubt).to.match(/^usage reported as input /);
+      }
+    }
+    const above = (counts: object) => {
+      const { doubt, ...tokens } = billed(counts);
+      expect(doubt).to.match(/^usage reported as input \d+$/);
+      return tokens;
+    };
+    expect(above({ input: 600, cacheRead: 700 })).to.deep.equal({ input: 300, cacheRead: 700, output: 1 });
+    expect(above({ input: 5, cacheRead: 1e12, cacheWrite: 7 })).to.deep.equal({ input: 0, cacheRead: 1000, output: 1 });
+  });
+
+  it('counts reasoning apart, never more of it than there is output', () => {
+    const billed = (ending: 'finished' | 'cut', output: unknown, reasoning: unknown) =>
+      bill(ending, [words(9), { type: 'usage', input: 7, output, reasoning } as StreamPart]);
+    expect(billed('finished', 40, 30)).to.deep.equal({ input: 7, output: 40, reasoning: 30 });
+    expect(billed('cut', 40, 30)).to.deep.equal({ input: 7, output: 40, reasoning: 30 });
+    expect(billed('finished', 40, 41)).to.deep.equal({ input: 7, output: 40, reasoning: 40 });
+    expect(billed('finished', 900, 800)).to.deep.equal({ input: 7, output: 500, reasoning: 500 });
+    for (const none of [0, -1, 0.5, Number.NaN, '3'])
+      expect(billed('finished', 40, none), `${none}`).to.deep.equal({ input: 7, output: 40 });
+  });
+
+  it('adds images to what is not from the cache', () => {
+    const images = { tokens: 300, countedFrom: 100 };
+    const counts = { type: 'usage', input: 9, cacheRead: 50, output: 1 } as const;
+    expect(bill('finished', [counts], { images })).to.deep.equal({ input: 309, cacheRead: 50, output: 1 });
   });
 
   it('counts words whole, however they arrive and however long the text is', () => {

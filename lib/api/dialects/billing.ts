@@ -11,6 +11,10 @@ export interface TextBilling {
   readonly rub_per_mtok_out: number;
   /** Repeats the input price, for older clients. */
   readonly rub_per_mtok: number;
+  /** Only if such tokens were billed. */
+  readonly rub_per_mtok_cache_read?: number;
+  readonly rub_per_mtok_cache_write?: number;
+  readonly rub_per_mtok_cache_write_1h?: number;
 }
 
 export function billingBlock(part: BillingPart): TextBilling {
@@ -22,5 +26,8 @@ export function billingBlock(part: BillingPart): TextBilling {
     rub_per_mtok_in: toRub(part.priceInput),
     rub_per_mtok_out: toRub(part.priceOutput),
     rub_per_mtok: toRub(part.priceInput),
+    ...(part.priceCacheRead !== undefined && { rub_per_mtok_cache_read: toRub(part.priceCacheRead) }),
+    ...(part.priceCacheWrite !== undefined && { rub_per_mtok_cache_write: toRub(part.priceCacheWrite) }),
+    ...(part.priceCacheWrite1h !== undefined && { rub_per_mtok_cache_write_1h: toRub(part.priceCacheWrite1h) }),
   };
 }

@@ -1,5 +1,5 @@
 // The token counts of a reply as each dialect writes them. Details appear only where there is something to count.
-import { countPrompt } from '../../stream/meter.ts';
+import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
 /** `input_tokens` excludes what was read from a cache or written to one. */

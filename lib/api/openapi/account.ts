@@ -127,6 +127,16 @@ const TEXT_ENTRY: Readonly<Record<string, Json>> = {
   min_rub: rub('Minimum charge per call'),
 };
 
+/** A model without a price of its own for cached tokens charges them as input. */
+const TOKEN_PRICES: Readonly<Record<string, Json>> = {
+  input_price_rub: rub('Price per million input tokens'),
+  output_price_rub: rub('Price per million output tokens'),
+  cache_read_price_rub: rub('Price per million input tokens read from a cache; absent if it is the input price'),
+  cache_write_price_rub: rub('Price per million input tokens written to a cache; absent if it is the input price'),
+  cache_write_1h_price_rub: rub('The same for input tokens that are cached for an hour'),
+};
+const CACHE_PRICES = Object.keys(TOKEN_PRICES).filter((name) => name.startsWith('cache_'));
+
 export const accountChapter: Chapter = {
   paths: {
     '/api/v1/models': { get: MODELS },
@@ -141,15 +151,24 @@ export const accountChapter: Chapter = {
       data: list(ref('ModelEntry')),
     }),
     ModelEntry: { anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] },
-    TextModel: object({
-      id: text('The model id, for `model`.'),
-      aliases: ALIASES,
-      ...TEXT_ENTRY,
-      price_rub: rub('Same as `input_price_rub`, for older clients'),
-      input_price_rub: rub('Price per million input tokens'),
-      output_price_rub: rub('Price per million output tokens'),
-      provider: text('The provider of the model.'),
-    }),
+    TextModel: object(
+      {
+        id: text('The model id, for `model`.'),
+        aliases: ALIASES,
+        ...TEXT_ENTRY,
+        price_rub: rub('Same as `input_price_rub`, for older clients'),
+        ...TOKEN_PRICES,
+        price_bands: list(
+          object(
+            { above_tokens: count('The band is for longer prompts.', { minimum: 1 }), ...TOKEN_PRICES },
+            { optional: CACHE_PRICES },
+          ),
+          { description: 'Prices of all tokens of a call with a long prompt; absent if there is one price for all.' },
+        ),
+        provider: text('The provider of the model.'),
+      },
+      { optional: [...CACHE_PRICES, 'price_bands'] },
+    ),
     ImageModel: object({
       id: text('The model id, for `model`.'),
       aliases: ALIASES,

@@ -12,6 +12,7 @@ import { type Chapter, choice, constant, count, headers, type Json, json, list, 
 import {
   BILLING_EXAMPLE,
   BILLING_FIELDS,
+  BILLING_OPTIONAL,
   GENERATING_STATUSES,
   IDEMPOTENCY_KEY,
   messageUsageSchema,
@@ -180,10 +181,13 @@ export const messageChapter: Chapter = {
       type: constant('redacted_thinking'),
       data: text('Reasoning that nobody may read; goes back unchanged.'),
     }),
-    BillingEvent: object({
-      type: { ...constant('ping'), description: 'Clients that do not know the event skip it for its type.' },
-      ...BILLING_FIELDS,
-    }),
+    BillingEvent: object(
+      {
+        type: { ...constant('ping'), description: 'Clients that do not know the event skip it for its type.' },
+        ...BILLING_FIELDS,
+      },
+      { optional: BILLING_OPTIONAL },
+    ),
     ToolResultBlock: toolResultBlock('MessageBlock'),
     ToolReferenceBlock: toolReferenceBlock,
     MessageImageBlock: imageBlock,

@@ -21,6 +21,16 @@ export function withRouting(answer: Json): Json {
   return { ...answer, properties: { ...(answer.properties as Json), smart_routing: routing } };
 }
 
+/** Only there if such tokens were billed. */
+const CACHE_BILLING_FIELDS: Readonly<Record<string, Json>> = {
+  rub_per_mtok_cache_read: rub('Price per million input tokens read from a cache; only if there were any'),
+  rub_per_mtok_cache_write: rub('Price per million input tokens written to a cache; only if there were any'),
+  rub_per_mtok_cache_write_1h: rub('The same for input tokens that are cached for an hour'),
+};
+
+/** Fields of a billing block that may be absent. */
+export const BILLING_OPTIONAL = Object.keys(CACHE_BILLING_FIELDS);
+
 export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
   charged_rub: rub('The amount charged for the actual usage'),
   reserved_rub: rub('The amount reserved at the start of the call'),
@@ -29,6 +39,7 @@ export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
   rub_per_mtok_in: rub('Price per million input tokens'),
   rub_per_mtok_out: rub('Price per million output tokens'),
   rub_per_mtok: rub('Same as `rub_per_mtok_in`, for older clients'),
+  ...CACHE_BILLING_FIELDS,
 };
 
 export const textSchemas: Readonly<Record<string, Json>> = {
@@ -44,7 +55,7 @@ export const textSchemas: Readonly<Record<string, Json>> = {
     examples: [{ tier: 'lite', score: 13.7, signals: ['short', 'translate'] }],
   },
   TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
-  TextBilling: object(BILLING_FIELDS),
+  TextBilling: object(BILLING_FIELDS, { optional: BILLING_OPTIONAL }),
 };
 
 export const BILLING_EXAMPLE = {

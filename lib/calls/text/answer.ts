@@ -5,7 +5,7 @@ import type { TextModel } from '../../catalog/model.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
-import { countPrompt, type TokenUsage } from '../../stream/meter.ts';
+import { nameTokens } from '../../money/token-usage.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
@@ -15,6 +15,7 @@ import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
 import { type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
+import { computeHold, listCacheWrites } from './hold.ts';
 import { releaseTextRequest } from './images.ts';
 import type { TextOutput } from './output.ts';
 import { computeOvershoot, computeUncappedExcess } from './overshoot.ts';
@@ -44,7 +45,7 @@ export interface TextAnswerOptions<Out> {
 }
 
 export interface TextAnswerDue extends CallCost {
-  readonly bill: TokenUsage;
+  readonly bill: Tokens;
 }
 
 /** A class, because every open answer has one: closures would take three times the memory. */
@@ -69,12 +70,14 @@ export class TextAnswer<Out>
     this.#options = options;
     this.#buffered = (candidates[0] ?? model).delivery === 'buffered';
     this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
-    this.#held = heldTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
+    const { tokensHeld } = estimate;
+    const { maxTokens } = request;
+    this.#held = heldTokens({ input: tokensHeld, maxTokens });
     this.terms = {
       kind: 'text',
       model: model.id,
       prices: model.prices,
-      amount: textCost(model.price, this.#held),
+      amount: computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) }),
       // An answer without a cap may cost more than its hold.
       excess: this.#buffered ? computeUncappedExcess(model.price) : undefined,
     };
@@ -198,13 +201,11 @@ export class TextAnswer<Out>
       context.log.note({ doubt });
     }
     const facts = describeAnswer({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
-    const tokens = { input: countPrompt(bill), output: bill.output };
-    const usage = { tokens_input: tokens.input, tokens_output: tokens.output, ...facts };
-    return { amount: textCost(model.price, tokens), usage, bill };
+    return { amount: textCost(model.price, bill), usage: { ...nameTokens(bill), ...facts }, bill };
   }
 
   /** What the output still has to write of a paid answer. */
-  complete(finish: ReplyFinishPart, bill: TokenUsage, paid: Settlement): readonly StreamPart[] {
+  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
     const { model } = this.#options;
     assert(this.#pipe, 'an answer comes from an attempt');
     return this.#pipe.delivery.complete(finish, bill, { ...paid, price: model.price });

@@ -6,9 +6,9 @@ import { findTextModel, notAllowedFault } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
-import { textHold } from '../../money/price.ts';
 import { routeSmart } from '../smart/route.ts';
 import { listPreferences, type Wishes } from './abilities.ts';
+import { computeHold } from './hold.ts';
 import type { TextRequest } from './request.ts';
 import { withoutTalk } from './tools.ts';
 
@@ -45,8 +45,8 @@ export function modelsFor(
 
 /** The least that a call holds, whichever of its models is chosen. Throws like `chooseModel`. */
 export function findLeastPrice(catalog: Catalog, request: TextRequest, limits: KeyLimits): CallPrice {
-  const tokens = { input: request.input?.tokensHeld ?? 0, maxTokens: request.maxTokens };
-  const holds = modelsFor(catalog, request, limits).map(({ price }) => textHold(price, tokens));
+  const call = { tokensHeld: request.input?.tokensHeld ?? 0, maxTokens: request.maxTokens };
+  const holds = modelsFor(catalog, request, limits).map((model) => computeHold(model, call));
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = holds.sort((a, b) => Number(a - b));
   return { kind: 'text', amount: least };

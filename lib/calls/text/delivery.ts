@@ -2,8 +2,8 @@
 // until the call is settled.
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Settlement } from '../../ledger/ledger.ts';
-import type { TextPrice } from '../../money/price.ts';
-import type { PromptUsage, TokenUsage } from '../../stream/meter.ts';
+import { countPrompt, findRates, getRate, type TextPrice, type Tokens } from '../../money/price.ts';
+import type { PromptUsage } from '../../stream/meter.ts';
 import type { ErrorPart, ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { splitIntoChunks } from './chunks.ts';
@@ -30,7 +30,7 @@ export interface Delivery extends Transform<StreamPart> {
   /** The end of a paid answer: what its output still has to write. */
   complete(
     finish: ReplyFinishPart,
-    usage: TokenUsage,
+    usage: Tokens,
     paid: Settlement & { readonly price: TextPrice },
   ): readonly StreamPart[];
   /** How the answer ended; undefined as long as it has not. */
@@ -100,7 +100,7 @@ class AnswerDelivery implements Delivery {
 
   complete(
     finish: ReplyFinishPart,
-    usage: TokenUsage,
+    usage: Tokens,
     paid: Settlement & { readonly price: TextPrice },
   ): readonly StreamPart[] {
     if (!this.begun && this.#early.length === 0) {
@@ -119,9 +119,20 @@ class AnswerDelivery implements Delivery {
         charged: paid.charged,
         reserved: paid.reserved,
         balance: paid.balance,
-        priceInput: paid.price.input,
-        priceOutput: paid.price.output,
+        ...listPrices(usage, paid),
       },
     ];
   }
+}
+
+/** The prices of the call's band; those of the cache only for tokens that were billed. */
+function listPrices(usage: Tokens, { price }: { readonly price: TextPrice }) {
+  const rates = findRates(price, countPrompt(usage));
+  return {
+    priceInput: rates.input,
+    ...(usage.cacheRead && { priceCacheRead: getRate(rates, 'cacheRead') }),
+    ...(usage.cacheWrite && { priceCacheWrite: getRate(rates, 'cacheWrite') }),
+    ...(usage.cacheWrite1h && { priceCacheWrite1h: getRate(rates, 'cacheWrite1h') }),
+    priceOutput: rates.output,
+  };
 }

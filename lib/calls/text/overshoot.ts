@@ -1,7 +1,7 @@
 // How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, or more input than
 // held.
 import type { Micro } from '../../money/money.ts';
-import { type TextPrice, type Tokens, textCost } from '../../money/price.ts';
+import { findDearestOutput, type TextPrice, type Tokens, textCost } from '../../money/price.ts';
 import type { Meter } from '../../stream/meter.ts';
 import { MAX_TOKENS_MAXIMUM } from './request.ts';
 
@@ -16,8 +16,8 @@ export interface RunningText {
  * What an answer without a cap may cost above its hold: as many tokens as the longest one with a cap. One that is even
  * longer counts by what it has used.
  */
-export function computeUncappedExcess({ output }: TextPrice): Micro {
-  return textCost({ input: 0n, output }, { input: 0, output: MAX_TOKENS_MAXIMUM });
+export function computeUncappedExcess(price: TextPrice): Micro {
+  return textCost({ input: 0n, output: findDearestOutput(price) }, { input: 0, output: MAX_TOKENS_MAXIMUM });
 }
 
 export function computeOvershoot({ model, held, meter }: RunningText, reserved: Micro): Micro {

@@ -1,6 +1,7 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
 import type { Charge, Usage } from '../../money/decide.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
+import { itemizeTokens } from '../../money/token-receipt.ts';
 import { keyName } from '../charge-query.ts';
 import { definitionList } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -31,8 +32,17 @@ const WORDS = defineWords({
     held: 'Reserved',
     charged: 'Charged',
     sum: 'Price calculation',
-    input: 'Input tokens',
-    output: 'Output tokens',
+    tokens: {
+      input: 'Input tokens',
+      cacheRead: 'Read from the cache',
+      cacheWrite: 'Written to the cache for 5 minutes',
+      cacheWrite1h: 'Written to the cache for 1 hour',
+      output: 'Output tokens',
+    },
+    reasoning: (count: string) => `of which reasoning: ${count}`,
+    band: (count: string) => `Prices for prompts longer than ${count} tokens`,
+    saved: (amount: string) => `Caching saved ${amount} compared with the input price`,
+    dearer: (amount: string) => `Caching cost ${amount} more than the input price`,
     perMillion: 'per 1M tokens',
     images: 'Images',
     seconds: 'Seconds',
@@ -59,8 +69,17 @@ const WORDS = defineWords({
     held: 'Зарезервировано',
     charged: 'Списано',
     sum: 'Расчёт цены',
-    input: 'Входные токены',
-    output: 'Выходные токены',
+    tokens: {
+      input: 'Входные токены',
+      cacheRead: 'Прочитано из кэша',
+      cacheWrite: 'Записано в кэш на 5 минут',
+      cacheWrite1h: 'Записано в кэш на 1 час',
+      output: 'Выходные токены',
+    },
+    reasoning: (count: string) => `из них рассуждения: ${count}`,
+    band: (count: string) => `Цены для запросов длиннее ${count} токенов`,
+    saved: (amount: string) => `Кэш сэкономил ${amount} по сравнению с ценой входных токенов`,
+    dearer: (amount: string) => `Запись в кэш обошлась на ${amount} дороже цены входных токенов`,
     perMillion: 'за 1 млн токенов',
     images: 'Картинки',
     seconds: 'Секунды',
@@ -132,30 +151,32 @@ function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
   const { format } = visit;
   const usage = parseUsage(charge);
   const isByToken = charge.kind === 'text' || charge.kind === 'embedding';
-  const lines = isByToken ? tokenLines(visit, charge, usage) : mediaLines(visit, charge, usage);
+  const lines = isByToken ? tokenLines(visit, charge) : mediaLines(visit, charge, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
 ${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
 }
 
-/** Embeddings have no output. */
-function tokenLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
+/** A line for each kind of token, then the total, and what the cache has changed about it. */
+function tokenLines({ language, format }: OwnerVisit, charge: Charge): readonly string[] {
   const words = WORDS[language];
-  const { input = '0', output = '0' }: { input?: string; output?: string } = JSON.parse(charge.prices);
-  const parts = [
-    { name: words.input, count: BigInt(usage.tokens_input ?? 0), price: BigInt(input) },
-    { name: words.output, count: BigInt(usage.tokens_output ?? 0), price: BigInt(output) },
-  ].slice(0, charge.kind === 'embedding' ? 1 : 2);
-  const cost = (exact: bigint) => format.rubExact((exact + PER_MILLION / 2n) / PER_MILLION);
-  const lines = parts.map(({ name, count, price }) => {
-    const factors = `${format.number(Number(count))} × ${format.rubExact(price)} ${words.perMillion}`;
-    return `${name}: ${factors} = ${cost(count * price)}`;
-  });
-  const sum = parts.reduce((exact, { count, price }) => exact + count * price, 0n);
-  return [...lines, `${words.together}: ${cost(sum)}`];
+  const receipt = itemizeTokens(charge);
+  if (!receipt) return [];
+  const { lines, reasoning, above, total, saved } = receipt;
+  const thoughts = reasoning > 0 ? ` (${words.reasoning(format.number(reasoning))})` : '';
+  const isPaid = charge.charged > 0n;
+  return [
+    ...(above === undefined ? [] : [words.band(format.number(above))]),
+    ...lines.map(({ kind, count, rate, cost }) => {
+      const name = `${words.tokens[kind]}${kind === 'output' ? thoughts : ''}`;
+      const factors = `${format.number(count)} × ${format.rubExact(rate)} ${words.perMillion}`;
+      return `${name}: ${factors} = ${format.rubExact(cost)}`;
+    }),
+    `${words.together}: ${format.rubExact(total)}`,
+    ...(isPaid && saved > 0n ? [words.saved(format.rubExact(saved))] : []),
+    ...(isPaid && saved < 0n ? [words.dearer(format.rubExact(-saved))] : []),
+  ];
 }
-
-const PER_MILLION = 1_000_000n;
 
 /** Images, seconds or whole calls; for videos also the resolution, which may have its own price. */
 function mediaLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {

@@ -2,16 +2,18 @@
 
 import { isFault } from '../../base/faults.ts';
 import { TOKENS_PER_IMAGE } from '../../calls/text/estimate.ts';
+import { computeHold } from '../../calls/text/hold.ts';
 import { listModels, type ModelListing } from '../../catalog/listing.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Micro } from '../../money/money.ts';
-import { TEXT_MINIMUM, textCost, textHold } from '../../money/price.ts';
+import { TEXT_MINIMUM, textCost } from '../../money/price.ts';
 import { select } from '../charge-query.ts';
 import { definitionList, field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { describeTextPrice } from '../token-price.ts';
 import type { OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -23,7 +25,6 @@ const WORDS = defineWords({
     provider: 'Developer',
     price: 'Price',
     types: { text: 'text', image: 'image', video: 'video' },
-    text: (input: string, output: string) => `${input} input, ${output} output per 1M tokens`,
     least: (minimum: string) => `A call to a text model costs at least ${minimum}, however few tokens it uses.`,
     minimum: 'minimum per call',
     smart: 'the price of the model it picks',
@@ -31,6 +32,7 @@ const WORDS = defineWords({
     second: (price: string) => `${price} per second`,
     calculator: 'What would it cost?',
     characters: 'Characters in the request',
+    cached: 'Of these, read from the cache',
     answer: 'Characters in the answer',
     max: 'Answer limit (max_tokens)',
     seconds: 'Seconds of video',
@@ -49,7 +51,6 @@ const WORDS = defineWords({
     provider: 'Разработчик',
     price: 'Цена',
     types: { text: 'текст', image: 'картинка', video: 'видео' },
-    text: (input: string, output: string) => `вход ${input}, выход ${output} за 1 млн токенов`,
     least: (minimum: string) => `Запрос к текстовой модели стоит не меньше ${minimum}, даже если токенов мало.`,
     minimum: 'минимум за запрос',
     smart: 'по цене модели, которую выберет smart',
@@ -57,6 +58,7 @@ const WORDS = defineWords({
     second: (price: string) => `${price} за секунду`,
     calculator: 'Сколько это стоит?',
     characters: 'Символов в запросе',
+    cached: 'Из них прочитано из кэша',
     answer: 'Символов в ответе',
     max: 'Лимит ответа (max_tokens)',
     seconds: 'Секунд видео',
@@ -96,7 +98,7 @@ function priceText(visit: OwnerVisit, model: ModelListing): string {
   const { format } = visit;
   switch (found.type) {
     case 'text':
-      return words.text(format.rubExact(found.price.input), format.rubExact(found.price.output));
+      return describeTextPrice(visit, found.price).join('; ');
     case 'image':
       return words.request(format.rubExact(found.price.request));
     case 'video': {
@@ -121,6 +123,7 @@ function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
   };
   const values = {
     characters: number('characters', 4000),
+    cached: number('cached', 0),
     answer: number('answer', 2000),
     max: number('max', 8192),
     seconds: number('seconds', 5),
@@ -146,7 +149,7 @@ ${select(
   { name: 'model', label: words.model, chosen },
   priced.map((id) => [id, id]),
 )}
-${input('characters')}${input('answer')}${input('max')}${input('pictures')}${input('seconds')}
+${input('characters')}${hasCachePrice(visit) && input('cached')}${input('answer')}${input('max')}${input('pictures')}${input('seconds')}
 <p><button>${words.button}</button></p></form>
 ${
   cost &&
@@ -172,8 +175,17 @@ function findNamedModel({ services }: OwnerVisit, name: string): Model | undefin
   }
 }
 
+/** Whether a model charges less, or more, for what is read from a cache. */
+function hasCachePrice({ services }: OwnerVisit): boolean {
+  return services.catalog().models.some((model) => {
+    return model.type === 'text' && [model.price, ...(model.price.bands ?? [])].some(({ cacheRead }) => cacheRead);
+  });
+}
+
 interface CalculatorValues {
   readonly characters: number;
+  /** The part of the request that is read from a cache. */
+  readonly cached: number;
   readonly answer: number;
   readonly max: number;
   readonly seconds: number;
@@ -193,10 +205,11 @@ const TOKEN_CHARACTERS = 4;
 function estimateCost(model: Model | undefined, values: CalculatorValues): Estimate | undefined {
   if (!model) return undefined;
   if (model.type === 'text') {
-    const [input, output] = [values.characters, values.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
-    const tokens = { input: (input ?? 0) + values.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
-    const cost = textCost(model.price, tokens);
-    const held = textHold(model.price, { ...tokens, maxTokens: values.max });
+    const toTokens = (characters: number) => Math.ceil(characters / TOKEN_CHARACTERS);
+    const tokensHeld = toTokens(values.characters) + values.pictures * TOKENS_PER_IMAGE;
+    const cacheRead = Math.min(toTokens(values.cached), toTokens(values.characters));
+    const cost = textCost(model.price, { input: tokensHeld - cacheRead, cacheRead, output: toTokens(values.answer) });
+    const held = computeHold(model, { tokensHeld, maxTokens: values.max });
     return { held, cost, isMinimum: cost === TEXT_MINIMUM };
   }
   const pictures = BigInt(Math.max(1, values.pictures));

@@ -1,8 +1,9 @@
 // The usage of an account: bars per day with their table, and sums by model, key and kind, also as CSV.
 import { fault } from '../../base/faults.ts';
-import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
 import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { dayOfHour, hasSplitHours } from '../../money/days.ts';
+import { USAGE_UNITS } from '../../money/usage-units.ts';
 import {
   type ChargeQuery,
   chargeFilterForm,
@@ -29,7 +30,16 @@ const WORDS = defineWords({
     calls: 'Calls',
     charged: 'Charged',
     refunded: 'Refunded',
-    units: { tokens_input: 'Input tokens', tokens_output: 'Output tokens', images: 'Images', seconds: 'Seconds' },
+    units: {
+      tokens_input: 'Input tokens',
+      tokens_cache_read: 'Read from cache',
+      tokens_cache_write: 'Written to cache, 5 min',
+      tokens_cache_write_1h: 'Written to cache, 1 h',
+      tokens_output: 'Output tokens',
+      tokens_reasoning: 'of which reasoning',
+      images: 'Images',
+      seconds: 'Seconds',
+    },
     chart: 'Charged per day',
     none: 'No usage in this period.',
     csv: 'Download CSV',
@@ -50,7 +60,16 @@ const WORDS = defineWords({
     calls: 'Запросов',
     charged: 'Списано',
     refunded: 'Возвращено',
-    units: { tokens_input: 'Входные токены', tokens_output: 'Выходные токены', images: 'Картинки', seconds: 'Секунды' },
+    units: {
+      tokens_input: 'Входные токены',
+      tokens_cache_read: 'Прочитано из кэша',
+      tokens_cache_write: 'Записано в кэш на 5 мин',
+      tokens_cache_write_1h: 'Записано в кэш на 1 ч',
+      tokens_output: 'Выходные токены',
+      tokens_reasoning: 'из них рассуждения',
+      images: 'Картинки',
+      seconds: 'Секунды',
+    },
     chart: 'Списано по дням',
     none: 'За этот период расходов нет.',
     csv: 'Скачать CSV',

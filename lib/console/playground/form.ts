@@ -9,6 +9,7 @@ import { definitionList, field, fileField, message, textArea } from '../componen
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
+import { describeTextPrice } from '../token-price.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
 import { type Quote, quoteCall } from './quote.ts';
@@ -112,14 +113,15 @@ ${input.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
   }
 }
 
-function quoteRows({ language, format }: OwnerVisit, { amount, model, price, terms }: Quote) {
-  const words = WORDS[language];
+function quoteRows(visit: OwnerVisit, { amount, model, price, terms }: Quote) {
+  const { format } = visit;
+  const words = WORDS[visit.language];
   const sum = html`<strong class="big">${format.rub(amount)}</strong>`;
   if (price) {
     return [
       [words.held, sum],
       [words.answers, model],
-      [words.tokenPrice, words.perMillion(format.rub(price.input), format.rub(price.output))],
+      [words.tokenPrice, describeTextPrice(visit, price).join('; ')],
       [words.minimum, format.rub(TEXT_MINIMUM)],
     ] as const;
   }

@@ -5,6 +5,7 @@ import { parseVideo } from '../../api/video-fields.ts';
 import { fault } from '../../base/faults.ts';
 import { chooseModel } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
+import { computeHold, listCacheWrites } from '../../calls/text/hold.ts';
 import { listVisionModels } from '../../calls/text/vision.ts';
 import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -13,7 +14,7 @@ import type { TextModel } from '../../catalog/model.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
-import { type TextPrice, textHold } from '../../money/price.ts';
+import type { TextPrice } from '../../money/price.ts';
 import { buildRequestBody, IMAGE_FIELD, type PlaygroundForm } from './fields.ts';
 import { attachImages } from './images.ts';
 
@@ -42,7 +43,8 @@ export async function quoteCall(
       );
       const { model } = chooseModel(catalog, request, limits);
       const { tokensHeld } = await estimateInput(request);
-      const amount = textHold(model.price, { input: tokensHeld, maxTokens: request.maxTokens });
+      const { maxTokens } = request;
+      const amount = computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) });
       const answering = input.imageCount > 0 ? findVisionModel(catalog, model, limits) : model;
       return { amount, model: answering.id, price: model.price };
     }

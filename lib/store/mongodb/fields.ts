@@ -33,10 +33,11 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
 }
 
 /** Adds optional fields to a validator. */
-export function withOptional(properties: Document, { $and: [first, ...rules] }: Document): Document {
-  const { $jsonSchema } = first;
+export function withOptional(properties: Document, validator: Document): Document {
+  const [first, ...rules] = (validator.$and ?? [validator]) as Document[];
+  const schema = first?.$jsonSchema;
   return {
-    $and: [{ $jsonSchema: { ...$jsonSchema, properties: { ...$jsonSchema.properties, ...properties } } }, ...rules],
+    $and: [{ $jsonSchema: { ...schema, properties: { ...schema.properties, ...properties } } }, ...rules],
   };
 }
 

@@ -4,7 +4,14 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
+import {
+  CHARGE_WITH_EXCESS,
+  COLLECTIONS,
+  DEVICES,
+  FORMER_USERS,
+  USAGE_HOURS_WITH_CACHES,
+  WALLETS_WITH_PLAY_MONEY,
+} from './schema.ts';
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
 
 /** Version n of the schema consists of the first n steps; a released step never changes. */
@@ -30,6 +37,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   },
   addStatusesAndMarks,
   addEmbeddings,
+  async (db, signal) => {
+    const { name: collMod, validator } = USAGE_HOURS_WITH_CACHES;
+    await send(db, { collMod, validator, ...MAJORITY }, { signal });
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

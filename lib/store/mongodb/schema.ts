@@ -112,6 +112,31 @@ export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
   validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
 };
 
+const USAGE_HOUR = fields({
+  _id: name,
+  wallet: name,
+  hour: time,
+  key: name,
+  model: name,
+  kind: name,
+  calls: integer,
+  charged: money,
+  refunded: money,
+  tokensInput: integer,
+  tokensOutput: integer,
+  images: integer,
+  seconds: integer,
+});
+
+/** A later version counts tokens of the prompt cache and of reasoning apart; earlier rows have none of these. */
+export const USAGE_HOURS_WITH_CACHES: CollectionSchema = {
+  name: 'usage_hours',
+  validator: withOptional(
+    { tokensCacheRead: integer, tokensCacheWrite: integer, tokensCacheWrite1h: integer, tokensReasoning: integer },
+    USAGE_HOUR,
+  ),
+};
+
 /** Version 1 of the schema. */
 export const COLLECTIONS: readonly CollectionSchema[] = [
   {
@@ -246,25 +271,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'owners', validator: fields({ _id: name, until: time, leaseMs: time, alone: { bsonType: 'bool' } }) },
   { name: 'batches', validator: fields({ _id: name, number: count, at: time }) },
   { name: 'sessions', validator: fields({ _id: name, until: time, sessions: { bsonType: 'array' } }) },
-  {
-    name: 'usage_hours',
-    validator: fields({
-      _id: name,
-      wallet: name,
-      hour: time,
-      key: name,
-      model: name,
-      kind: name,
-      calls: integer,
-      charged: money,
-      refunded: money,
-      tokensInput: integer,
-      tokensOutput: integer,
-      images: integer,
-      seconds: integer,
-    }),
-    indexes: [{ key: { wallet: 1, hour: 1 }, name: 'of_wallet' }],
-  },
+  { name: 'usage_hours', validator: USAGE_HOUR, indexes: [{ key: { wallet: 1, hour: 1 }, name: 'of_wallet' }] },
   { name: 'usage_cursors', validator: fields({ _id: name, seq: { ...count, minimum: 1 } }) },
   {
     name: 'checkpoints',

@@ -1,5 +1,6 @@
 // Folded usage in the MongoDB store.
 import type { Document } from 'mongodb';
+import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
   UsageCounts,
@@ -17,7 +18,7 @@ import type { Step, Transactions } from './transaction.ts';
 
 /** Rows per write of a copy. */
 const HOURS_PER_WRITE = 500;
-const COUNTS = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const;
+const COUNTS = ['calls', 'charged', 'refunded', ...UNIT_COUNTS] as const;
 
 export function usageStore({ db, scanner }: Connection, transactions: Transactions): UsageStore {
   const cursors = db.collection<Row>('usage_cursors');
@@ -138,6 +139,7 @@ function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): Us
 }
 
 function readUsageCountFields(row: Document): UsageCounts {
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name])]));
+  // Rows of earlier versions lack some.
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name] ?? 0)]));
   return { ...counts, charged: sumToMicro(row.charged), refunded: sumToMicro(row.refunded) } as unknown as UsageCounts;
 }

@@ -2,17 +2,15 @@
 // journal.
 import type { ChargeKind } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
+import type { UnitCount } from '../../money/usage-units.ts';
 
-export interface UsageCounts {
+/** The sums of units are those of settled calls. */
+export interface UsageCounts extends Readonly<Record<UnitCount, number>> {
   /** Calls that started, whatever their outcome. */
   readonly calls: number;
   /** Charges less refunds. */
   readonly charged: Micro;
   readonly refunded: Micro;
-  readonly tokensInput: number;
-  readonly tokensOutput: number;
-  readonly images: number;
-  readonly seconds: number;
 }
 
 /** The sums of one hour, or the amounts to add to them. */

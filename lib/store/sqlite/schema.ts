@@ -15,6 +15,12 @@ const EXCESS = `
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
+/** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
+const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
+const USAGE_OF_CACHES = ADDED_UNITS.map(
+  (name) => `ALTER TABLE usage_hours ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0;`,
+).join('\n');
+
 /** The kinds of entries in version 1, and the kinds without a call. */
 const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
 const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
@@ -329,9 +335,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   addStatusesAndMarks,
   // Calls for embeddings.
   (db) => changeChecks(db, 'charges', [["kind = 'video'", oneOf('kind', ['video', 'embedding'])]]),
+  USAGE_OF_CACHES,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(addStatusesAndMarks) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_CACHES) + 1;

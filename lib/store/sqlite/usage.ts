@@ -1,5 +1,6 @@
 // Folded usage in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
   UsageCounts,
@@ -12,7 +13,7 @@ import type {
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
-const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
+const COUNTS = ['calls', 'charged', 'refunded', ...USAGE_UNITS] as const;
 
 export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
@@ -21,15 +22,13 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
   );
   const add = db.prepare(
     `INSERT INTO usage_hours (wallet, hour, key, model, kind, ${COUNTS.join(', ')})
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (wallet, hour, key, model, kind)
+      VALUES (?, ?, ?, ?, ?, ${COUNTS.map(() => '?').join(', ')}) ON CONFLICT (wallet, hour, key, model, kind)
       DO UPDATE SET ${COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   );
   const drops = ['usage_hours', 'usage_cursors'].map((table) => db.prepare(`DELETE FROM ${table} WHERE wallet = ?`));
   const addUsageHours = (wallet: string, hours: readonly UsageHour[], to: number) => {
     for (const { hour, key, model, kind, calls, charged, refunded, ...units } of hours) {
-      const { tokensInput, tokensOutput, images, seconds } = units;
-      const counts = [calls, charged, refunded, tokensInput, tokensOutput, images, seconds] as const;
-      add.run(wallet, hour, key, model, kind, ...counts);
+      add.run(wallet, hour, key, model, kind, calls, charged, refunded, ...UNIT_COUNTS.map((name) => units[name]));
     }
     move.run(wallet, to);
   };
@@ -111,9 +110,6 @@ function readUsageCounts(row: Record<string, unknown>): UsageCounts {
     calls: Number(row.calls),
     charged: row.charged as bigint,
     refunded: row.refunded as bigint,
-    tokensInput: Number(row.tokens_input),
-    tokensOutput: Number(row.tokens_output),
-    images: Number(row.images),
-    seconds: Number(row.seconds),
+    ...mapUnits(UNIT_COUNTS, (name) => Number(row[UNIT_NAMES[name]])),
   };
 }

@@ -72,6 +72,8 @@ export interface Provider {
   readonly documents?: boolean;
   /** True if `text` takes audio. */
   readonly audio?: boolean;
+  /** True if `text` passes cache markers on, so that its vendor writes to a cache only where a request has some. */
+  readonly cacheMarkers?: boolean;
   /** Turns texts into vectors; resolves when there is one for each. */
   embed?(call: EmbedCall, signal: AbortSignal): Promise<Embeddings>;
   /** True if `embed` takes `tokens`. Calls with tokens skip other providers. */

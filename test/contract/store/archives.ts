@@ -274,7 +274,11 @@ export function archiveContract(kind: StoreKind): void {
       charged: 2n ** 55n,
       refunded: 1n,
       tokensInput: 3,
+      tokensCacheRead: 6,
+      tokensCacheWrite: 7,
+      tokensCacheWrite1h: 8,
       tokensOutput: 4,
+      tokensReasoning: 2,
       images: 0,
       seconds: 5,
     };

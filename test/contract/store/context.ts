@@ -127,7 +127,11 @@ export function charge(wallet: string, more: Start = {}): Operation {
 /** What a settled call of these tests used. */
 export const USED = '{"tokens_input":10,"tokens_output":20}';
 
-export function settle(wallet: string, chargeId: string, more: { amount?: bigint; at?: number } = {}): Operation {
+export function settle(
+  wallet: string,
+  chargeId: string,
+  more: { amount?: bigint; at?: number; usage?: string } = {},
+): Operation {
   return { kind: 'settle', wallet, at: AT, chargeId, amount: RUB, usage: USED, ...more };
 }
 

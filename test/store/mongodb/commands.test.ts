@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
+import { mapUnits, UNIT_COUNTS } from '../../../lib/money/usage-units.ts';
 import { type PortName, READS } from '../../../lib/store/port-calls.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, type StoreContext, useStore } from '../../contract/store/context.ts';
@@ -203,7 +204,7 @@ describe('calls of the MongoDB store', () => {
     const row = { at: AT, user: 'u', action: 'a', account: null, target: '', detail: '', address: '' };
     const alerts = { account: wallet, balanceBelow: null, budgets: true, webhook: null, version: 0 };
     const sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
-    const usage = { calls: 1, charged: 1n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
+    const usage = { calls: 1, charged: 1n, refunded: 0n, ...mapUnits(UNIT_COUNTS, () => 0) };
     const hour = { hour: 0, key: 'k', model: 'm', kind: 'text' as const, ...usage };
     return [
       () => applied(store, charge(wallet)),

@@ -1,0 +1,50 @@
+// What a text call holds: its estimated tokens at the dearest prices that may apply to them.
+import type { TextModel } from '../../catalog/model.ts';
+import type { Micro } from '../../money/money.ts';
+import { type CacheWrite, textHold } from '../../money/price.ts';
+import type { Cacheable } from '../../upstream/contract/provider.ts';
+import { countMost } from './estimate.ts';
+import type { RequestContent, TextRequest } from './request.ts';
+
+interface HeldCall {
+  /** The estimated prompt. */
+  readonly tokensHeld: number;
+  readonly maxTokens: number;
+  /** Absent: the call writes nothing to a cache. */
+  readonly writes?: readonly CacheWrite[];
+}
+
+export function computeHold({ price }: Pick<TextModel, 'price'>, { tokensHeld, ...call }: HeldCall): Micro {
+  return textHold(price, { ...call, input: tokensHeld, inputMost: countMost(tokensHeld) });
+}
+
+/**
+ * What a call may write to a cache. A vendor that takes markers writes only where the request has some. Where no route of
+ * a model takes any, and the catalog has a price of writing all the same, the vendor writes by itself.
+ */
+export function listCacheWrites({ price, routes, cache }: TextModel, request: TextRequest): readonly CacheWrite[] {
+  const rates = [price, ...(price.bands ?? [])];
+  const priced = WRITES.filter((name) => rates.some((rate) => rate[name] !== undefined));
+  if (priced.length === 0 || !routes.some(({ provider }) => provider.cacheMarkers)) return priced;
+  const ttls = new Set(listMarkers(request));
+  // Where the client sets no markers, the gateway may: for five minutes.
+  if (ttls.size === 0 && cache !== 'auto') return [];
+  return priced.filter((name) => name === 'cacheWrite' || ttls.has('1h'));
+}
+
+const WRITES: readonly CacheWrite[] = ['cacheWrite', 'cacheWrite1h'];
+
+function* listMarkers({ system = [], tools, messages }: TextRequest): Iterable<string> {
+  for (const part of [...system, ...(tools?.list ?? [])]) yield* markerOf(part);
+  for (const { content } of messages) for (const part of content) yield* markersIn(part);
+}
+
+function* markersIn(part: RequestContent): Iterable<string> {
+  if (part.type === 'reasoning') return;
+  yield* markerOf(part);
+  if (part.type === 'tool-result') for (const inner of part.content) yield* markerOf(inner);
+}
+
+function* markerOf({ cache }: Cacheable): Iterable<string> {
+  if (cache) yield cache.ttl;
+}

@@ -1,0 +1,71 @@
+// The calculation behind the charge of a call that is billed by tokens, line by line, from what the charge keeps.
+import type { Charge } from './decide.ts';
+import type { Micro } from './money.ts';
+import {
+  countPrompt,
+  findRates,
+  getRate,
+  roundPerUnit,
+  type TextPrice,
+  TOKEN_RATES,
+  type Tokens,
+  textCost,
+} from './price.ts';
+import { readTextPrice } from './stored-price.ts';
+import { readTokens } from './token-usage.ts';
+
+export interface ReceiptLine {
+  readonly kind: (typeof TOKEN_RATES)[number];
+  readonly count: number;
+  /** The price per 1M tokens. */
+  readonly rate: Micro;
+  /** Rounded; the total is rounded once, so that the lines may add up to a micro-rouble more or less. */
+  readonly cost: Micro;
+}
+
+export interface TokenReceipt {
+  /** Input always, output of a text always, cached tokens if there are any. */
+  readonly lines: readonly ReceiptLine[];
+  /** The part of the output that is reasoning. */
+  readonly reasoning: number;
+  /** The band begins above this many prompt tokens; undefined for the model's own prices. */
+  readonly above: number | undefined;
+  /** Before the minimum. */
+  readonly total: Micro;
+  /** How much less was charged than if all of the prompt had cost the input price; negative if it was more. */
+  readonly saved: Micro;
+}
+
+/** Undefined for a call that is not billed by tokens, has no usage yet, or lacks readable prices or counts. */
+export function itemizeTokens({
+  kind,
+  prices,
+  usage,
+}: Pick<Charge, 'kind' | 'prices' | 'usage'>): TokenReceipt | undefined {
+  if ((kind !== 'text' && kind !== 'embedding') || usage === null) return undefined;
+  const isText = kind === 'text';
+  // Embeddings have no output.
+  const none = isText ? {} : { output: '0' };
+  const price = readTextPrice({ ...none, ...JSON.parse(prices) });
+  const tokens = readTokens({ ...(!isText && { tokens_output: 0 }), ...JSON.parse(usage) });
+  const receipt = price && tokens && itemize(price, tokens);
+  return (
+    receipt && (isText ? receipt : { ...receipt, lines: receipt.lines.filter(({ kind: each }) => each !== 'output') })
+  );
+}
+
+function itemize(price: TextPrice, tokens: Tokens): TokenReceipt {
+  const prompt = countPrompt(tokens);
+  const rates = findRates(price, prompt);
+  const used = TOKEN_RATES.filter((kind) => kind === 'input' || kind === 'output' || tokens[kind]);
+  const parts = used.map((kind) => ({ kind, count: tokens[kind] ?? 0, rate: getRate(rates, kind) }));
+  const exact = parts.map(({ count, rate }) => BigInt(count) * rate);
+  const uncached = textCost(price, { input: prompt, output: tokens.output });
+  return {
+    lines: parts.map((part, at) => ({ ...part, cost: roundPerUnit(exact[at] ?? 0n) })),
+    reasoning: tokens.reasoning ?? 0,
+    above: 'above' in rates ? rates.above : undefined,
+    total: roundPerUnit(exact.reduce((sum, cost) => sum + cost, 0n)),
+    saved: uncached - textCost(price, tokens),
+  };
+}
