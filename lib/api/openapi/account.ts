@@ -150,7 +150,9 @@ export const accountChapter: Chapter = {
       balance_rub: rub('The available balance'),
       data: list(ref('ModelEntry')),
     }),
-    ModelEntry: { anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] },
+    ModelEntry: {
+      anyOf: [ref('TextModel'), ref('SmartModel'), ref('EmbeddingModel'), ref('ImageModel'), ref('VideoModel')],
+    },
     TextModel: object(
       {
         id: text('The model id, for `model`.'),
@@ -168,6 +170,33 @@ export const accountChapter: Chapter = {
         provider: text('The provider of the model.'),
       },
       { optional: [...CACHE_PRICES, 'price_bands'] },
+    ),
+    EmbeddingModel: object(
+      {
+        id: text('The model id, for `model`.'),
+        aliases: ALIASES,
+        type: constant('embedding'),
+        endpoint: constant('/v1/embeddings'),
+        unit: constant('1M_tokens'),
+        price_rub: rub('Same as `input_price_rub`'),
+        input_price_rub: rub('Price per million tokens'),
+        min_rub: rub('Minimum charge per call'),
+        max_inputs: count('The maximum number of texts in one call.', { minimum: 1 }),
+        dimensions: {
+          ...object(
+            {
+              default: count('The length of a vector.', { minimum: 1 }),
+              min: count('The shortest length that may be requested.', { minimum: 1 }),
+              max: count('The longest length that may be requested.', { minimum: 1 }),
+            },
+            { optional: ['min', 'max'] },
+          ),
+          description: 'Without `min` and `max` the length cannot be chosen. Absent if unknown.',
+        },
+        context_length: count('The maximum number of tokens of one text; absent if unknown.', { minimum: 1 }),
+        provider: text('The provider of the model.'),
+      },
+      { optional: ['dimensions', 'context_length'] },
     ),
     ImageModel: object({
       id: text('The model id, for `model`.'),
