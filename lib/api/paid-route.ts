@@ -50,30 +50,30 @@ export function paidRoute(
     handler: (request, h) =>
       new Promise((resolve, reject) => {
         const onBegun = () => resolve(h.abandon);
-        const state = getRequestState(request);
-        const holder = getKeyHolder(request);
-        const headers = commonHeaders(request);
-        const routeCall = { request, h, services, state, holder, headers, onBegun, takesIdempotencyKey };
-        serve(routeCall, handle).then(resolve, reject);
+        const paid = openPaidRequest({ request, h, services, onBegun }, takesIdempotencyKey);
+        serve(paid, handle).then(resolve, reject);
       }),
   };
 }
 
-interface RouteCall extends Omit<PaidRequest, 'call' | 'reservation' | 'idempotency'> {
-  readonly takesIdempotencyKey: boolean;
-}
+type Route = Pick<PaidRequest, 'request' | 'h' | 'services' | 'onBegun'>;
 
-async function serve(
-  { takesIdempotencyKey, ...routeCall }: RouteCall,
-  handle: PaidHandler,
-): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, services, state, holder, headers } = routeCall;
+function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidRequest {
+  const { request, h, services, onBegun } = route;
+  const state = getRequestState(request);
+  const holder = getKeyHolder(request);
+  const headers = commonHeaders(request);
   const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
-  const call = services.calls.open(request);
   const reservation = services.budget.reserve(holder.id);
+  const call = services.calls.open(request);
+  return { request, h, services, state, holder, headers, call, reservation, onBegun, idempotency };
+}
+
+async function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, h, services, state, headers, call, reservation, idempotency } = paid;
   try {
-    return await handle({ ...routeCall, call, reservation, idempotency });
+    return await handle(paid);
   } catch (error) {
     if (endUnanswered(request.raw.res, state, error)) return h.abandon;
     if (!(error instanceof Replay))

@@ -99,12 +99,16 @@ export class TextAnswer<Out>
     return this.#options.engine.onAttempt;
   }
 
-  async ask(): Promise<Ending<ReplyFinishPart>> {
+  ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
     output.open();
     this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
-    const ending = await askRoutes(this);
-    return request.images > 0 && !this.isCommitted() ? asVisionFailure(ending) : ending;
+    const asking = askRoutes(this);
+    return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
+  }
+
+  #nameVisionFailure(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
+    return this.isCommitted() ? ending : asVisionFailure(ending);
   }
 
   attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
@@ -152,7 +156,6 @@ export class TextAnswer<Out>
           },
           onBegin: context.onFirst,
         },
-        renderer: output.renderer,
       },
       output,
       signal: context.signal,
