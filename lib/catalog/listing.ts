@@ -8,6 +8,7 @@ import { findUsableModel, notAllowedFault, refuseModel } from './lookup.ts';
 import type { EmbeddingModel, ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from './resolution.ts';
 import type { Dimensions } from './schema.ts';
+import { listTextFacts, type TextFacts } from './text-facts.ts';
 
 /** One element of `data`. */
 export type ModelListing = TextListing | SmartListing | EmbeddingListing | MediaListing;
@@ -23,7 +24,7 @@ interface ListingBase {
 }
 
 /** Prices in RUB per 1M tokens. */
-interface TextListing extends ListingBase, TokenPrices {
+interface TextListing extends ListingBase, TokenPrices, Partial<TextFacts> {
   readonly price_rub: number;
   readonly min_rub: number;
   /** Only for a model with other prices for long prompts; ascending. */
@@ -126,7 +127,8 @@ function listModel(model: Model): ModelListing {
   }
 }
 
-function listTextModel({ id, aliases, provider, price }: TextModel): TextListing {
+function listTextModel(model: TextModel): TextListing {
+  const { id, aliases, provider, price } = model;
   return {
     id,
     aliases,
@@ -140,6 +142,7 @@ function listTextModel({ id, aliases, provider, price }: TextModel): TextListing
     provider,
     ...listCachePrices(price),
     ...(price.bands && { price_bands: price.bands.map(listPriceBand) }),
+    ...listTextFacts(model),
   };
 }
 

@@ -74,9 +74,9 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: TextPriceEntry;
-  /** Tokens of a prompt and its answer together; absent: unknown. Informative only. */
+  /** Tokens of a prompt and its answer together, for clients to read; absent: unknown. */
   readonly context?: number;
-  /** Tokens of an answer, reasoning included; absent: unknown. Informative only. */
+  /** Tokens of an answer, reasoning included, of which no more are held and asked for; absent: unknown. */
   readonly maxOutput?: number;
   /** Understands images, and answers calls with images itself. */
   readonly vision: boolean;
