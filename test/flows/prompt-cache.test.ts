@@ -89,6 +89,20 @@ function createChatAgent({ marks = true } = {}): Agent {
   };
 }
 
+/** In micro-roubles for a token, and as the catalog has it. */
+const RATES = { input: 300n, output: 1500n, read: 30n, written: 375n };
+const PRICE = { input: '300', output: '1500', cacheRead: '30', cacheWrite: '375' };
+const MINIMUM = 500_000n;
+
+function computeCost({ input, output, read, written }: Counted): bigint {
+  const cost =
+    BigInt(input) * RATES.input +
+    BigInt(output) * RATES.output +
+    BigInt(read) * RATES.read +
+    BigInt(written) * RATES.written;
+  return cost < MINIMUM ? MINIMUM : cost;
+}
+
 const sum = (counted: readonly Counted[]): Counted => ({
   input: counted.reduce((total, { input }) => total + input, 0),
   read: counted.reduce((total, { read }) => total + read, 0),
@@ -105,7 +119,6 @@ describe('41 calls over a prefix of 60,000 tokens', () => {
   before(async () => {
     upstreams = { message: await startUpstream(), chat: await startUpstream() };
     const model = { type: 'text', provider: 'Test', tools: true };
-    const price = { input: '300', output: '1500', cacheRead: '30', cacheWrite: '375' };
     gateway = await startGateway({
       catalog: {
         upstreams: {
@@ -113,9 +126,9 @@ describe('41 calls over a prefix of 60,000 tokens', () => {
           chat: { plugin: 'openai-compatible', settings: { baseUrl: `${upstreams.chat.url}/v1`, apiKey: 'key' } },
         },
         models: [
-          { ...model, id: 'message', price, routes: [{ upstream: 'message', model: 'm' }] },
-          { ...model, id: 'message-auto', price, cache: 'auto', routes: [{ upstream: 'message', model: 'm' }] },
-          { ...model, id: 'chat', price, routes: [{ upstream: 'chat', model: 'm' }] },
+          { ...model, id: 'message', price: PRICE, routes: [{ upstream: 'message', model: 'm' }] },
+          { ...model, id: 'message-auto', price: PRICE, cache: 'auto', routes: [{ upstream: 'message', model: 'm' }] },
+          { ...model, id: 'chat', price: PRICE, routes: [{ upstream: 'chat', model: 'm' }] },
         ],
       },
     });
@@ -163,10 +176,13 @@ describe('41 calls over a prefix of 60,000 tokens', () => {
   for (const [client, model, kind, agent] of combinations) {
     it(`count as directly, and are told and billed: ${client} to ${model}`, async () => {
       const { path } = agent;
+      const before = await gateway.wallet(account);
       const { counted, told } = await loop(kind, agent, (body) =>
         send(gateway.url + path, { key: account.key, body: { ...body, model } }),
       );
       expect(told).to.deep.equal(counted);
+      const { charged } = await gateway.wallet(account);
+      expect(charged - before.charged).to.equal(counted.map(computeCost).reduce((total, cost) => total + cost));
       const all = sum(counted);
       for (const name of ['input', 'read', 'written', 'output'] as const) {
         const expected = direct[kind]?.[name] ?? 0;
