@@ -312,7 +312,6 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
     limiter: parts.limiter,
     throttle: parts.throttle,
     text: engines.text,
-    embeddings: engines.embeddings,
     images: engines.images,
     videos: engines.videos.engine,
     parser: createBodyParser(),

@@ -4,8 +4,7 @@ import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
 import { messageFault } from './dialects/message/fault.ts';
 
-/** Endpoints whose clients read the chat-style envelope. */
-const CHAT_PATHS = ['/api/v1/chat/completions', '/api/v1/embeddings'];
+const CHAT_PATH = '/api/v1/chat/completions';
 const API_PREFIX = '/api/';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -19,7 +18,7 @@ const renderMessageFault: ResponseStyle['renderFault'] = (reason) => ({
   body: JSON.stringify(messageFault(reason)),
 });
 
-/** For all endpoints but those of `CHAT_PATHS`. */
+/** For all endpoints but chat completions. */
 export const messageStyle: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
 
 export const chatStyle: ResponseStyle = {
@@ -44,7 +43,7 @@ export const plainStyle: ResponseStyle = { headers: {}, renderFault: renderMessa
 
 /** For paths without a route. */
 export function styleAt(path: string): ResponseStyle {
-  if (CHAT_PATHS.some((chat) => path === chat || path.startsWith(`${chat}/`))) return chatStyle;
+  if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatStyle;
   if (path.startsWith(API_PREFIX)) return messageStyle;
   return path.startsWith(`${MEDIA_PATH}/`) ? mediaStyle : plainStyle;
 }

@@ -12,6 +12,12 @@ export const TOKEN_NAMES = {
   reasoning: 'tokens_reasoning',
 } as const satisfies Record<keyof Tokens, string>;
 
+/**
+ * How many of the tokens that are charged as read from a cache the vendor counted anew, because the gateway had moved the
+ * conversation.
+ */
+export const MOVED_NAME = 'tokens_cache_moved';
+
 const NAMES = Object.entries(TOKEN_NAMES) as readonly (readonly [keyof Tokens, string])[];
 
 /** The counts as stored: input and output always, the others if they are not zero. */

@@ -118,9 +118,7 @@ class AnswerGuard implements Guard {
       this.#passed ??= batch.slice(0, at) as StreamPart[];
       this.#fail({ type: 'error', fault: fault('upstream_failed', {}, error) });
     }
-    const passed = this.#passed;
-    this.#passed = undefined;
-    return passed ?? (batch as readonly StreamPart[]);
+    return this.#passed ?? (batch as readonly StreamPart[]);
   }
 
   #step(batch: readonly (ProviderPart | ErrorPart)[], at: number): void {

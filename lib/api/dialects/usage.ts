@@ -2,18 +2,23 @@
 import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
-/** `input_tokens` excludes what was read from a cache or written to one. */
-export function messageUsage(usage: UsageCounts): object {
+/**
+ * `input_tokens` excludes what was read from a cache or written to one. Clients keep a count that was `told` before until
+ * there is another, so that one is replaced by a zero, too.
+ */
+export function messageUsage(usage: UsageCounts, told: UsageCounts = {}): object {
   const { input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0 } = usage;
   const written = cacheWrite + cacheWrite1h;
+  const hasWritten = written > 0 || (told.cacheWrite ?? 0) + (told.cacheWrite1h ?? 0) > 0;
+  const hasRead = cacheRead > 0 || (told.cacheRead ?? 0) > 0;
   return {
     input_tokens: input,
     output_tokens: output,
-    ...(written > 0 && {
+    ...(hasWritten && {
       cache_creation_input_tokens: written,
       cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
     }),
-    ...(cacheRead > 0 && { cache_read_input_tokens: cacheRead }),
+    ...(hasRead && { cache_read_input_tokens: cacheRead }),
   };
 }
 

@@ -13,13 +13,13 @@ export type Caller = Pick<CallContext, 'accountId' | 'session'>;
 const NAME_CHARACTERS = 16;
 
 /**
- * An opaque name of the conversation; undefined where nothing depends on it: at a model without a price of cached tokens,
- * or with a single route and key.
+ * An opaque name of the conversation; undefined at a model without a price of cached tokens, and where there is nothing
+ * to choose and the client gives no name.
  */
 export function nameConversation(model: TextModel, request: TextRequest, caller: Caller): string | undefined {
-  if (!hasCachePrice(model) || !hasChoice(model)) return undefined;
-  const hash = createHash('sha256').update(JSON.stringify([caller.accountId, model.id]));
   const given = request.cacheKey ?? caller.session ?? request.userId;
+  if (!hasCachePrice(model) || (given === undefined && !hasChoice(model))) return undefined;
+  const hash = createHash('sha256').update(JSON.stringify([caller.accountId, model.id]));
   if (given !== undefined) hash.update(given);
   else for (const text of listOpeningTexts(request)) hash.update(text);
   return hash.digest('hex').slice(0, NAME_CHARACTERS);

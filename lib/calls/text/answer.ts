@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { TextModel } from '../../catalog/model.ts';
-import { capOutput } from '../../catalog/text-facts.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
-import { nameTokens } from '../../money/token-usage.ts';
+import { MOVED_NAME, nameTokens } from '../../money/token-usage.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCall } from '../paid.ts';
 import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
-import { type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
+import { type Attempt, type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
+import { type CachedPrompts, countAsRead } from './cached-prompts.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
 import { computeHold, listCacheWrites } from './hold.ts';
@@ -29,6 +29,8 @@ export interface TextAnswering {
   readonly timeouts: TextTimeouts;
   readonly health: RouteHealth;
   readonly onAttempt?: OnAttempt | undefined;
+  /** What conversations have in the caches of vendors. */
+  readonly cachedPrompts: CachedPrompts;
   /** What an embedder adds to the way of every answer. */
   readonly transforms?: readonly CreateTransform[] | undefined;
 }
@@ -59,23 +61,20 @@ export class TextAnswer<Out>
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
   readonly #buffered: boolean;
-  /** As asked for, or as many as the model gives. */
-  readonly #maxTokens: number;
   /** The maximum of output tokens delivered and billed. */
   readonly #outputMax: number;
-  /** Of the last attempt. */
-  #pipe: TextPipeline | undefined;
-  /** The model that was asked last. */
-  #asked: string | undefined;
+  /** The last one. */
+  #attempt: Attempt | undefined;
+  /** Where that was. */
+  #asked: Candidate | undefined;
 
   constructor(options: TextAnswerOptions<Out>) {
     const { request, model, candidates, estimate } = options;
     this.#options = options;
     this.#buffered = (candidates[0] ?? model).delivery === 'buffered';
+    this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
     const { tokensHeld } = estimate;
-    const maxTokens = capOutput(model, request.maxTokens);
-    this.#maxTokens = maxTokens;
-    this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : maxTokens;
+    const { maxTokens } = request;
     this.#held = heldTokens({ input: tokensHeld, maxTokens });
     this.terms = {
       kind: 'text',
@@ -103,25 +102,24 @@ export class TextAnswer<Out>
     return this.#options.engine.onAttempt;
   }
 
-  ask(): Promise<Ending<ReplyFinishPart>> {
+  async ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
     output.open();
     this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
-    const asking = askRoutes(this);
-    return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
-  }
-
-  #nameVisionFailure(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
-    return this.isCommitted() ? ending : asVisionFailure(ending);
+    const ending = await askRoutes(this);
+    return request.images > 0 && !this.isCommitted() ? asVisionFailure(ending) : ending;
   }
 
   attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
     // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
     if (this.#asked !== undefined) this.#options.output.keepAlive();
-    this.#asked = candidate.model;
-    const attempt = createAttempt(this.#planAttempt(candidate, onFirst));
-    this.#pipe = attempt.pipe;
-    return attempt.run();
+    this.#asked = candidate;
+    this.#attempt = createAttempt(this.#planAttempt(candidate, onFirst));
+    return this.#attempt.run();
+  }
+
+  get #pipe(): TextPipeline | undefined {
+    return this.#attempt?.pipe;
   }
 
   #planAttempt(candidate: Candidate, onFirst: () => void): AttemptOptions<Out> {
@@ -131,10 +129,7 @@ export class TextAnswer<Out>
     const outputMax = this.#outputMax;
     return {
       route,
-      createCall: () => ({
-        ...createCall(request, abilities, this.#maxTokens),
-        ...(conversation !== undefined && { conversation }),
-      }),
+      createCall: () => ({ ...createCall(request, abilities), ...(conversation !== undefined && { conversation }) }),
       pipeline: {
         guard: {
           outputMax,
@@ -163,6 +158,7 @@ export class TextAnswer<Out>
           },
           onBegin: context.onFirst,
         },
+        renderer: output.renderer,
       },
       output,
       signal: context.signal,
@@ -203,15 +199,31 @@ export class TextAnswer<Out>
     const { model, context, request, smart } = this.#options;
     // Content after a finish makes an answer whole only at its end; one that was stopped may lack its counts.
     const isWhole = guard.finished || (ending.type === 'finish' && stops?.matched === undefined);
-    const { doubt, ...bill } = meter.bill(isWhole ? 'finished' : 'cut');
+    const { doubt, ...counted } = meter.bill(isWhole ? 'finished' : 'cut');
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
     if (doubt && (meter.isInputAboveBound || !isExpected)) {
       context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
       context.log.note({ doubt });
     }
-    const facts = describeAnswer({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
-    return { amount: textCost(model.price, bill), usage: { ...nameTokens(bill), ...facts }, bill };
+    const answered = this.#asked?.model;
+    const facts = describeAnswer({ asked: request.model, billed: model.id, answered, smart, ending });
+    const { tokens, moved } = this.#forgiveMove(counted);
+    const usage = { ...nameTokens(tokens), ...(moved > 0 && { [MOVED_NAME]: moved }), ...facts };
+    return { amount: textCost(model.price, tokens), usage, bill: tokens };
+  }
+
+  /** What the gateway's own move of a conversation makes a vendor count anew is charged as if it had been read. */
+  #forgiveMove(counted: Tokens): { readonly tokens: Tokens; readonly moved: number } {
+    const { price } = this.#options.model;
+    const { cachedPrompts } = this.#options.engine;
+    const { conversation, key } = this.#asked ?? {};
+    if (conversation === undefined) return { tokens: counted, moved: 0 };
+    const place = `${key} ${this.#attempt?.keyId}`;
+    const asRead = countAsRead(counted, cachedPrompts.countLost(conversation, place));
+    cachedPrompts.note(conversation, place, counted);
+    if (textCost(price, asRead) >= textCost(price, counted)) return { tokens: counted, moved: 0 };
+    return { tokens: asRead, moved: (asRead.cacheRead ?? 0) - (counted.cacheRead ?? 0) };
   }
 
   /** What the output still has to write of a paid answer. */

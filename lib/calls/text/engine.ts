@@ -6,13 +6,14 @@ import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
 import { TextAnswer, type TextAnswerDue, type TextAnswering } from './answer.ts';
+import { createCachedPrompts } from './cached-prompts.ts';
 import { findCandidates, refuseUnable } from './candidates.ts';
 import { chooseModel } from './choice.ts';
 import { estimateInput } from './estimate.ts';
 import { type TextOutput, writeParts } from './output.ts';
 import type { TextRequest } from './request.ts';
 
-export interface TextEngineOptions extends TextAnswering {
+export interface TextEngineOptions extends Omit<TextAnswering, 'cachedPrompts'> {
   /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly paidCalls: PaidCalls;
@@ -26,8 +27,9 @@ export interface TextEngine {
   run<Out>(request: TextRequest, context: CallContext, output: TextOutput<Out>): Promise<void>;
 }
 
-export function createTextEngine(engine: TextEngineOptions): TextEngine {
-  const { catalog, paidCalls, health } = engine;
+export function createTextEngine(options: TextEngineOptions): TextEngine {
+  const { catalog, paidCalls, health } = options;
+  const engine: TextAnswering = { ...options, cachedPrompts: createCachedPrompts() };
   return {
     async run(request, context, output) {
       const { model, smart } = chooseModel(catalog(), request, context.limits);

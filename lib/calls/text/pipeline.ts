@@ -5,13 +5,12 @@ import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts';
-import { createSink, type TextOutput } from './output.ts';
 import { createProgress, type ProgressOptions } from './progress.ts';
 
 /** Makes a transform of an embedder's for one answer: it sees every part between the guard and the delivery. */
 export type CreateTransform = () => Transform<StreamPart>;
 
-export interface TextPipelineOptions<Out> {
+export interface TextPipelineOptions {
   readonly progress: ProgressOptions;
   readonly guard: GuardOptions;
   readonly meter: MeterOptions;
@@ -19,7 +18,8 @@ export interface TextPipelineOptions<Out> {
   readonly stops?: StopsOptions | undefined;
   readonly extra: readonly CreateTransform[];
   readonly delivery: Omit<DeliveryOptions, 'prompt'>;
-  readonly output: TextOutput<Out>;
+  /** Makes of parts what is written; absent if the parts are. */
+  readonly renderer?: Transform<StreamPart, unknown> | undefined;
 }
 
 export interface TextPipeline {
@@ -31,7 +31,7 @@ export interface TextPipeline {
 }
 
 /** For one attempt at one route. What is produced is billed, so the meter comes before anything that drops text. */
-export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): TextPipeline {
+export function createTextPipeline(options: TextPipelineOptions): TextPipeline {
   const guard = createGuard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
@@ -43,8 +43,7 @@ export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): Text
     stops,
     ...options.extra.map((create) => create()),
     delivery,
-    options.output.renderer,
-    createSink(options.output),
+    options.renderer,
   ].filter((transform) => transform !== undefined);
   return { transforms, guard, meter, stops, delivery };
 }

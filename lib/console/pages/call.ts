@@ -2,6 +2,7 @@
 import type { Charge, Usage } from '../../money/decide.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { itemizeTokens } from '../../money/token-receipt.ts';
+import { MOVED_NAME } from '../../money/token-usage.ts';
 import { keyName } from '../charge-query.ts';
 import { definitionList } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -43,6 +44,8 @@ const WORDS = defineWords({
     band: (count: string) => `Prices for prompts longer than ${count} tokens`,
     saved: (amount: string) => `Caching saved ${amount} compared with the input price`,
     dearer: (amount: string) => `Caching cost ${amount} more than the input price`,
+    moved: (count: string) =>
+      `${count} tokens count as read from the cache although they were written anew: the service had moved the conversation`,
     perMillion: 'per 1M tokens',
     images: 'Images',
     seconds: 'Seconds',
@@ -80,6 +83,8 @@ const WORDS = defineWords({
     band: (count: string) => `Цены для запросов длиннее ${count} токенов`,
     saved: (amount: string) => `Кэш сэкономил ${amount} по сравнению с ценой входных токенов`,
     dearer: (amount: string) => `Запись в кэш обошлась на ${amount} дороже цены входных токенов`,
+    moved: (count: string) =>
+      `Как прочитанные из кэша посчитаны ${count} токенов, записанных заново: сервис перенёс диалог`,
     perMillion: 'за 1 млн токенов',
     images: 'Картинки',
     seconds: 'Секунды',
@@ -163,6 +168,7 @@ function tokenLines({ language, format }: OwnerVisit, charge: Charge): readonly 
   const receipt = itemizeTokens(charge);
   if (!receipt) return [];
   const { lines, reasoning, above, total, saved } = receipt;
+  const { [MOVED_NAME]: moved } = parseUsage(charge);
   const thoughts = reasoning > 0 ? ` (${words.reasoning(format.number(reasoning))})` : '';
   const isPaid = charge.charged > 0n;
   return [
@@ -172,6 +178,7 @@ function tokenLines({ language, format }: OwnerVisit, charge: Charge): readonly 
       const factors = `${format.number(count)} × ${format.rubExact(rate)} ${words.perMillion}`;
       return `${name}: ${factors} = ${format.rubExact(cost)}`;
     }),
+    ...(typeof moved === 'number' ? [words.moved(format.number(moved))] : []),
     `${words.together}: ${format.rubExact(total)}`,
     ...(isPaid && saved > 0n ? [words.saved(format.rubExact(saved))] : []),
     ...(isPaid && saved < 0n ? [words.dearer(format.rubExact(-saved))] : []),

@@ -5,6 +5,7 @@ import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
 import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
 import type { KeyRing } from './key-ring.ts';
+import { noteKey } from './plugin-errors.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
 export interface AskOptions {
@@ -39,6 +40,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       let tried: Set<string> | undefined;
       for (;;) {
         const key = init.auth && keys.take({ id: init.keyId, tried, conversation: init.conversation });
+        noteKey(key?.id);
         try {
           const response = await request(url, init, key, reuse);
           if (response.status >= 200 && response.status <= 299) return response;
@@ -55,6 +57,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
 
     async request(url, init) {
       const key = init.auth && keys.take({ id: init.keyId, conversation: init.conversation });
+      noteKey(key?.id);
       const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {

@@ -25,6 +25,8 @@ export function isUpstream({ title }: PluginName): boolean {
 export class PluginRun implements PluginName {
   readonly title: string;
   readonly name: string;
+  /** The id of the upstream's key that its last request was sent with. */
+  keyId: string | undefined;
   #fail: ((error: Error) => void) | undefined;
 
   constructor({ title, name }: PluginName, fail?: (error: Error) => void) {
@@ -49,6 +51,12 @@ const running = new AsyncLocalStorage<PluginRun>();
 /** Runs a plugin's code: what it leaves unhandled, then or later, is its own. */
 export function runPlugin<T>(run: PluginRun, work: () => T): T {
   return running.run(run, work);
+}
+
+/** For the run of a plugin that sends a request. */
+export function noteKey(id: string | undefined): void {
+  const run = running.getStore();
+  if (run) run.keyId = id;
 }
 
 /** By folder, as stacks name it. */

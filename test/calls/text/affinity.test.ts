@@ -84,6 +84,9 @@ describe('the name of a conversation', () => {
     expect(name({}, {}, { price: { input, output } })).to.equal(undefined);
     expect(name({}, {}, { routes: [route('one')] })).to.equal(undefined);
     expect(name({}, {}, { routes: [] })).to.equal(undefined);
+    expect(name({ cacheKey: 'k' }, {}, { price: { input, output } })).to.equal(undefined);
+    // A reload may bring another route.
+    expect(name({ cacheKey: 'k' }, {}, { routes: [route('one')] })).to.equal(name({ cacheKey: 'k' }));
     expect(name({}, {}, { routes: [route('one', { keys: 2 })] })).to.be.a('string');
     for (const price of [
       { input, output, cacheWrite: 50n },

@@ -53,6 +53,8 @@ function renderDeltaHead({ index, block }: ReplyBlockStartPart): string {
 
 export function createMessageRenderer(): Transform<StreamPart, string> {
   let usage: UsageCounts = {};
+  /** Those in the head. */
+  let told: UsageCounts = {};
   /** For the open block. */
   let delta = '';
   let isRedacted = false;
@@ -65,6 +67,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         usage = part;
         return '';
       case 'start':
+        told = usage;
         return event('message_start', { type: 'message_start', message: renderMessageStart(part, usage) });
       case 'block-start':
         delta = renderDeltaHead(part);
@@ -89,7 +92,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
           event('message_delta', {
             type: 'message_delta',
             delta: renderStopReason(part),
-            usage: messageUsage(usage),
+            usage: messageUsage(usage, told),
           }) + event('message_stop', { type: 'message_stop' })
         );
       case 'billing':

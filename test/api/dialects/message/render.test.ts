@@ -49,9 +49,18 @@ describe('message events', () => {
         output_tokens: 7,
       },
     ]);
-    // The last counts replace all earlier ones.
+    // The last counts replace all earlier ones, which clients would keep otherwise.
     expect(usagesOf(early, START, { type: 'usage', input: 45, output: 7 }, FINISH)[1]).to.deep.equal({
       input_tokens: 45,
+      cache_read_input_tokens: 0,
+      output_tokens: 7,
+    });
+    const written: StreamPart = { type: 'usage', input: 5, cacheWrite: 40, output: 0 };
+    expect(usagesOf(written, START, { ...early, output: 7 }, FINISH)[1]).to.deep.equal({
+      input_tokens: 5,
+      cache_creation_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+      cache_read_input_tokens: 40,
       output_tokens: 7,
     });
   });
