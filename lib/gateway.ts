@@ -312,6 +312,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
     limiter: parts.limiter,
     throttle: parts.throttle,
     text: engines.text,
+    embeddings: engines.embeddings,
     images: engines.images,
     videos: engines.videos.engine,
     parser: createBodyParser(),

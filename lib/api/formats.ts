@@ -1,9 +1,13 @@
-// The request bodies by format name: both text dialects, image and video requests.
+// The request bodies by format name: both text dialects, embeddings, images and videos.
+import { estimateInputs } from '../calls/embeddings/estimate.ts';
+import type { EmbeddingRequest } from '../calls/embeddings/request.ts';
 import { estimateInput } from '../calls/text/estimate.ts';
 import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
+import { cutEmbeddingRequest, joinEmbeddingRequest } from './embedding-parts.ts';
+import { parseEmbedding } from './embedding-request.ts';
 import { cutPromptRequest, joinPromptRequest, type PromptRequest } from './image-parts.ts';
 import { parseEdit, parseGeneration } from './image-request.ts';
 import type { Cut, Joining } from './parts.ts';
@@ -19,9 +23,19 @@ export interface Format<Request extends object = object> {
   join(head: Request): Joining<Request>;
 }
 
+const embeddingFormat: Format<EmbeddingRequest> = {
+  parse: parseEmbedding,
+  async cut(request) {
+    const { head, groups } = cutEmbeddingRequest(request);
+    return { head: { ...head, estimate: await estimateInputs(request) }, groups };
+  },
+  join: joinEmbeddingRequest,
+};
+
 export const FORMATS = {
   message: textFormat(messageDialect),
   chat: textFormat(chatDialect),
+  embedding: embeddingFormat,
   generation: promptFormat(parseGeneration),
   edit: promptFormat(parseEdit),
   video: promptFormat(parseVideo),

@@ -1,4 +1,5 @@
 // Shared by all generating endpoints: the life of a call, its memory and its reply.
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { faultWithWallet, isFault, walletPage } from '../base/faults.ts';
@@ -49,30 +50,30 @@ export function paidRoute(
     handler: (request, h) =>
       new Promise((resolve, reject) => {
         const onBegun = () => resolve(h.abandon);
-        const state = getRequestState(request);
-        const holder = getKeyHolder(request);
-        const headers = commonHeaders(request);
-        const routeCall = { request, h, services, state, holder, headers, onBegun, takesIdempotencyKey };
-        serve(routeCall, handle).then(resolve, reject);
+        const paid = openPaidRequest({ request, h, services, onBegun }, takesIdempotencyKey);
+        serve(paid, handle).then(resolve, reject);
       }),
   };
 }
 
-interface RouteCall extends Omit<PaidRequest, 'call' | 'reservation' | 'idempotency'> {
-  readonly takesIdempotencyKey: boolean;
-}
+type Route = Pick<PaidRequest, 'request' | 'h' | 'services' | 'onBegun'>;
 
-async function serve(
-  { takesIdempotencyKey, ...routeCall }: RouteCall,
-  handle: PaidHandler,
-): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, services, state, holder, headers } = routeCall;
+function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidRequest {
+  const { request, h, services, onBegun } = route;
+  const state = getRequestState(request);
+  const holder = getKeyHolder(request);
+  const headers = commonHeaders(request);
   const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
-  const call = services.calls.open(request);
   const reservation = services.budget.reserve(holder.id);
+  const call = services.calls.open(request);
+  return { request, h, services, state, holder, headers, call, reservation, onBegun, idempotency };
+}
+
+async function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, h, services, state, headers, call, reservation, idempotency } = paid;
   try {
-    return await handle({ ...routeCall, call, reservation, idempotency });
+    return await handle(paid);
   } catch (error) {
     if (endUnanswered(request.raw.res, state, error)) return h.abandon;
     if (!(error instanceof Replay))
@@ -87,18 +88,55 @@ async function serve(
 }
 
 /** Sends the reply of a paid call; with an idempotency key, stores it first. Resolves to the handler's return value. */
-export async function answerJson({ request, headers, idempotency, h }: PaidRequest, body: object): Promise<symbol> {
-  const text = JSON.stringify(body);
+export function answerJson(paid: PaidRequest, body: object): Promise<symbol> {
+  return answerText(paid, JSON.stringify(body));
+}
+
+async function answerText({ request, headers, idempotency, h }: PaidRequest, text: string): Promise<symbol> {
   if (idempotency) await idempotency.keep(text);
   writeText(request.raw.res, text, headers);
   return h.abandon;
 }
 
+/** A longer reply is not held in memory as a whole; nor is it stored for repeats. */
+const WHOLE_CHARACTERS_MAX = 1024 * 1024;
+
+/** Like `answerJson`, for a reply that may be long: it is made piece by piece, as fast as the client reads. */
+export async function answerPieces(paid: PaidRequest, pieces: Iterator<string>): Promise<symbol> {
+  let begin = '';
+  let next = pieces.next();
+  for (; !next.done && begin.length <= WHOLE_CHARACTERS_MAX; next = pieces.next()) begin += next.value;
+  if (next.done) return answerText(paid, begin);
+  const { request, headers, services, call, h } = paid;
+  const response = request.raw.res;
+  response.writeHead(200, { ...headers, ...JSON_HEADERS });
+  for (let text = begin; ; text = next.value, next = pieces.next()) {
+    call.signal.throwIfAborted();
+    if (!response.write(text)) await waitForDrain(response, call.signal, services.clientStallMs);
+    if (next.done) break;
+    // Other calls get their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end();
+  return h.abandon;
+}
+
+/** A client that reads nothing for so long is gone. */
+async function waitForDrain(response: ServerResponse, signal: AbortSignal, stallMs: number): Promise<void> {
+  const stalled = AbortSignal.timeout(stallMs);
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, stalled]) });
+  } catch {
+    response.destroy();
+    throw GONE;
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' };
+
 /** Bypasses hapi's transmission, which costs more than the rest of the request. */
 function writeText(response: ServerResponse, text: string, headers: PaidRequest['headers']): void {
-  const type = 'application/json; charset=utf-8';
-  const length = Buffer.byteLength(text);
-  response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
+  response.writeHead(200, { ...headers, ...JSON_HEADERS, 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }
 

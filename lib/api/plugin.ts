@@ -3,6 +3,7 @@ import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
 import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';
 import { balanceRoute } from './routes/balance.ts';
+import { embeddingRoute } from './routes/embeddings.ts';
 import { healthRoutes } from './routes/health.ts';
 import { imageRoutes } from './routes/images.ts';
 import { mediaRoute } from './routes/media.ts';
@@ -18,6 +19,7 @@ export const apiPlugin: Plugin<Services> = {
     registerAuth(server, services);
     const routes = [
       ...textRoutes(services),
+      embeddingRoute(services),
       ...imageRoutes(services),
       ...videoRoutes(services),
       ...modelsRoutes(services),

@@ -4,7 +4,8 @@ import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
 import { messageFault } from './dialects/message/fault.ts';
 
-const CHAT_PATH = '/api/v1/chat/completions';
+/** Endpoints whose clients read the chat-style envelope. */
+const CHAT_PATHS = ['/api/v1/chat/completions', '/api/v1/embeddings'];
 const API_PREFIX = '/api/';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -18,7 +19,7 @@ const renderMessageFault: ResponseStyle['renderFault'] = (reason) => ({
   body: JSON.stringify(messageFault(reason)),
 });
 
-/** For all endpoints but chat completions. */
+/** For all endpoints but those of `CHAT_PATHS`. */
 export const messageStyle: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
 
 export const chatStyle: ResponseStyle = {
@@ -43,7 +44,7 @@ export const plainStyle: ResponseStyle = { headers: {}, renderFault: renderMessa
 
 /** For paths without a route. */
 export function styleAt(path: string): ResponseStyle {
-  if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatStyle;
+  if (CHAT_PATHS.some((chat) => path === chat || path.startsWith(`${chat}/`))) return chatStyle;
   if (path.startsWith(API_PREFIX)) return messageStyle;
   return path.startsWith(`${MEDIA_PATH}/`) ? mediaStyle : plainStyle;
 }

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
 import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
+import type { EmbeddingEngine } from '../calls/embeddings/engine.ts';
 import type { ImageEngine } from '../calls/images/engine.ts';
 import type { TextEngine } from '../calls/text/engine.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
@@ -28,6 +29,7 @@ export interface Services {
   readonly limiter: Pick<Limiter, 'hit'>;
   readonly throttle: Pick<Throttle, 'computeWaitMs'>;
   readonly text: TextEngine;
+  readonly embeddings: EmbeddingEngine;
   readonly images: ImageEngine;
   readonly videos: VideoEngine;
   readonly parser: BodyParser;

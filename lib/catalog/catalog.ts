@@ -163,6 +163,11 @@ function checkReferences(
     const model = byName.get(name);
     if (model?.type === 'image' && !model.edits) warnings.push(`defaults.edit: ${name} does not edit`);
   }
+  for (const model of new Set(byName.values())) {
+    if (model.type === 'embedding' && model.tokens && !model.routes.every(({ provider }) => provider.embedsTokens)) {
+      warnings.push(`model ${model.id}: tokens: not all of its upstreams take inputs that are tokens`);
+    }
+  }
   for (const [name, replacement] of Object.entries(file.retired)) {
     if (!byName.has(replacement) && !SMART_NAMES.has(replacement))
       warnings.push(`retired.${name}: ${replacement} is not a model`);

@@ -5,11 +5,13 @@ import { toRub } from '../money/money.ts';
 import { type PriceBand, TEXT_MINIMUM, type TokenRates, type VideoPrice } from '../money/price.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
 import { findUsableModel, notAllowedFault, refuseModel } from './lookup.ts';
-import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
+import type { EmbeddingModel, ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from './resolution.ts';
+import type { Dimensions } from './schema.ts';
+import { listTextFacts, type TextFacts } from './text-facts.ts';
 
 /** One element of `data`. */
-export type ModelListing = TextListing | SmartListing | MediaListing;
+export type ModelListing = TextListing | SmartListing | EmbeddingListing | MediaListing;
 
 interface ListingBase {
   readonly id: string;
@@ -22,7 +24,7 @@ interface ListingBase {
 }
 
 /** Prices in RUB per 1M tokens. */
-interface TextListing extends ListingBase, TokenPrices {
+interface TextListing extends ListingBase, TokenPrices, Partial<TextFacts> {
   readonly price_rub: number;
   readonly min_rub: number;
   /** Only for a model with other prices for long prompts; ascending. */
@@ -50,6 +52,18 @@ interface SmartListing extends ListingBase {
   readonly description: string;
 }
 
+/** The price in RUB per 1M tokens. */
+interface EmbeddingListing extends ListingBase {
+  readonly price_rub: number;
+  readonly input_price_rub: number;
+  readonly min_rub: number;
+  readonly max_inputs: number;
+  /** The length of a vector, and what else may be asked for; absent if unknown. */
+  readonly dimensions?: Dimensions;
+  /** Tokens of one input; absent if unknown. */
+  readonly context_length?: number;
+}
+
 /** Images in RUB per image; videos in RUB per second or per request. */
 interface MediaListing extends ListingBase {
   readonly price_rub: number;
@@ -58,7 +72,7 @@ interface MediaListing extends ListingBase {
 }
 
 /** Model types with an endpoint; models of other types are not listed. */
-const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image', 'video']);
+const SERVED: ReadonlySet<ModelType> = new Set(['text', 'embedding', 'image', 'video']);
 
 /** The models that the key may be used for. */
 export function listModels(
@@ -104,6 +118,8 @@ function listModel(model: Model): ModelListing {
   switch (model.type) {
     case 'text':
       return listTextModel(model);
+    case 'embedding':
+      return listEmbeddingModel(model);
     case 'image':
       return listImageModel(model);
     case 'video':
@@ -111,7 +127,8 @@ function listModel(model: Model): ModelListing {
   }
 }
 
-function listTextModel({ id, aliases, provider, price }: TextModel): TextListing {
+function listTextModel(model: TextModel): TextListing {
+  const { id, aliases, provider, price } = model;
   return {
     id,
     aliases,
@@ -125,6 +142,7 @@ function listTextModel({ id, aliases, provider, price }: TextModel): TextListing
     provider,
     ...listCachePrices(price),
     ...(price.bands && { price_bands: price.bands.map(listPriceBand) }),
+    ...listTextFacts(model),
   };
 }
 
@@ -138,6 +156,24 @@ function listCachePrices({ cacheRead, cacheWrite, cacheWrite1h }: TokenRates) {
     ...(cacheRead !== undefined && { cache_read_price_rub: toRub(cacheRead) }),
     ...(cacheWrite !== undefined && { cache_write_price_rub: toRub(cacheWrite) }),
     ...(cacheWrite1h !== undefined && { cache_write_1h_price_rub: toRub(cacheWrite1h) }),
+  };
+}
+
+function listEmbeddingModel({ id, aliases, provider, price, ...model }: EmbeddingModel): EmbeddingListing {
+  const { maxInputs, dimensions, context } = model;
+  return {
+    id,
+    aliases,
+    type: 'embedding',
+    endpoint: '/v1/embeddings',
+    unit: '1M_tokens',
+    price_rub: toRub(price.input),
+    input_price_rub: toRub(price.input),
+    min_rub: toRub(TEXT_MINIMUM),
+    max_inputs: maxInputs,
+    ...(dimensions && { dimensions }),
+    ...(context !== undefined && { context_length: context }),
+    provider,
   };
 }
 

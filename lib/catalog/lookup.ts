@@ -5,11 +5,12 @@ import { type Fault, type FaultCode, fault } from '../base/faults.ts';
 import { SMART_NAMES } from '../base/smart-tiers.ts';
 import { allowsModel, type KeyLimits, type NamedModel, NO_LIMITS } from '../money/key-limits.ts';
 import type { Catalog } from './catalog.ts';
-import type { ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
+import type { EmbeddingModel, ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 
 /** The endpoints of a model type. */
 const ENDPOINTS: Readonly<Record<ModelType, string>> = {
   text: 'POST /api/v1/messages or POST /api/v1/chat/completions',
+  embedding: 'POST /api/v1/embeddings',
   image: 'POST /api/v1/images/generations',
   video: 'POST /api/v1/videos',
 };
@@ -17,6 +18,14 @@ const ENDPOINTS: Readonly<Record<ModelType, string>> = {
 /** A text model with a route, which the key may be used for. */
 export function findTextModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): TextModel {
   const model = findModel(catalog, name, 'text');
+  if (model.routes.length === 0) throw unknown(catalog, name);
+  refuseModel(limits, model);
+  return model;
+}
+
+/** An embedding model with a route, which the key may be used for. */
+export function findEmbeddingModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): EmbeddingModel {
+  const model = findModel(catalog, name, 'embedding');
   if (model.routes.length === 0) throw unknown(catalog, name);
   refuseModel(limits, model);
   return model;

@@ -1,10 +1,10 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
-import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
+import type { EmbeddingPrice, ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
 import { serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { parseTextPrice, readPrice } from './price.ts';
-import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
+import type { EmbeddingEntry, ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */
 export interface Route {
@@ -42,6 +42,11 @@ export interface TextModel extends Priced<TextEntry, TextPrice> {
   readonly prices: string;
 }
 
+export interface EmbeddingModel extends Priced<EmbeddingEntry, EmbeddingPrice> {
+  /** The price as JSON, as stored with every charge. */
+  readonly prices: string;
+}
+
 export interface ImageModel extends Priced<ImageEntry, ImagePrice> {
   /** The price as JSON, as stored with every charge. */
   readonly prices: string;
@@ -49,7 +54,7 @@ export interface ImageModel extends Priced<ImageEntry, ImagePrice> {
 
 export interface VideoModel extends Priced<VideoEntry, VideoPrice> {}
 
-export type Model = TextModel | ImageModel | VideoModel;
+export type Model = TextModel | EmbeddingModel | ImageModel | VideoModel;
 
 export type ModelType = Model['type'];
 
@@ -64,6 +69,10 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
       const messageFormat = routes.some(({ provider }) => provider.messageFormat === true);
       return { ...entry, routes, price, prices: serializePrice(price), ...(messageFormat && { messageFormat }) };
     }
+    case 'embedding': {
+      const price = { input: readPrice(entry.price.input) };
+      return { ...entry, routes, price, prices: serializePrice(price) };
+    }
     case 'image': {
       const price = { request: readPrice(entry.price.request) };
       return { ...entry, routes, price, prices: serializePrice(price) };
@@ -73,6 +82,9 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
   }
 }
 
+/** What a provider must have for a model of a type. */
+const CAPABILITIES = { text: 'text', embedding: 'embed', image: 'image', video: 'video' } as const;
+
 function buildRoutes(
   { type, order, routes }: ModelEntry,
   upstreams: ReadonlyMap<string, OpenUpstream>,
@@ -81,7 +93,7 @@ function buildRoutes(
   return inOrder.flatMap((entry: RouteEntry, at) => {
     const { upstream, model, options } = entry;
     const open = upstreams.get(upstream);
-    if (!open?.provider[type]) return [];
+    if (!open?.provider[CAPABILITIES[type]]) return [];
     const { provider, origin, proxy } = open;
     const rank = inOrder.findIndex((other, place) => place === at || isPreferredEqually(order, entry, other));
     const keys = open.keyHealth?.().keys ?? 0;

@@ -74,9 +74,9 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: TextPriceEntry;
-  /** Tokens of a prompt and its answer together; absent: unknown. Informative only. */
+  /** Tokens of a prompt and its answer together, for clients to read; absent: unknown. */
   readonly context?: number;
-  /** Tokens of an answer, reasoning included; absent: unknown. Informative only. */
+  /** Tokens of an answer, reasoning included, of which no more are held and asked for; absent: unknown. */
   readonly maxOutput?: number;
   /** Understands images, and answers calls with images itself. */
   readonly vision: boolean;
@@ -101,6 +101,26 @@ export interface TextEntry extends ModelBase {
   readonly upstreamAdditions?: number;
 }
 
+export interface EmbeddingEntry extends ModelBase {
+  readonly type: 'embedding';
+  readonly price: { readonly input: string };
+  /** The lengths of its vectors; absent: unknown, so that every wish travels to the upstream. */
+  readonly dimensions?: Dimensions;
+  /** Inputs of one call. */
+  readonly maxInputs: number;
+  /** Tokens of one input, for information only; absent: unknown. */
+  readonly context?: number;
+  /** Takes inputs that the client has cut into tokens. */
+  readonly tokens: boolean;
+}
+
+/** A client may choose from `min` to `max`, if the model has both; otherwise all vectors have the default length. */
+export interface Dimensions {
+  readonly default: number;
+  readonly min?: number;
+  readonly max?: number;
+}
+
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
   readonly price: { readonly request: string };
@@ -118,7 +138,7 @@ export interface VideoEntry extends ModelBase {
   readonly aspects?: readonly string[];
 }
 
-export type ModelEntry = TextEntry | ImageEntry | VideoEntry;
+export type ModelEntry = TextEntry | EmbeddingEntry | ImageEntry | VideoEntry;
 
 /** Not empty: joi refuses empty strings by default. */
 const name = Joi.string().max(200);
@@ -160,6 +180,27 @@ const text = Joi.object({
   firstTokenMs: Joi.number().integer().min(1),
   cache: Joi.valid('auto'),
   upstreamAdditions: Joi.number().integer().min(0),
+});
+
+/** Inputs of one call, by the format of the endpoint. */
+export const INPUTS_MAX = 2048;
+/** More than any model has. */
+export const DIMENSIONS_MAX = 65_536;
+
+const length = Joi.number().integer().min(1).max(DIMENSIONS_MAX);
+
+const embedding = Joi.object({
+  ...base,
+  type: Joi.valid('embedding').required(),
+  price: Joi.object({ input: price.required() }).required(),
+  dimensions: Joi.object({
+    default: length.required(),
+    min: length.max(Joi.ref('default')),
+    max: length.min(Joi.ref('default')),
+  }).and('min', 'max'),
+  maxInputs: Joi.number().integer().min(1).max(INPUTS_MAX).default(INPUTS_MAX),
+  context: Joi.number().integer().min(1),
+  tokens: flag,
 });
 
 const image = Joi.object({
@@ -215,11 +256,12 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
       switch: [
         // biome-ignore-start lint/suspicious/noThenProperty: joi's own word
         { is: 'text', then: text },
+        { is: 'embedding', then: embedding },
         { is: 'image', then: image },
         { is: 'video', then: video },
         // biome-ignore-end lint/suspicious/noThenProperty: joi's own word
       ],
-      otherwise: Joi.object({ type: Joi.valid('text', 'image', 'video').required() }).unknown(),
+      otherwise: Joi.object({ type: Joi.valid('text', 'embedding', 'image', 'video').required() }).unknown(),
     }),
   ),
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),

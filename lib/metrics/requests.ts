@@ -56,7 +56,7 @@ function createReplyMetrics(
     labelNames: ['model'],
     registers,
     collect() {
-      createMissingSeries(this, modelSeries(facts, 'text'));
+      createMissingSeries(this, [...modelSeries(facts, 'text'), ...modelSeries(facts, 'embedding')]);
     },
   });
   const malformed = new Counter({

@@ -48,6 +48,7 @@ export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoin
 /** The type of the models behind a path. */
 function modelTypeAt(path: string): ModelType {
   if (path.startsWith('/api/v1/videos')) return 'video';
+  if (path === '/api/v1/embeddings') return 'embedding';
   return path.startsWith('/api/v1/images') ? 'image' : 'text';
 }
 

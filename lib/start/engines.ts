@@ -1,4 +1,5 @@
 // Opens the engines that answer paid calls, and what they learn about the upstreams.
+import { createEmbeddingEngine } from '../calls/embeddings/engine.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from '../calls/health.ts';
 import { createImageEngine } from '../calls/images/engine.ts';
 import { createPaidCalls } from '../calls/paid.ts';
@@ -43,6 +44,7 @@ export function openEngines(settings: EngineSettings, parts: EngineParts) {
     onAttempt,
     transforms,
   });
+  const embeddings = createEmbeddingEngine({ paidCalls, totalTimeoutMs, health, onAttempt });
   const images = createImageEngine({ paidCalls, results, totalTimeoutMs, health, onAttempt });
   const videos = openVideos({
     settings,
@@ -59,7 +61,7 @@ export function openEngines(settings: EngineSettings, parts: EngineParts) {
   metrics?.watchReviews(store.payments);
   const upstreams = () => listUpstreamHealth({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
   const onPluginError = countPluginErrors({ catalog: catalog.current, health });
-  return { text, images, videos, upstreams, onPluginError };
+  return { text, embeddings, images, videos, upstreams, onPluginError };
 }
 
 /** Logs once when a route starts failing and once when it has recovered, however many calls notice. */

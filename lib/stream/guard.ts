@@ -118,7 +118,9 @@ class AnswerGuard implements Guard {
       this.#passed ??= batch.slice(0, at) as StreamPart[];
       this.#fail({ type: 'error', fault: fault('upstream_failed', {}, error) });
     }
-    return this.#passed ?? (batch as readonly StreamPart[]);
+    const passed = this.#passed;
+    this.#passed = undefined;
+    return passed ?? (batch as readonly StreamPart[]);
   }
 
   #step(batch: readonly (ProviderPart | ErrorPart)[], at: number): void {

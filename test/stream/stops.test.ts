@@ -145,7 +145,7 @@ describe('a text call that stops at strings', () => {
       routes: [playing([START, OPEN, delta('one STOP')])],
       request: { stops: ['STOP'] },
     });
-    expect([call.charge?.usage, call.warnings]).to.deep.equal([usageJson(5, 2), []]);
+    expect([call.charge?.usage, call.warnings]).to.deep.equal([usageJson(5, 3), []]);
     expect(call.notes).not.to.have.property('doubt');
   });
 

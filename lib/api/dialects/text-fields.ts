@@ -1,7 +1,7 @@
 // The fields shared by requests of both dialects, and those that both ignore.
 import Joi from 'joi';
 import { fault } from '../../base/faults.ts';
-import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../calls/text/request.ts';
+import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import { list, ref } from '../openapi/schema.ts';
 import { documented, isRecord, optional, required } from './fields.ts';
 

@@ -137,6 +137,23 @@ const TOKEN_PRICES: Readonly<Record<string, Json>> = {
 };
 const CACHE_PRICES = Object.keys(TOKEN_PRICES).filter((name) => name.startsWith('cache_'));
 
+/** Of models whose catalog entry states their context or their output. */
+const TEXT_FACTS: Readonly<Record<string, Json>> = {
+  object: constant('model'),
+  created: { type: 'integer', const: 0, description: 'Not recorded.' },
+  owned_by: text('Same as `provider`.'),
+  display_name: text('A name for people.'),
+  context_length: count('Tokens of a prompt and its answer together.'),
+  max_output_tokens: count('The most tokens of an answer; a higher `max_tokens` is taken as this.'),
+  input_modalities: list(choice(['text', 'image', 'file', 'audio'])),
+  supported_parameters: list({ type: 'string' }, { description: 'Optional fields of a chat that the model heeds.' }),
+  created_at: text(
+    'The same as `created`. This and the next two: only for requests with the version of the messages format.',
+  ),
+  max_input_tokens: { type: ['integer', 'null'], description: 'Same as `context_length`.' },
+  max_tokens: { type: ['integer', 'null'], description: 'Same as `max_output_tokens`.' },
+};
+
 export const accountChapter: Chapter = {
   paths: {
     '/api/v1/models': { get: MODELS },
@@ -150,7 +167,9 @@ export const accountChapter: Chapter = {
       balance_rub: rub('The available balance'),
       data: list(ref('ModelEntry')),
     }),
-    ModelEntry: { anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] },
+    ModelEntry: {
+      anyOf: [ref('TextModel'), ref('SmartModel'), ref('EmbeddingModel'), ref('ImageModel'), ref('VideoModel')],
+    },
     TextModel: object(
       {
         id: text('The model id, for `model`.'),
@@ -166,8 +185,36 @@ export const accountChapter: Chapter = {
           { description: 'Prices of all tokens of a call with a long prompt; absent if there is one price for all.' },
         ),
         provider: text('The provider of the model.'),
+        ...TEXT_FACTS,
       },
-      { optional: [...CACHE_PRICES, 'price_bands'] },
+      { optional: [...CACHE_PRICES, 'price_bands', ...Object.keys(TEXT_FACTS)] },
+    ),
+    EmbeddingModel: object(
+      {
+        id: text('The model id, for `model`.'),
+        aliases: ALIASES,
+        type: constant('embedding'),
+        endpoint: constant('/v1/embeddings'),
+        unit: constant('1M_tokens'),
+        price_rub: rub('Same as `input_price_rub`'),
+        input_price_rub: rub('Price per million tokens'),
+        min_rub: rub('Minimum charge per call'),
+        max_inputs: count('The maximum number of texts in one call.', { minimum: 1 }),
+        dimensions: {
+          ...object(
+            {
+              default: count('The length of a vector.', { minimum: 1 }),
+              min: count('The shortest length that may be requested.', { minimum: 1 }),
+              max: count('The longest length that may be requested.', { minimum: 1 }),
+            },
+            { optional: ['min', 'max'] },
+          ),
+          description: 'Without `min` and `max` the length cannot be chosen. Absent if unknown.',
+        },
+        context_length: count('The maximum number of tokens of one text; absent if unknown.', { minimum: 1 }),
+        provider: text('The provider of the model.'),
+      },
+      { optional: ['dimensions', 'context_length'] },
     ),
     ImageModel: object({
       id: text('The model id, for `model`.'),

@@ -1,6 +1,7 @@
 // The API document, assembled from its chapters.
 import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
+import { embeddingChapter } from './embeddings.ts';
 import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
 import { healthChapter } from './health.ts';
 import { imageChapter } from './images.ts';
@@ -13,6 +14,7 @@ import { videoChapter } from './videos.ts';
 const CHAPTERS: readonly Chapter[] = [
   messageChapter,
   chatChapter,
+  embeddingChapter,
   imageChapter,
   videoChapter,
   accountChapter,
@@ -42,6 +44,7 @@ export function describeApi(publicUrl: string): Json {
     security: [{ key: [] }, { bearer: [] }],
     tags: [
       { name: 'Text', description: 'Generate text. Two request formats, one engine.' },
+      { name: 'Embeddings', description: 'Turn texts into vectors.' },
       { name: 'Images', description: 'Generate and edit images.' },
       { name: 'Videos', description: 'Asynchronous: start a job, then poll until it completes.' },
       { name: 'Account', description: 'Models, balance and usage of an API key.' },

@@ -38,20 +38,16 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
 const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
-  return paidRoute(path, services, (paid) => answer({ ...paid, dialect }));
+  return paidRoute(path, services, (paid) => answer(paid, dialect));
 }
 
-interface Answering extends PaidRequest {
-  readonly dialect: Dialect;
-}
-
-async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, services, state, dialect, call, reservation, idempotency, h } = answering;
-  const { limits } = answering.holder;
-  const read = await readTextBody(answering, {
+async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, services, state, call, reservation, idempotency, h } = paid;
+  const { limits } = paid.holder;
+  const read = await readTextBody(paid, {
     format: dialect.name,
-    before: () => admitBody(answering, readAnnouncedBytes(request.raw.req), LEAST),
-    look: async (head) => refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, limits)),
+    before: () => admitBody(paid, readAnnouncedBytes(request.raw.req), LEAST),
+    look: async (head) => refuseTooExpensive(paid, findLeastPrice(services.catalog(), head, limits)),
   });
   let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };
   try {
@@ -61,33 +57,33 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     if (parsed.images > 0) {
       parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
       // Before any is fetched.
-      await refuseTooExpensive(answering, findLeastPrice(services.catalog(), parsed, limits));
+      await refuseTooExpensive(paid, findLeastPrice(services.catalog(), parsed, limits));
       const budget = { take: (part: number) => reservation.takePart(part) };
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
       parsed = await fetchPromptImages(parsed, fetch, call.signal);
     }
-    const holder = await confirmHolder(answering, services.holders);
+    const holder = await confirmHolder(paid, services.holders);
     const { stream } = parsed;
     call.streams = stream;
     state.notes.stream = stream;
     const context: CallContext = {
-      ...createCallContext({ ...answering, holder }),
+      ...createCallContext({ state, holder, call, services }),
       session: readSession(request.raw.req.headers),
       releaseRequest: () => reservation.releaseAll(),
       idempotency: idempotency?.terms({ awaited: !stream }),
     };
     if (stream) {
-      await services.text.run(parsed, context, streamOutput(answering));
+      await services.text.run(parsed, context, streamOutput(paid, dialect));
       return h.abandon;
     }
     const reply = await collectReply(services.text, parsed, context);
-    return reply ? answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
+    return reply ? answerJson(paid, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
   } finally {
     releaseTextRequest(parsed);
   }
 }
 
-function streamOutput({ request, headers, dialect, services, onBegun }: Answering): TextOutput<string> {
+function streamOutput({ request, headers, services, onBegun }: PaidRequest, dialect: Dialect): TextOutput<string> {
   const reply = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs });
   /** Refers to the whole request. */
   let begun: (() => void) | undefined = onBegun;

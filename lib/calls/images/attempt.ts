@@ -1,14 +1,13 @@
 // One attempt at one route: requests an image from the upstream and stores it, within the deadline and the call's signal.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { abortable } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
-import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallContext } from '../context.ts';
-import { type Ending, toAbortEnding } from '../ending.ts';
+import { attemptUntilDeadline } from '../deadline-attempt.ts';
+import type { Ending } from '../ending.ts';
 
 export interface AttemptOptions {
   readonly route: Route;
@@ -27,29 +26,9 @@ export interface AttemptOptions {
 const RESULT_PATIENCE_MS = 20_000;
 
 /** Never rejects. */
-export async function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
-  const { deadline } = options;
-  const { signal } = options.context;
-  const upstream = new AbortController();
-  const onAbort = () => upstream.abort(signal.reason);
-  let timer: NodeJS.Timeout | undefined;
-  // Timers may fire a few milliseconds early: another route would be tried in the remaining time.
-  const watch = () => {
-    const leftMs = deadline - performance.now();
-    if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
-    else upstream.abort(fault('upstream_timeout'));
-  };
-  watch();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    // A plugin or store that ignores the signal must not delay the call.
-    return { type: 'finish', result: await abortable(requestImage(options, upstream.signal), upstream.signal) };
-  } catch (error) {
-    return signal.aborted ? toAbortEnding(signal) : { type: 'error', fault: toClientFault(error) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
+export function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
+  const { context, deadline } = options;
+  return attemptUntilDeadline({ signal: context.signal, deadline }, (signal) => requestImage(options, signal));
 }
 
 async function requestImage(

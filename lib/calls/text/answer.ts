@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { TextModel } from '../../catalog/model.ts';
+import { capOutput } from '../../catalog/text-facts.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
@@ -61,6 +62,8 @@ export class TextAnswer<Out>
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
   readonly #buffered: boolean;
+  /** As asked for, or as many as the model gives. */
+  readonly #maxTokens: number;
   /** The maximum of output tokens delivered and billed. */
   readonly #outputMax: number;
   /** The last one. */
@@ -72,9 +75,10 @@ export class TextAnswer<Out>
     const { request, model, candidates, estimate } = options;
     this.#options = options;
     this.#buffered = (candidates[0] ?? model).delivery === 'buffered';
-    this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
     const { tokensHeld } = estimate;
-    const { maxTokens } = request;
+    const maxTokens = capOutput(model, request.maxTokens);
+    this.#maxTokens = maxTokens;
+    this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : maxTokens;
     this.#held = heldTokens({ input: tokensHeld, maxTokens });
     this.terms = {
       kind: 'text',
@@ -102,12 +106,16 @@ export class TextAnswer<Out>
     return this.#options.engine.onAttempt;
   }
 
-  async ask(): Promise<Ending<ReplyFinishPart>> {
+  ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
     output.open();
     this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
-    const ending = await askRoutes(this);
-    return request.images > 0 && !this.isCommitted() ? asVisionFailure(ending) : ending;
+    const asking = askRoutes(this);
+    return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
+  }
+
+  #nameVisionFailure(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
+    return this.isCommitted() ? ending : asVisionFailure(ending);
   }
 
   attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
@@ -129,7 +137,10 @@ export class TextAnswer<Out>
     const outputMax = this.#outputMax;
     return {
       route,
-      createCall: () => ({ ...createCall(request, abilities), ...(conversation !== undefined && { conversation }) }),
+      createCall: () => ({
+        ...createCall(request, abilities, this.#maxTokens),
+        ...(conversation !== undefined && { conversation }),
+      }),
       pipeline: {
         guard: {
           outputMax,
@@ -158,7 +169,6 @@ export class TextAnswer<Out>
           },
           onBegin: context.onFirst,
         },
-        renderer: output.renderer,
       },
       output,
       signal: context.signal,

@@ -7,7 +7,7 @@ import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
-import type { Pressure, TextOutput } from './output.ts';
+import type { TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
 import { fitTools, restoreNames } from './tool-rules.ts';
 import { createWatch, type Watch } from './watch.ts';
@@ -16,7 +16,7 @@ export interface AttemptOptions<Out> {
   readonly route: Route;
   /** Makes the request, which the attempt does not keep; the route adds its model and options. */
   readonly createCall: () => Omit<TextCall, 'model' | 'options'>;
-  readonly pipeline: Omit<TextPipelineOptions, 'progress'>;
+  readonly pipeline: Omit<TextPipelineOptions<Out>, 'progress' | 'output'>;
   readonly output: TextOutput<Out>;
   /** The signal of the call. */
   readonly signal: AbortSignal;
@@ -66,22 +66,35 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
     heartbeatMs: timeouts.heartbeatMs,
     watched: { onHeartbeat: () => output.keepAlive(), onTimeout: () => abort(fault('upstream_timeout')) },
   });
-  const pipe = createTextPipeline(addWatch(watch, options.pipeline));
+  const pipe = createTextPipeline({ ...addWatch(watch, options.pipeline), output });
 
-  /** Rejects only with what the output throws, or an abort while it waits for a slow client. */
-  async function deliver(): Promise<void> {
-    const batches = pipeline<ProviderPart | ErrorPart, Out>({
-      source: { [Symbol.asyncIterator]: () => openSource(openText(options, upstream.signal)) },
-      transforms: pipe.transforms,
-      signal: upstream.signal,
-      onError: (error) => ({ type: 'error', fault: toClientFault(error) }),
-    });
-    for await (const batch of batches) {
-      const pressure = output.write(batch);
-      if (!pressure) continue;
-      watch.pause();
-      await untilAborted(pressure, upstream.signal);
-      watch.resume();
+  async function attempt(): Promise<Ending<ReplyFinishPart>> {
+    const onAbort = () => abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    let isWhole = false;
+    try {
+      const waits = pipeline<ProviderPart | ErrorPart, Promise<void>>({
+        source: { [Symbol.asyncIterator]: () => openSource(openText(options, upstream.signal)) },
+        transforms: pipe.transforms,
+        signal: upstream.signal,
+        onError: (error) => ({ type: 'error', fault: toClientFault(error) }),
+      });
+      // Nothing is read of the upstream meanwhile.
+      for await (const wait of waits) {
+        watch.pause();
+        await untilAborted(Promise.all(wait), upstream.signal);
+        watch.resume();
+      }
+      isWhole = !pipe.transforms.some(({ done }) => done);
+      return concludeAttempt(pipe, signal);
+    } catch (error) {
+      return signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
+    } finally {
+      watch.stop();
+      signal.removeEventListener('abort', onAbort);
+      if (!isWhole) abort(OVER);
+      run.end();
     }
   }
 
@@ -90,30 +103,16 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
     get keyId() {
       return run.keyId;
     },
-    async run() {
-      const onAbort = () => abort(signal.reason);
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
-      let isWhole = false;
-      try {
-        // What the plugin leaves unhandled is told by the context that it was started in.
-        await runPlugin(run, deliver);
-        isWhole = !pipe.transforms.some(({ done }) => done);
-        return concludeAttempt(pipe, signal);
-      } catch (error) {
-        return signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
-      } finally {
-        watch.stop();
-        signal.removeEventListener('abort', onAbort);
-        if (!isWhole) abort(OVER);
-        run.end();
-      }
-    },
+    // What the plugin leaves unhandled is told by the context that it was started in.
+    run: () => runPlugin(run, attempt),
   };
 }
 
 /** The watch sees what arrives and what leaves. */
-function addWatch(watch: Watch, options: Omit<TextPipelineOptions, 'progress'>): TextPipelineOptions {
+function addWatch<Out>(
+  watch: Watch,
+  options: AttemptOptions<Out>['pipeline'],
+): Omit<TextPipelineOptions<Out>, 'output'> {
   const { stops, delivery } = options;
   return {
     ...options,
@@ -145,11 +144,11 @@ function concludeAttempt({ delivery }: TextPipeline, signal: AbortSignal): Endin
 }
 
 /** A client that takes nothing any more must not keep the attempt waiting. */
-function untilAborted(pressure: NonNullable<Pressure>, signal: AbortSignal): Promise<void> {
+function untilAborted(pressure: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    pressure.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    pressure.then(() => resolve(), reject).finally(() => signal.removeEventListener('abort', onAbort));
     if (signal.aborted) onAbort();
   });
 }

@@ -2,6 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
+import { capOutput } from '../../catalog/text-facts.ts';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { CallsAllowed } from '../../stream/guard.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
@@ -37,7 +38,7 @@ export interface Candidate extends RouteRef {
   readonly conversation: string | undefined;
 }
 
-type RouteAbilities = Abilities & Pick<TextModel, 'reasoning' | 'cache'>;
+type RouteAbilities = Abilities & Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput'>;
 
 export interface Choosing {
   readonly request: TextRequest;
@@ -78,13 +79,13 @@ function listCandidates(models: readonly TextModel[], { request, health, caller 
 }
 
 function findAbilities(model: TextModel, { provider }: Route, request: TextRequest): RouteAbilities {
-  const { json, schema, reasoning, cache } = model;
+  const { json, schema, reasoning, cache, maxOutput } = model;
   const tools = usesTools(request) && model.tools && provider.tools === true;
   const documents = model.documents === true && provider.documents === true;
   const audio = model.audio === true && provider.audio === true;
   const messageFormat = provider.messageFormat === true;
   const demands = tools && model.demands;
-  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache };
+  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache, maxOutput };
 }
 
 export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
@@ -98,8 +99,14 @@ export function allowCalls({ tools }: TextRequest, abilities: RouteAbilities): C
   return tools?.single ? 'one' : 'any';
 }
 
-export function createCall(request: TextRequest, abilities: RouteAbilities): Omit<TextCall, 'model' | 'options'> {
-  const { system, maxTokens, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
+/** At most `outputMax` tokens, and as many as the answering model gives. */
+export function createCall(
+  request: TextRequest,
+  abilities: RouteAbilities,
+  outputMax: number,
+): Omit<TextCall, 'model' | 'options'> {
+  const maxTokens = capOutput(abilities, outputMax);
+  const { system, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
   const { messageFields, betas } = request;
   const messages = abilities.tools ? request.messages : withoutTools(request);
   const takesReferences = abilities.tools && abilities.messageFormat;

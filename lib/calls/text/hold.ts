@@ -1,5 +1,6 @@
 // What a text call holds: its estimated tokens at the dearest prices that may apply to them.
 import type { TextModel } from '../../catalog/model.ts';
+import { capOutput } from '../../catalog/text-facts.ts';
 import type { Micro } from '../../money/money.ts';
 import { type CacheWrite, textHold } from '../../money/price.ts';
 import type { Cacheable } from '../../upstream/contract/provider.ts';
@@ -14,8 +15,12 @@ interface HeldCall {
   readonly writes?: readonly CacheWrite[];
 }
 
-export function computeHold({ price }: Pick<TextModel, 'price'>, { tokensHeld, ...call }: HeldCall): Micro {
-  return textHold(price, { ...call, input: tokensHeld, inputMost: countMost(tokensHeld) });
+export function computeHold(
+  model: Pick<TextModel, 'price' | 'maxOutput'>,
+  { tokensHeld, maxTokens, ...call }: HeldCall,
+): Micro {
+  const output = capOutput(model, maxTokens);
+  return textHold(model.price, { ...call, maxTokens: output, input: tokensHeld, inputMost: countMost(tokensHeld) });
 }
 
 /**

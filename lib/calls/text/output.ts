@@ -2,6 +2,8 @@
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 
+const NOTHING: readonly never[] = [];
+
 /** What a writer returns that cannot take more for now. */
 export type Pressure = Promise<void> | undefined;
 
@@ -21,6 +23,16 @@ export interface TextOutput<Out = StreamPart> {
   keepAlive(): void;
   /** Nothing follows. */
   end(): void;
+}
+
+/** The last step of an answer: writes what arrives, and passes on only that the client is slow. */
+export function createSink<Out>(output: TextOutput<Out>): Transform<Out, Promise<void>> {
+  return {
+    push(batch) {
+      const pressure = output.write(batch);
+      return pressure ? [pressure] : NOTHING;
+    },
+  };
 }
 
 /** Writes parts that the gateway adds to an answer. */

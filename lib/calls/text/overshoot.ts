@@ -1,9 +1,10 @@
 // How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, or more input than
 // held.
+
+import { MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { findDearestOutput, type TextPrice, type Tokens, textCost } from '../../money/price.ts';
 import type { Meter } from '../../stream/meter.ts';
-import { MAX_TOKENS_MAXIMUM } from './request.ts';
 
 export interface RunningText {
   readonly model: { readonly price: TextPrice };

@@ -5,12 +5,13 @@ import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts';
+import { createSink, type TextOutput } from './output.ts';
 import { createProgress, type ProgressOptions } from './progress.ts';
 
 /** Makes a transform of an embedder's for one answer: it sees every part between the guard and the delivery. */
 export type CreateTransform = () => Transform<StreamPart>;
 
-export interface TextPipelineOptions {
+export interface TextPipelineOptions<Out> {
   readonly progress: ProgressOptions;
   readonly guard: GuardOptions;
   readonly meter: MeterOptions;
@@ -18,8 +19,7 @@ export interface TextPipelineOptions {
   readonly stops?: StopsOptions | undefined;
   readonly extra: readonly CreateTransform[];
   readonly delivery: Omit<DeliveryOptions, 'prompt'>;
-  /** Makes of parts what is written; absent if the parts are. */
-  readonly renderer?: Transform<StreamPart, unknown> | undefined;
+  readonly output: TextOutput<Out>;
 }
 
 export interface TextPipeline {
@@ -31,7 +31,7 @@ export interface TextPipeline {
 }
 
 /** For one attempt at one route. What is produced is billed, so the meter comes before anything that drops text. */
-export function createTextPipeline(options: TextPipelineOptions): TextPipeline {
+export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): TextPipeline {
   const guard = createGuard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
@@ -43,7 +43,8 @@ export function createTextPipeline(options: TextPipelineOptions): TextPipeline {
     stops,
     ...options.extra.map((create) => create()),
     delivery,
-    options.renderer,
+    options.output.renderer,
+    createSink(options.output),
   ].filter((transform) => transform !== undefined);
   return { transforms, guard, meter, stops, delivery };
 }

@@ -111,6 +111,3 @@ export interface TextRequest {
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }
-
-export const MAX_TOKENS_DEFAULT = 8192;
-export const MAX_TOKENS_MAXIMUM = 32_768;

@@ -7,7 +7,7 @@ import { listModels, type ModelListing } from '../../catalog/listing.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Micro } from '../../money/money.ts';
-import { TEXT_MINIMUM, textCost } from '../../money/price.ts';
+import { embeddingCost, TEXT_MINIMUM, textCost } from '../../money/price.ts';
 import { select } from '../charge-query.ts';
 import { definitionList, field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -24,8 +24,10 @@ const WORDS = defineWords({
     type: 'Type',
     provider: 'Developer',
     price: 'Price',
-    types: { text: 'text', image: 'image', video: 'video' },
-    least: (minimum: string) => `A call to a text model costs at least ${minimum}, however few tokens it uses.`,
+    types: { text: 'text', embedding: 'embeddings', image: 'image', video: 'video' },
+    embedding: (input: string) => `${input} per 1M tokens`,
+    least: (minimum: string) =>
+      `A call to a text or embedding model costs at least ${minimum}, however few tokens it uses.`,
     minimum: 'minimum per call',
     smart: 'the price of the model it picks',
     request: (price: string) => `${price} each`,
@@ -50,8 +52,10 @@ const WORDS = defineWords({
     type: 'Тип',
     provider: 'Разработчик',
     price: 'Цена',
-    types: { text: 'текст', image: 'картинка', video: 'видео' },
-    least: (minimum: string) => `Запрос к текстовой модели стоит не меньше ${minimum}, даже если токенов мало.`,
+    types: { text: 'текст', embedding: 'эмбеддинги', image: 'картинка', video: 'видео' },
+    embedding: (input: string) => `${input} за 1 млн токенов`,
+    least: (minimum: string) =>
+      `Запрос к текстовой модели или к модели эмбеддингов стоит не меньше ${minimum}, даже если токенов мало.`,
     minimum: 'минимум за запрос',
     smart: 'по цене модели, которую выберет smart',
     request: (price: string) => `${price} за штуку`,
@@ -84,7 +88,8 @@ export const models = page({
       model.provider,
       priceText(visit, model),
     ]);
-    const least = listed.some(({ type }) => type === 'text') && words.least(visit.format.rub(TEXT_MINIMUM));
+    const least =
+      listed.some(({ type }) => type === 'text' || type === 'embedding') && words.least(visit.format.rub(TEXT_MINIMUM));
     const body = html`${least && html`<p>${least}</p>`}${table(words.caption, columns, rows)}${calculator(visit, listed)}`;
     return { title: words.title, body };
   },
@@ -99,6 +104,8 @@ function priceText(visit: OwnerVisit, model: ModelListing): string {
   switch (found.type) {
     case 'text':
       return describeTextPrice(visit, found.price).join('; ');
+    case 'embedding':
+      return words.embedding(format.rubExact(found.price.input));
     case 'image':
       return words.request(format.rubExact(found.price.request));
     case 'video': {
@@ -211,6 +218,10 @@ function estimateCost(model: Model | undefined, values: CalculatorValues): Estim
     const cost = textCost(model.price, { input: tokensHeld - cacheRead, cacheRead, output: toTokens(values.answer) });
     const held = computeHold(model, { tokensHeld, maxTokens: values.max });
     return { held, cost, isMinimum: cost === TEXT_MINIMUM };
+  }
+  if (model.type === 'embedding') {
+    const cost = embeddingCost(model.price, Math.ceil(values.characters / TOKEN_CHARACTERS));
+    return { held: cost, cost, isMinimum: cost === TEXT_MINIMUM };
   }
   const pictures = BigInt(Math.max(1, values.pictures));
   const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, values.seconds);

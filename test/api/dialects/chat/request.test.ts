@@ -1,7 +1,7 @@
 // What only a chat-style request has: images by `image_url`, and no system field.
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../../lib/api/dialects/chat/request.ts';
-import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../../lib/calls/text/request.ts';
+import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../../lib/base/token-limits.ts';
 import { PNG } from '../../../media/pictures.ts';
 
 const BASE64 = PNG.toString('base64');

@@ -1,0 +1,150 @@
+// The engine of embeddings: holds an estimate of the price, tries the routes of the model, and charges what was counted.
+import assert from 'node:assert/strict';
+import { refundedFault } from '../../base/faults.ts';
+import type { EmbeddingModel, Route } from '../../catalog/model.ts';
+import type { CallCost, Settlement } from '../../ledger/ledger.ts';
+import type { Micro } from '../../money/money.ts';
+import { embeddingCost } from '../../money/price.ts';
+import type { EmbedCall, Embeddings, Vector } from '../../upstream/contract/provider.ts';
+import { checkEmbeddings } from '../../upstream/host/embed.ts';
+import { upstreamFault } from '../../upstream/host/fault.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import type { CallContext } from '../context.ts';
+import { attemptUntilDeadline } from '../deadline-attempt.ts';
+import type { RouteHealth } from '../health.ts';
+import type { PaidCalls } from '../paid.ts';
+import { askRoutes, type OnAttempt } from '../routes.ts';
+import { judgeCount } from './estimate.ts';
+import type { EmbeddingEstimate, EmbeddingRequest } from './request.ts';
+
+interface EmbeddingEngineOptions {
+  readonly paidCalls: PaidCalls;
+  readonly health: RouteHealth;
+  /** For all routes together. */
+  readonly totalTimeoutMs: number;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+export interface EmbeddingOrder {
+  readonly model: EmbeddingModel;
+  readonly request: EmbeddingRequest;
+  readonly estimate: EmbeddingEstimate;
+}
+
+export interface EmbeddingAnswer {
+  readonly vectors: readonly Vector[];
+  /** As billed. */
+  readonly tokens: number;
+  readonly paid: Settlement;
+}
+
+export interface EmbeddingEngine {
+  /**
+   * Runs one call including its money; resolves to undefined if the client left. Rejects with a fault if there are no
+   * vectors; then nothing is charged.
+   */
+  run(order: EmbeddingOrder, context: CallContext): Promise<EmbeddingAnswer | undefined>;
+}
+
+interface EmbeddingCost extends CallCost {
+  readonly tokens: number;
+}
+
+export function createEmbeddingEngine(options: EmbeddingEngineOptions): EmbeddingEngine {
+  const { paidCalls, health, totalTimeoutMs, onAttempt } = options;
+  return {
+    async run({ model, request, estimate }, context) {
+      context.log.note({ model: model.id });
+      let wasAsked = false;
+      const onAsk = () => {
+        wasAsked = true;
+      };
+      const { ending, due, paid } = await paidCalls.run<Embeddings, EmbeddingCost>({
+        context,
+        terms: {
+          kind: 'embedding',
+          model: model.id,
+          prices: model.prices,
+          amount: computeEmbeddingHold(model, estimate),
+        },
+        ask() {
+          const deadline = performance.now() + totalTimeoutMs;
+          const limits = { signal: context.signal, deadline };
+          return askRoutes({
+            routes: health.inOrder({ ...model, routes: listSuitableRoutes(model, request) }),
+            health,
+            context,
+            deadline,
+            onAttempt,
+            isCommitted: () => false,
+            attempt: (route, onFirst) =>
+              attemptUntilDeadline(limits, async (signal) => {
+                onAsk();
+                const answer = await requestVectors(route, request, signal);
+                onFirst();
+                return answer;
+              }),
+          });
+        },
+        // A client that leaves still pays: the upstream counts the input when it gets it.
+        owed(upstream) {
+          if (upstream.type === 'finish') return computeCost(upstream.result.inputTokens, { model, estimate, context });
+          return upstream.type === 'gone' && wasAsked ? costOf(model, estimate.billed) : undefined;
+        },
+      });
+      if (ending.type === 'gone') return undefined;
+      if (ending.type === 'error') throw refundedFault(ending.fault);
+      assert(due, 'a finished call is charged');
+      return { vectors: ending.result.vectors, tokens: due.tokens, paid };
+    },
+  };
+}
+
+/** What a call holds, and needs at least. */
+export function computeEmbeddingHold({ price }: EmbeddingModel, { held }: EmbeddingEstimate): Micro {
+  return embeddingCost(price, held);
+}
+
+/** Inputs that are tokens go only to providers that take them. */
+export function listSuitableRoutes(
+  { routes, tokens: takesTokens }: EmbeddingModel,
+  { tokens }: Pick<EmbeddingRequest, 'tokens'>,
+): readonly Route[] {
+  if (!tokens) return routes;
+  return takesTokens ? routes.filter(({ provider }) => provider.embedsTokens) : [];
+}
+
+async function requestVectors(
+  { provider, model, options, upstream }: Route,
+  { inputs, tokens, dimensions }: EmbeddingRequest,
+  signal: AbortSignal,
+): Promise<Embeddings> {
+  const { embed } = provider;
+  if (!embed) throw new Error(`upstream ${upstream} makes no embeddings`);
+  // Plugins see absent fields, not undefined ones.
+  const wishes = { ...(tokens && { tokens }), ...(dimensions !== undefined && { dimensions }) };
+  const call: EmbedCall = { inputs, ...wishes, model, options };
+  const made = await callPlugin(nameUpstream(upstream), signal, (inner) => embed.call(provider, call, inner));
+  const answer = checkEmbeddings(made, call);
+  const length = answer.vectors[0]?.length;
+  if (dimensions !== undefined && length !== dimensions) {
+    throw upstreamFault('protocol', `vectors of ${length} numbers instead of ${dimensions}`);
+  }
+  return answer;
+}
+
+function computeCost(
+  counted: number | undefined,
+  { model, estimate, context }: Omit<EmbeddingOrder, 'request'> & { readonly context: CallContext },
+): EmbeddingCost {
+  const { tokens, doubt } = judgeCount(counted, estimate);
+  if (doubt !== undefined) context.log.note({ doubt });
+  if (counted !== undefined && doubt !== undefined) {
+    context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
+  }
+  return costOf(model, tokens);
+}
+
+function costOf({ price }: EmbeddingModel, tokens: number): EmbeddingCost {
+  return { amount: embeddingCost(price, tokens), usage: { tokens_input: tokens }, tokens };
+}

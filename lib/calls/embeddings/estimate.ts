@@ -1,0 +1,62 @@
+// Estimates the tokens of inputs, and judges what an upstream has counted.
+import { sliceText } from '../../stream/characters.ts';
+import { countTokens, estimateTokens } from '../text/tokens.ts';
+import type { EmbeddingEstimate, EmbeddingRequest } from './request.ts';
+
+const BYTES_PER_TOKEN = 4;
+/** Marks at both ends of an input, and what a model may put before it. */
+const TOKENS_PER_INPUT = 4;
+/** How far above our count an upstream's is believed, besides what it adds to each input. */
+const BELIEVED_PER_COUNTED = 3;
+/** An instruction before each input. */
+const BELIEVED_PER_INPUT = 64;
+
+/** Yields to the event loop after this many characters, a few ms of work. */
+const CHARACTERS_AT_ONCE = 524_288;
+
+export async function estimateInputs({
+  inputs,
+  tokens,
+}: Pick<EmbeddingRequest, 'inputs' | 'tokens'>): Promise<EmbeddingEstimate> {
+  if (tokens) {
+    const exact = tokens.reduce((sum, { length }) => sum + length, 0);
+    return addInputs({ most: exact, billed: exact }, tokens.length);
+  }
+  let [bytes, counted, billed, sinceTurn] = [0, 0, 0, 0];
+  for (const text of inputs) {
+    for (const part of sliceText(text, CHARACTERS_AT_ONCE)) {
+      sinceTurn += part.length;
+      if (sinceTurn > CHARACTERS_AT_ONCE) {
+        await turn();
+        sinceTurn = part.length;
+      }
+      bytes += Buffer.byteLength(part);
+      counted += countTokens(part);
+      billed += estimateTokens(part);
+    }
+  }
+  const most = Math.max(Math.ceil(bytes / BYTES_PER_TOKEN), Math.ceil(counted));
+  return addInputs({ most, billed: Math.max(inputs.length, Math.ceil(billed)) }, inputs.length);
+}
+
+function addInputs({ most, billed }: { most: number; billed: number }, count: number): EmbeddingEstimate {
+  return {
+    held: most + TOKENS_PER_INPUT * count,
+    billed,
+    max: BELIEVED_PER_COUNTED * most + BELIEVED_PER_INPUT * count,
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+interface CountedTokens {
+  readonly tokens: number;
+  /** What the upstream has reported, if that is not believed. */
+  readonly doubt?: string;
+}
+
+/** What is billed. No input has no token, so a count of zero is none. */
+export function judgeCount(counted: number | undefined, { billed, max }: EmbeddingEstimate): CountedTokens {
+  const isBelieved = counted !== undefined && counted > 0 && counted <= max;
+  return isBelieved ? { tokens: counted } : { tokens: billed, doubt: `usage reported as input ${counted}` };
+}

@@ -1,0 +1,25 @@
+// A request for embeddings, independent of its wire format.
+
+export interface EmbeddingRequest {
+  /** As the client wrote it: an id or an alias. */
+  readonly model: string;
+  /** Empty if there are `tokens`. */
+  readonly inputs: readonly string[];
+  /** Inputs that the client has cut into tokens. */
+  readonly tokens?: readonly (readonly number[])[];
+  readonly dimensions: number | undefined;
+  /** How the client wants its vectors: as numbers, or as base64 of little-endian floats of 32 bits. */
+  readonly encoding: 'float' | 'base64';
+  /** Computed with the request if it was parsed on the thread. */
+  readonly estimate?: EmbeddingEstimate;
+}
+
+/** Tokens of all inputs, before any model has counted them. */
+export interface EmbeddingEstimate {
+  /** What the hold covers. */
+  readonly held: number;
+  /** What is billed if the upstream does not count. */
+  readonly billed: number;
+  /** The most that an upstream's count is believed. */
+  readonly max: number;
+}
