@@ -2,8 +2,8 @@
 import { describeFields } from '../dialects/fields.ts';
 import { embeddingFields } from '../embedding-request.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import { BILLING_FIELDS, GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
+import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
 
 const EMBEDDING: Json = {
   operationId: 'createEmbedding',
@@ -46,7 +46,14 @@ const EMBEDDING: Json = {
   },
 };
 
-const { rub_per_mtok_out: _, ...BILLING } = BILLING_FIELDS;
+const BILLING = {
+  charged_rub: rub('The amount charged for the counted tokens'),
+  reserved_rub: rub('The amount reserved at the start of the call'),
+  balance_rub: rub('The available balance after settlement'),
+  unit: constant('1M_tokens'),
+  rub_per_mtok_in: rub('Price per million tokens'),
+  rub_per_mtok: rub('Same as `rub_per_mtok_in`'),
+};
 
 export const embeddingChapter: Chapter = {
   paths: { '/api/v1/embeddings': { post: EMBEDDING } },
