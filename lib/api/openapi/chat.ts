@@ -10,7 +10,14 @@ import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import { BILLING_EXAMPLE, chatUsageSchema, GENERATING_STATUSES, IDEMPOTENCY_KEY, withRouting } from './text.ts';
+import {
+  BILLING_EXAMPLE,
+  chatUsageSchema,
+  GENERATING_STATUSES,
+  IDEMPOTENCY_KEY,
+  SESSION_ID,
+  withRouting,
+} from './text.ts';
 
 const ID = text('The request id with the prefix `chatcmpl_`.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
@@ -78,7 +85,7 @@ const OPERATION: Json = {
   tags: ['Text'],
   summary: 'Create a chat completion',
   description: 'Same models, prices and limits as `POST /api/v1/messages`, in the chat completions format.',
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: [IDEMPOTENCY_KEY, SESSION_ID],
   requestBody: {
     required: true,
     content: json(ref('ChatRequest'), {

@@ -15,6 +15,16 @@ export const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
 
+/** A header of the text endpoints. */
+export const SESSION_ID: Json = {
+  name: 'x-session-id',
+  in: 'header',
+  description:
+    'Names the conversation, so that its calls find the prompt that a vendor has cached of it. Counts where there is no ' +
+    '`prompt_cache_key`; without either, `metadata.user_id` does, or the system prompt and the first user message.',
+  schema: { type: 'string' },
+};
+
 /** Adds the routing info of the smart model to a response. */
 export function withRouting(answer: Json): Json {
   const routing = { ...ref('SmartRouting'), description: 'Present if the request was for `smart`.' };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { hashName, scoreChoice } from '../../base/rendezvous.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
 import type { BlockState } from '../../stream/provider-part.ts';
+import { PLUGIN_STATE } from '../../upstream/host/writer.ts';
 import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { RequestContent, TextRequest } from './request.ts';
@@ -71,7 +72,7 @@ export function preferStateMaker<Way extends { readonly route: Pick<Route, 'prov
   if (ways.length < 2 || !messages.at(-1)?.content.some(({ type }) => type === 'tool-result')) return ways;
   const format = findLastState(messages)?.format;
   if (format === undefined) return ways;
-  const takes = ({ route }: Way) => route.provider.stateFormat === format;
+  const takes = ({ route: { provider } }: Way) => (provider.stateFormat ?? PLUGIN_STATE) === format;
   return [...ways.filter(takes), ...ways.filter((way) => !takes(way))];
 }
 

@@ -64,8 +64,8 @@ export interface Provider {
   /** True if `text` speaks the messages format and takes what only that format has: its own tools, fields and betas. */
   readonly messageFormat?: boolean;
   /**
-   * The `format` of the states that `text` yields and takes back; absent if it has none. A tool loop stays on routes of
-   * the format that it began with.
+   * The `format` of the states that `text` yields and takes back; absent if it has none, or only strings. A tool loop stays
+   * on routes of the format that it began with.
    */
   readonly stateFormat?: string;
   /** True if `text` takes documents. */

@@ -144,6 +144,8 @@ describe('the routes of a tool loop', () => {
   it('begin with those that take back the state of its reasoning or calls', () => {
     expect(order(says('user', 'a'), thinks(of('messages')), RESULT)).to.deep.equal([1, 3, 0, 2]);
     expect(order(says('user', 'a'), calls(of('messages')), RESULT)).to.deep.equal([1, 3, 0, 2]);
+    // States that are strings are read by a plugin without a format.
+    expect(order(says('user', 'a'), calls(of('plugin')), RESULT)).to.deep.equal([2, 0, 1, 3]);
     // The last one counts.
     expect(order(thinks(of('messages')), RESULT, thinks(of('chat')), RESULT)).to.deep.equal([0, 1, 2, 3]);
   });
