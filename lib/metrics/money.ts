@@ -1,7 +1,8 @@
 // Metrics of the ledger: charges and refunds of calls, and the duration of commits.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
+import type { CallCost, Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
+import { TOKEN_NAMES } from '../money/token-usage.ts';
 import type { Store } from '../store/store.ts';
 import { createMissingSeries, modelSeries, type SeriesFacts } from './series.ts';
 
@@ -67,6 +68,42 @@ function createCommitWatch(registry: Registry): (store: Store) => Store {
   });
 }
 
+/** The label of each count in a stored usage. */
+const TOKEN_KINDS = Object.values(TOKEN_NAMES).map((name) => ({ name, kind: name.replace('tokens_', '') }));
+
+function createTokenCount(registry: Registry, facts: SeriesFacts): (model: string, used: CallCost) => void {
+  const tokens = new Counter({
+    name: 'tollgate_billed_tokens_total',
+    help: 'Tokens that calls were charged for, by kind; reasoning is part of the output.',
+    labelNames: ['model', 'kind'],
+    registers: [registry],
+    collect() {
+      const models = modelSeries(facts, 'text');
+      createMissingSeries(
+        this,
+        models.flatMap(({ model }) => TOKEN_KINDS.map(({ kind }) => ({ model, kind }))),
+      );
+    },
+  });
+  return (model, { usage }) => {
+    for (const { kind, name } of TOKEN_KINDS) {
+      const count = usage[name];
+      if (typeof count === 'number') tokens.inc({ model, kind }, count);
+    }
+  };
+}
+
+function showQueue(registry: Registry, ledger: Pick<Ledger, 'size'>): void {
+  new Gauge({
+    name: 'tollgate_ledger_queue_operations',
+    help: 'Operations that have no outcome yet.',
+    registers: [registry],
+    collect() {
+      this.set(ledger.size());
+    },
+  });
+}
+
 function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Ledger) => Ledger {
   const registers = [registry];
   const counter = (name: string, help: string) =>
@@ -85,6 +122,7 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
     'Holds that went back in full, and charges that were refunded, in RUB.',
   );
   const overshoot = counter('tollgate_overshoot_rubles_total', 'What was charged above the hold, in RUB.');
+  const countTokens = createTokenCount(registry, facts);
   const unconfirmed = new Counter({
     name: 'tollgate_settlements_unconfirmed_total',
     help: 'Ends of calls that were answered before the store had confirmed them; they are retried.',
@@ -105,17 +143,14 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
   }
 
   return (ledger) => {
-    new Gauge({
-      name: 'tollgate_ledger_queue_operations',
-      help: 'Operations that have no outcome yet.',
-      registers,
-      collect() {
-        this.set(ledger.size());
-      },
-    });
+    showQueue(registry, ledger);
     return {
       ...ledger,
-      settle: async (hold, used) => countSettlement(hold, await ledger.settle(hold, used)),
+      async settle(hold, used) {
+        const end = await ledger.settle(hold, used);
+        if (end.charged > 0n) countTokens(hold.charge.model, used);
+        return countSettlement(hold, end);
+      },
       release: async (hold) => countSettlement(hold, await ledger.release(hold)),
       async charge(request, job) {
         const paid = await ledger.charge(request, job);

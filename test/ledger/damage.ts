@@ -292,14 +292,29 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   }
 }
 
+/** Calls with cached tokens, in a band: one that stays settled, a refunded one, one settled after its hold expired. */
+const CACHED: ReadonlySet<string> = new Set(['twin', 'refunded', 'late']);
+const CACHED_PRICES = JSON.stringify({
+  ...{ input: '4000000', cacheRead: '400000', cacheWrite: '5000000', cacheWrite1h: '8000000', output: '24000000' },
+  bands: [{ above: 1000, input: '8000000', cacheRead: '800000', cacheWrite: '9000000', output: '48000000' }],
+});
+const CACHED_USAGE = JSON.stringify({
+  ...{ tokens_input: 10_000, tokens_cache_read: 20_000, tokens_cache_write: 30_000, tokens_cache_write_1h: 40_000 },
+  ...{ tokens_output: 50_000, tokens_reasoning: 600 },
+});
+/** 80,000 + 16,000 + 270,000 + 320,000 + 2,400,000. */
+const CACHED_COST = 3_086_000n;
+
 async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {
   const start = (name: string) => ({ wallet, chargeId: `${name}_${wallet}`, key, model: 'model-1' });
   const hold = (name: string, amount = 20n * RUB, at = AT + 10) => {
-    const call = { chargeKind: 'text', prices: PRICES, owner: 'own_a', lease: AT + 100 } as const;
+    const prices = CACHED.has(name) ? CACHED_PRICES : PRICES;
+    const call = { chargeKind: 'text', prices, owner: 'own_a', lease: AT + 100 } as const;
     return { kind: 'reserve', ...start(name), ...call, amount, at } as const;
   };
   const settled = (name: string, at = AT + 20) => {
-    const used = { amount: COST, usage: JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output }) };
+    const plain = { amount: COST, usage: JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output }) };
+    const used = CACHED.has(name) ? { amount: CACHED_COST, usage: CACHED_USAGE } : plain;
     return { kind: 'settle', wallet, chargeId: `${name}_${wallet}`, ...used, at } as const;
   };
   const back = (kind: 'release' | 'expire' | 'refund', name: string, at: number) =>

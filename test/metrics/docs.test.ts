@@ -21,7 +21,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     settle: async () => settled,
     release: async () => ({ ...settled, charged: 0n }),
   } as never);
-  await ledger.settle({ charge } as never, {} as never);
+  await ledger.settle({ charge } as never, { usage: { tokens_input: 1 } } as never);
   await ledger.release({ charge } as never);
   const store = metrics.watchStore({ ledger: { apply: async () => [] } } as never);
   await store.ledger.apply([]);

@@ -70,6 +70,22 @@ describe('money metrics', () => {
     expect(sum('tollgate_ledger_commit_seconds_count', { result: 'ok' })).to.equal(6);
   });
 
+  it('counts tokens of each kind, if they were charged', async () => {
+    const usage = {
+      ...{ tokens_input: 1, tokens_cache_read: 20, tokens_cache_write: 300, tokens_cache_write_1h: 4000 },
+      ...{ tokens_output: 50_000, tokens_reasoning: 6, ended: 'length' },
+    };
+    await ledger.settle(await hold(), { amount: RUB, usage });
+    await ledger.settle(await hold(), used(RUB));
+    await ledger.settle(await hold('model-b'), { amount: 0n, usage });
+    await ledger.release(await hold());
+    const { sum } = await look();
+    const count = (kind: string, model = 'model-a') => sum('tollgate_billed_tokens_total', { model, kind });
+    const kinds = ['input', 'cache_read', 'cache_write', 'cache_write_1h', 'output', 'reasoning'];
+    expect(kinds.map((kind) => count(kind))).to.deep.equal([2, 20, 300, 4000, 50_002, 6]);
+    expect(kinds.map((kind) => count(kind, 'model-b'))).to.deep.equal([0, 0, 0, 0, 0, 0]);
+  });
+
   it('counts no money for a refused hold, and passes the refusal on', async () => {
     const poor = await store.wallet(0n);
     await ledger

@@ -8,6 +8,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { hashKey } from '../../lib/accounts/key.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { lostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
@@ -259,6 +260,24 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
           const [last] = await store.ledger.entries(`acc_${name}`, { limit: 1 });
           expect((await wallet(name))?.seq).to.equal(last?.seq);
         }
+      });
+    });
+
+    describe('counts cached tokens', () => {
+      it('as zeros of what was there before', async () => {
+        const hours = Object.values(contents.usageHours ?? {}) as Rows[];
+        if (old.name !== 'backup') expect(hours).not.to.have.length(0);
+        const none = { tokensCacheRead: 0, tokensCacheWrite: 0, tokensCacheWrite1h: 0, tokensReasoning: 0 };
+        for (const hour of hours) expect(hour).to.include(none);
+      });
+
+      it('of new calls, in the hours of old ones too', async () => {
+        const at = { at: AT, key: 'key_demo', chargeId: 'req_cached' };
+        const usage = '{"tokens_input":1,"tokens_cache_read":20,"tokens_output":3,"tokens_reasoning":2}';
+        await applied(store, reserve('acc_demo', at), settle('acc_demo', 'req_cached', { at: AT, usage }));
+        await foldUsage(store, 'acc_demo');
+        const sums = await store.usage.sums('acc_demo', { by: 'kind' });
+        expect(sums.find(({ group }) => group === 'text')).to.include({ tokensCacheRead: 20, tokensReasoning: 2 });
       });
     });
 

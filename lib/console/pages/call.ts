@@ -82,7 +82,7 @@ const WORDS = defineWords({
     reasoning: (count: string) => `из них рассуждения: ${count}`,
     band: (count: string) => `Цены для запросов длиннее ${count} токенов`,
     saved: (amount: string) => `Кэш сэкономил ${amount} по сравнению с ценой входных токенов`,
-    dearer: (amount: string) => `Запись в кэш обошлась на ${amount} дороже цены входных токенов`,
+    dearer: (amount: string) => `С кэшем вышло на ${amount} дороже, чем по цене входных токенов`,
     moved: (count: string) =>
       `Как прочитанные из кэша посчитаны ${count} токенов, записанных заново: сервис перенёс диалог`,
     perMillion: 'за 1 млн токенов',
