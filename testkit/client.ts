@@ -22,12 +22,14 @@ export interface SendOptions {
 
 export const MESSAGES = '/api/v1/messages';
 export const CHAT = '/api/v1/chat/completions';
-/** Both dialects, for tests that apply to each. */
-export const DIALECTS = [MESSAGES, CHAT] as const;
+export const RESPONSES = '/api/v1/responses';
+/** The dialects, for tests that apply to each. */
+export const DIALECTS = [MESSAGES, CHAT, RESPONSES] as const;
 
 /** Opens a request; the caller may cut it at any time. */
 export function open(url: string, { method, key, headers = {}, body, agent }: SendOptions = {}): ClientRequest {
-  const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const isWritten = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+  const payload = isWritten ? body : JSON.stringify(sayFor(url, body));
   const sent = request(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     agent: agent ?? false,
@@ -39,6 +41,14 @@ export function open(url: string, { method, key, headers = {}, body, agent }: Se
   });
   sent.end(payload);
   return sent;
+}
+
+/** A body as an endpoint takes it: the responses dialect has other names for what the other two share. */
+export function sayFor(url: string, body: unknown): unknown {
+  if (!url.endsWith(RESPONSES) || typeof body !== 'object' || body === null) return body;
+  if (!('messages' in body)) return body;
+  const { messages: input, max_tokens, ...more } = body as { messages: unknown; max_tokens?: unknown };
+  return { input, ...(max_tokens !== undefined && { max_output_tokens: max_tokens }), ...more };
 }
 
 export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
@@ -84,20 +94,33 @@ export function parseEvents(text: string): readonly StreamEvent[] {
     });
 }
 
-/** The body of a text call in either dialect. */
+/** The body of a text call, as the messages and the chat dialect have it; `open` translates it for the third. */
 export function ask(text: string, more: object = {}): object {
   return { model: 'model-a', max_tokens: 1000, messages: [{ role: 'user', content: text }], ...more };
 }
 
-/** The text of a reply or of a stream's events in either dialect. */
+/** The text of a stream's events in any dialect. */
 export function joinText(events: readonly StreamEvent[]): string {
-  return events.map(({ data }) => data?.delta?.text ?? data?.choices?.[0]?.delta?.content ?? '').join('');
+  return events
+    .map(({ data }) => {
+      if (data?.type === 'response.output_text.delta') return data.delta;
+      return data?.delta?.text ?? data?.choices?.[0]?.delta?.content ?? '';
+    })
+    .join('');
 }
 
-/** The billing block of a stream in either dialect. */
+/** The text of a whole response. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+export function textOfResponse({ output }: any): string {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const parts = output.flatMap(({ content = [] }: any) => content);
+  return parts.map(({ text = '' }: { text?: string }) => text).join('');
+}
+
+/** The billing block of a stream in any dialect. */
 export function findBilling(events: readonly StreamEvent[]) {
-  const last = events.findLast(({ event, data }) => event === 'billing' || data?.billing);
-  return last?.event === 'billing' ? last.data : last?.data.billing;
+  const last = events.findLast(({ event, data }) => event === 'billing' || data?.billing || data?.response?.billing);
+  return last?.event === 'billing' ? last.data : (last?.data.billing ?? last?.data.response?.billing);
 }
 
 /** Waits until a condition holds; fails after the time, by default as long as a busy machine may need. */

@@ -12,7 +12,9 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
     method: '*',
     path,
     options: { auth: false },
-    handler: () => {
+    handler: ({ raw }) => {
+      if (/^websocket$/i.test(raw.req.headers.upgrade ?? ''))
+        throw fault('no_websockets', { hint: `${allowed.join(', ')} ${path}` });
       throw fault('method_not_allowed', { hint: allowed.join(', ') });
     },
   }));

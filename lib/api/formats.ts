@@ -1,4 +1,4 @@
-// The request bodies by format name: both text dialects, embeddings, images and videos.
+// The request bodies by format name: the text dialects, embeddings, images and videos.
 import { estimateInputs } from '../calls/embeddings/estimate.ts';
 import type { EmbeddingRequest } from '../calls/embeddings/request.ts';
 import { estimateInput } from '../calls/text/estimate.ts';
@@ -6,6 +6,7 @@ import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
+import { responsesDialect } from './dialects/responses/dialect.ts';
 import { cutEmbeddingRequest, joinEmbeddingRequest } from './embedding-parts.ts';
 import { parseEmbedding } from './embedding-request.ts';
 import { cutPromptRequest, joinPromptRequest, type PromptRequest } from './image-parts.ts';
@@ -35,6 +36,7 @@ const embeddingFormat: Format<EmbeddingRequest> = {
 export const FORMATS = {
   message: textFormat(messageDialect),
   chat: textFormat(chatDialect),
+  responses: textFormat(responsesDialect),
   embedding: embeddingFormat,
   generation: promptFormat(parseGeneration),
   edit: promptFormat(parseEdit),

@@ -5,7 +5,7 @@ import { chatFault } from './dialects/chat/fault.ts';
 import { messageFault } from './dialects/message/fault.ts';
 
 /** Endpoints whose clients read the chat-style envelope. */
-const CHAT_PATHS = ['/api/v1/chat/completions', '/api/v1/embeddings'];
+const CHAT_PATHS = ['/api/v1/chat/completions', '/api/v1/responses', '/api/v1/embeddings'];
 const API_PREFIX = '/api/';
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -272,6 +272,11 @@ const table = {
     retryable: false,
     text: (d) => `The range is outside the file, which has ${d.bytes} bytes.`,
   },
+  no_websockets: {
+    ...refused(426, 'no_websockets', ''),
+    retryable: false,
+    text: (d) => `WebSockets are not supported. Send ${d.hint} with \`stream: true\`.`,
+  },
   headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
   bad_http: invalid((d) => `The request is not valid HTTP${d.hint === undefined ? '' : `: ${d.hint}`}.`),
   rate_limited: {

@@ -9,7 +9,7 @@ import type { EmbeddingModel, ImageModel, Model, ModelOf, ModelType, TextModel }
 
 /** The endpoints of a model type. */
 const ENDPOINTS: Readonly<Record<ModelType, string>> = {
-  text: 'POST /api/v1/messages or POST /api/v1/chat/completions',
+  text: 'POST /api/v1/messages, POST /api/v1/chat/completions or POST /api/v1/responses',
   embedding: 'POST /api/v1/embeddings',
   image: 'POST /api/v1/images/generations',
   video: 'POST /api/v1/videos',

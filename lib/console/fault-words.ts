@@ -66,6 +66,7 @@ const RUSSIAN: FaultWords = {
   body_timeout: () => 'Запрос передавался слишком долго.',
   body_too_large: ({ hint }) => `Запрос больше ${hint}.`,
   unsupported_media_type: () => 'Этот формат запроса не поддерживается.',
+  no_websockets: ({ hint }) => `WebSocket не поддерживается. Отправьте ${hint} с \`stream: true\`.`,
   range_not_satisfiable: () => 'В файле нет запрошенной части.',
   headers_too_large: () => 'Заголовки запроса слишком велики.',
   bad_http: () => 'Это не запрос HTTP.',

@@ -5,6 +5,8 @@ export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';
 
 export interface TextBlock {
   readonly type: 'text';
+  /** The model declines to answer, in a text that its vendor marks as such. */
+  readonly refusal?: true;
 }
 
 /** The model's reasoning. One that is `redacted` has no text, only a state. */

@@ -1,6 +1,6 @@
 // Paths of clients with a wrong base URL: the reply names the right one, in the right envelope.
 import { expect } from 'chai';
-import { CHAT, DIALECTS, send } from '../../testkit/client.ts';
+import { CHAT, DIALECTS, RESPONSES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
 describe('an unknown path', () => {
@@ -137,6 +137,25 @@ describe('an unknown path', () => {
     const { headers, json } = await send(`${gateway.url}${CHAT}/more`, { body: {} });
     expect(json.error).to.include({ type: 'not_found_error', code: 'not_found' });
     expect(headers['access-control-allow-origin']).to.equal('*');
+  });
+
+  it('has no stored response, whatever the method', async () => {
+    for (const method of ['GET', 'DELETE', 'POST']) {
+      const path = `${RESPONSES}/resp_1${method === 'POST' ? '/cancel' : ''}`;
+      const { status, headers, json } = await send(gateway.url + path, { method });
+      expect([status, json.error.code]).to.deep.equal([404, 'not_found']);
+      expect(json.error.message).to.contain('No response is stored: POST /api/v1/responses answers with all of it.');
+      expect(headers['access-control-allow-origin']).to.equal('*');
+    }
+  });
+
+  it('refuses a WebSocket and names what to send instead', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const { status, json, headers: answered } = await send(gateway.url + RESPONSES, { headers });
+    expect([status, json.error.code, answered['x-should-retry']]).to.deep.equal([426, 'no_websockets', 'false']);
+    expect(json.error.message).to.equal(
+      'WebSockets are not supported. Send POST /api/v1/responses with `stream: true`.',
+    );
   });
 
   it('names all methods of a path when another is refused', async () => {

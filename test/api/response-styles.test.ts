@@ -9,6 +9,8 @@ describe('response style of a path without a route', () => {
       ['/api/v1/chat/completions/', 'chat'],
       ['/api/v1/chat/completions/more', 'chat'],
       ['/api/v1/chat/completionsmore', 'message'],
+      ['/api/v1/responses', 'chat'],
+      ['/api/v1/responses/resp_1', 'chat'],
       ['/api/v1/messages', 'message'],
       ['/api/v1/nope', 'message'],
       ['/media/', 'media'],

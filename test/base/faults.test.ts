@@ -45,6 +45,7 @@ const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes:
   413: ['invalid_request_error', 'request_too_large'],
   415: ['invalid_request_error', 'unsupported_media_type'],
   416: ['invalid_request_error', 'range_not_satisfiable'],
+  426: ['invalid_request_error', 'no_websockets'],
   422: ['invalid_request_error', 'idempotency_mismatch'],
   429: ['rate_limit_error', 'rate_limit_exceeded'],
   431: ['invalid_request_error', 'request_too_large'],

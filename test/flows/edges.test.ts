@@ -4,7 +4,17 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, open as request, send, until } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  MESSAGES,
+  RESPONSES,
+  open as request,
+  sayFor,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -145,7 +155,7 @@ describe('edges', () => {
         const refused = await send(gateway.url + path, { key, body: ask('x'.repeat(600_000), { max_tokens: -1 }) });
         expect([refused.status, refused.json.error.message]).to.deep.equal([
           400,
-          'Invalid `max_tokens`: must be a whole number above zero.',
+          `Invalid \`${path === RESPONSES ? 'max_output_tokens' : 'max_tokens'}\`: must be a whole number above zero.`,
         ]);
         const unknown = await send(gateway.url + path, { key, body: ask('x'.repeat(600_000), { model: 'nope' }) });
         expect([unknown.status, unknown.json.error.message]).to.deep.equal([
@@ -209,7 +219,7 @@ describe('edges', () => {
       const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
       const revoked = await gateway.account();
       const suspended = await gateway.account();
-      const body = JSON.stringify(ask('hi'));
+      const body = JSON.stringify(sayFor(path, ask('hi')));
       const calls = [revoked, suspended].map((account) =>
         open(head(path, account, `content-length: ${body.length}`) + body.slice(0, 10)),
       );

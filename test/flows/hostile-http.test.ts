@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, sayFor, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -47,7 +47,7 @@ describe('hostile http', () => {
   }
 
   const post = (path: string, body: object) => {
-    const json = JSON.stringify(body);
+    const json = JSON.stringify(sayFor(path, body));
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\ncontent-type: application/json\r\n`;
     return `${head}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   };
@@ -152,7 +152,7 @@ describe('hostile http', () => {
     for (const protocol of ['websocket', 'h2c', 'TLS/1.0']) {
       for (const [path, status] of [
         ['/api/v1/models', 200],
-        [CHAT, 405],
+        [CHAT, protocol === 'websocket' ? 426 : 405],
         ['/none', 404],
         ['/healthz', 200],
       ] as const) {

@@ -1,7 +1,7 @@
 // A call that is refused once its body is there leaves the connection to the next one.
 import { Agent, request } from 'node:http';
 import { expect } from 'chai';
-import { ask, DIALECTS, readHead } from '../../testkit/client.ts';
+import { ask, DIALECTS, readHead, sayFor } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -34,7 +34,7 @@ describe('a connection', () => {
           else socket.once('connect', () => ports.add(socket.localPort));
         });
         const response = readHead(sent);
-        sent.end(typeof body === 'string' ? body : JSON.stringify(body));
+        sent.end(typeof body === 'string' ? body : JSON.stringify(sayFor(path, body)));
         const answer = await response;
         expect(answer.headers.connection).to.equal('keep-alive');
         answer.resume();

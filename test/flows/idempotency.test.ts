@@ -106,8 +106,8 @@ describe('idempotency keys', () => {
   }
 
   for (const path of DIALECTS) {
-    const mistake = path === CHAT ? 'idempotency_mismatch' : 'error';
-    const conflict = path === CHAT ? 'conflict' : 'error';
+    const mistake = path === MESSAGES ? 'error' : 'idempotency_mismatch';
+    const conflict = path === MESSAGES ? 'error' : 'conflict';
 
     describe(path, () => {
       it('answers a repeat like the first call, and charges once', async () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey } from '../../lib/accounts/key.ts';
 import type { RequestedLimits } from '../../lib/accounts/limits.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, type Reply, readHead, send } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, RESPONSES, type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
@@ -85,7 +85,9 @@ describe('limits of a key', () => {
     expect(reply.status, reply.text).to.equal(want.status);
     const { message } = reply.json.error;
     const chat = { error: { message, type: want.type, code: want.code } };
-    expect(reply.json).to.deep.equal(path === CHAT ? chat : { type: 'error', error: { type: want.type, message } });
+    expect(reply.json).to.deep.equal(
+      path === CHAT || path === RESPONSES ? chat : { type: 'error', error: { type: want.type, message } },
+    );
     expect(reply.headers['x-should-retry']).to.equal('false');
     return message;
   }

@@ -1,6 +1,16 @@
 // JSON and reasoning reach the models that can do it and no other; what a model thinks is billed and never delivered.
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  joinText,
+  MESSAGES,
+  parseEvents,
+  RESPONSES,
+  send,
+} from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -38,12 +48,32 @@ describe('answer formats and reasoning', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA, strict: true } },
       reasoning_effort: 'high',
     },
+    [RESPONSES]: {
+      text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } },
+      reasoning: { effort: 'high' },
+    },
     [MESSAGES]: {
       output_config: { format: { type: 'json_schema', schema: SCHEMA } },
       thinking: { type: 'enabled', budget_tokens: 20_000 },
     },
   };
-  const NAMES = { [CHAT]: { name: 'place', strict: true }, [MESSAGES]: { name: 'answer' } };
+  const NAMES = {
+    [CHAT]: { name: 'place', strict: true },
+    [RESPONSES]: { name: 'place', strict: true },
+    [MESSAGES]: { name: 'answer' },
+  };
+  const FIELDS = { [CHAT]: 'response_format', [RESPONSES]: 'text.format', [MESSAGES]: 'output_config.format' };
+  const LONG = { type: 'object', description: 'x'.repeat(40_000) };
+  const LONG_WISHES = {
+    [CHAT]: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: LONG } } },
+    [RESPONSES]: { text: { format: { type: 'json_schema', name: 'place', schema: LONG } } },
+    [MESSAGES]: { output_config: { format: { type: 'json_schema', schema: LONG } } },
+  };
+  const WRONG = {
+    [CHAT]: { response_format: { type: 'xml' } },
+    [RESPONSES]: { text: { format: { type: 'xml' } } },
+    [MESSAGES]: { thinking: { type: 'much' } },
+  };
 
   for (const path of DIALECTS) {
     it(`${path}: passes both to a model that supports them`, async () => {
@@ -76,8 +106,9 @@ describe('answer formats and reasoning', () => {
       const body = ask('hi', { ...WISHES[path], model: 'loose' });
       const { status, json } = await send(gateway.url + path, { key: account.key, body });
       expect([status, upstream.calls.length]).to.deep.equal([400, asked]);
-      const field = path === CHAT ? 'response_format' : 'output_config.format';
-      expect(json.error.message).to.equal(`Invalid \`${field}\`: \`loose\` answers in JSON, but keeps to no schema.`);
+      expect(json.error.message).to.equal(
+        `Invalid \`${FIELDS[path]}\`: \`loose\` answers in JSON, but keeps to no schema.`,
+      );
       const { held, charged } = await gateway.wallet(account);
       expect([held, charged]).to.deep.equal([0n, 0n]);
     });
@@ -93,22 +124,18 @@ describe('answer formats and reasoning', () => {
 
     it(`${path}: holds the tokens of a schema`, async () => {
       const { key } = await gateway.account();
-      const long = { type: 'object', description: 'x'.repeat(40_000) };
-      const wish =
-        path === CHAT
-          ? { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: long } } }
-          : { output_config: { format: { type: 'json_schema', schema: long } } };
-      const body = ask('hi', { ...wish, model: 'clever', stream: true });
+      const body = ask('hi', { ...LONG_WISHES[path], model: 'clever', stream: true });
       const events = parseEvents((await send(gateway.url + path, { key, body })).text);
       expect(findBilling(events).reserved_rub).to.be.above(5.005 + 10);
     });
 
     it(`${path}: refuses a wrong shape and names its path, for every model`, async () => {
       const { key } = await gateway.account();
-      const wrong = path === CHAT ? { response_format: { type: 'xml' } } : { thinking: { type: 'much' } };
-      const reply = await send(gateway.url + path, { key, body: ask('hi', wrong) });
+      const reply = await send(gateway.url + path, { key, body: ask('hi', WRONG[path]) });
       expect(reply.status).to.equal(400);
-      expect(reply.json.error.message).to.match(/^Invalid `(response_format|thinking)\.type`: must be one of /);
+      expect(reply.json.error.message).to.match(
+        /^Invalid `(response_format|text\.format|thinking)\.type`: must be one of /,
+      );
     });
   }
 

@@ -1,7 +1,7 @@
 // Requests made to hurt whoever reads them for `smart`: each ends as one that names its model does.
 import { expect } from 'chai';
 import { JSON_VALUES_MAX } from '../../lib/http/json.ts';
-import { CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
+import { CHAT, DIALECTS, MESSAGES, RESPONSES, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { smartCatalog } from '../../testkit/smart.ts';
@@ -30,7 +30,10 @@ describe('hostile requests for smart', () => {
     const of = (model: string) =>
       send(gateway.url + path, {
         key: account.key,
-        body: `{"model":"${model}","max_tokens":600,"messages":${messages}}`,
+        body:
+          path === RESPONSES
+            ? `{"model":"${model}","max_output_tokens":600,"input":${messages}}`
+            : `{"model":"${model}","max_tokens":600,"messages":${messages}}`,
       });
     const named = await of('small');
     const smart = await of('smart');

@@ -1,6 +1,17 @@
 // Strings to stop at, on real sockets: what each dialect says, what the upstream sees, what it costs.
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  joinText,
+  MESSAGES,
+  parseEvents,
+  RESPONSES,
+  send,
+  textOfResponse,
+} from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -30,7 +41,7 @@ describe('stop strings', () => {
   }
 
   const stopField = (path: string, stops: readonly string[]) =>
-    path === CHAT ? { stop: stops } : { stop_sequences: stops };
+    path === MESSAGES ? { stop_sequences: stops } : { stop: stops };
 
   for (const path of DIALECTS) {
     for (const stream of [false, true]) {
@@ -47,11 +58,13 @@ describe('stop strings', () => {
         const events = stream ? parseEvents(reply.text) : [];
         const text = stream
           ? joinText(events)
-          : (reply.json.content?.[0].text ?? reply.json.choices[0].message.content);
+          : (reply.json.content?.[0].text ?? reply.json.choices?.[0].message.content ?? textOfResponse(reply.json));
         expect(text).to.equal('Hi 👋, one');
         const finish = path === CHAT ? (events.at(-2)?.data ?? reply.json) : undefined;
         if (finish) expect(finish.choices[0].finish_reason).to.equal('stop');
-        else {
+        else if (path === RESPONSES) {
+          expect((events.at(-1)?.data.response ?? reply.json).status).to.equal('completed');
+        } else {
           const end = stream ? events.find(({ event }) => event === 'message_delta')?.data.delta : reply.json;
           expect([end.stop_reason, end.stop_sequence]).to.deep.equal(['stop_sequence', '\nEND']);
         }
@@ -75,10 +88,10 @@ describe('stop strings', () => {
 
     it(`${path}: refuses anything but strings, and names the field`, async () => {
       const { key } = await gateway.account();
-      const most = path === CHAT ? 4 : 16;
-      const name = path === CHAT ? 'stop' : 'stop_sequences';
+      const most = path === MESSAGES ? 16 : 4;
+      const name = path === MESSAGES ? 'stop_sequences' : 'stop';
       const wrong = [5, '', [''], ['a', ''], [5], [['a']], {}, Array(most + 1).fill('a')];
-      for (const value of path === CHAT ? wrong : [...wrong, 'a']) {
+      for (const value of path === MESSAGES ? [...wrong, 'a'] : wrong) {
         const reply = await send(gateway.url + path, { key, body: ask('hi', { [name]: value }) });
         expect(reply.status, JSON.stringify(value)).to.equal(400);
         expect(reply.json.error.message).to.match(new RegExp(`^Invalid \`${name}(?:.[01].)?\`: must be `));

@@ -2,7 +2,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  joinText,
+  MESSAGES,
+  parseEvents,
+  RESPONSES,
+  send,
+} from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
@@ -52,6 +62,7 @@ describe('vision', () => {
 
   for (const path of DIALECTS) {
     describe(path, () => {
+      const history = path === RESPONSES ? 'input' : 'messages';
       const shapes: Readonly<Record<string, () => object>> = {
         'a base64 block': () => block,
         'a data URI': () => part(DATA_URI),
@@ -123,7 +134,7 @@ describe('vision', () => {
         const five = await send(gateway.url + path, { key, body: looking([block, block, block, block, block]) });
         expect([five.status, five.json.error.message]).to.deep.equal([
           400,
-          'Invalid `messages[0].content`: a message may contain at most 4 images.',
+          `Invalid \`${history}[0].content\`: a message may contain at most 4 images.`,
         ]);
         const user = { role: 'user', content: [block, block, block] };
         const messages = [user, { role: 'assistant', content: 'Dots.' }, user];
@@ -159,7 +170,7 @@ describe('vision', () => {
         const { status, json } = await send(gateway.url + path, { key, body: { ...ask(''), messages } });
         expect([status, json.error.message]).to.deep.equal([
           400,
-          'Invalid `messages[0].content`: only user messages may contain images.',
+          `Invalid \`${history}[0].content\`: only user messages may contain images.`,
         ]);
       });
 

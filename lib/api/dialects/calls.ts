@@ -1,4 +1,4 @@
-// Tool calls and their results in a history, in both dialects, and checks that they match.
+// Tool calls and their results in a history, in every dialect, and checks that they match.
 
 import { replaceLoneSurrogates } from '../../base/well-formed.ts';
 import { writeArguments } from '../../stream/arguments.ts';
@@ -164,7 +164,7 @@ interface ReadingCall {
 }
 
 /** `{ name, arguments }` */
-function readCalled(
+export function readCalled(
   { name, arguments: json = '' }: Readonly<Record<string, unknown>>,
   { id, field, idField, calls }: ReadingCall,
 ): ToolCallContent {

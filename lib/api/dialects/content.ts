@@ -169,8 +169,10 @@ function readTexts(block: unknown, depth: number): readonly string[] {
   if (typeof block === 'string') return block === '' ? [] : [block];
   if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
   if (Array.isArray(block)) return block.flatMap((item) => readTexts(item, depth + 1));
-  const { text, content, source } = block as { text?: unknown; content?: unknown; source?: unknown };
+  const { text, content, source, refusal } = block as Readonly<Record<string, unknown>>;
   if (typeof text === 'string') return readTexts(text, depth);
+  // Of an earlier answer.
+  if (typeof refusal === 'string') return readTexts(refusal, depth);
   return [...readTexts(textOfSource(source), depth + 1), ...readTexts(content, depth + 1)];
 }
 

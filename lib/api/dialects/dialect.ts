@@ -5,14 +5,24 @@ import type { CollectedReply } from '../../stream/collect.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 
+/** The call that an answer belongs to. */
+export interface AnsweredCall {
+  /** The id of the answer, without the dialect's prefix. */
+  readonly id: string;
+  /** True if it had pictures. */
+  readonly vision: boolean;
+  /** What the dialect kept of the request. */
+  readonly echo?: object | undefined;
+}
+
 export interface Dialect {
-  readonly name: 'message' | 'chat';
+  readonly name: 'message' | 'chat' | 'responses';
   /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): TextRequest;
   /** Makes of the parts of one stream the text of their events: at most one string for a batch. */
-  createRenderer(): Transform<StreamPart, string>;
-  /** The body of a non-streaming reply; `vision` if its call had images. */
-  reply(reply: CollectedReply, call: { readonly vision: boolean }): object;
+  createRenderer(call: AnsweredCall): Transform<StreamPart, string>;
+  /** The body of a non-streaming reply. */
+  reply(reply: CollectedReply, call: AnsweredCall): object;
   /** The body of an error. */
   fault(fault: Fault): object;
 }

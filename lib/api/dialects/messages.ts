@@ -1,4 +1,4 @@
-// Reads the messages of both dialects, and their system prompts.
+// Reads the messages of a request, and its system prompt.
 import type { RequestContent, RequestFiles, RequestMessage } from '../../calls/text/request.ts';
 import type { TextContent } from '../../upstream/contract/provider.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
@@ -97,7 +97,7 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
 }
 
 /** Results of parallel calls belong in one message. */
-function addMessage(messages: RequestMessage[], message: RequestMessage): void {
+export function addMessage(messages: RequestMessage[], message: RequestMessage): void {
   const last = messages.at(-1);
   const isResult = ({ type }: RequestContent) => type === 'tool-result';
   if (last?.content.every(isResult) && message.content.slice(0, 1).some(isResult)) {
@@ -131,12 +131,15 @@ function readMessage(
 }
 
 /** The texts of a system prompt given as a field. */
-export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly TextContent[] {
+export function readSystem(
+  wire: string | readonly unknown[] | null | undefined,
+  field = 'system',
+): readonly TextContent[] {
   if (wire === null || wire === undefined) return [];
-  return textsIn(readContent(wire, 'system', startReading('system', new OpenCalls(), { hasAny: false, images: 0 })));
+  return textsIn(readContent(wire, field, startReading('system', new OpenCalls(), { hasAny: false, images: 0 })));
 }
 
-function textsIn(content: readonly RequestContent[]): readonly TextContent[] {
+export function textsIn(content: readonly RequestContent[]): readonly TextContent[] {
   return content.filter((part) => part.type === 'text');
 }
 

@@ -1,4 +1,4 @@
-// What a request says about the form of its answer and the reasoning before it, in the fields of either dialect.
+// What a request says about the form of its answer and the reasoning before it, in the fields of each dialect.
 import Joi from 'joi';
 import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
@@ -9,7 +9,7 @@ import { documented, invalidField, optional } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
-/** Of the chat dialect; the other one turns reasoning off with `thinking`. */
+/** The message dialect turns reasoning off with `thinking`. */
 const CHAT_EFFORTS = ['none', ...EFFORTS] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
@@ -42,6 +42,29 @@ export const responseFormatField = objectField({
       ),
     },
     { optional: ['json_schema'] },
+  ),
+});
+
+export const textFormatField = objectField({
+  description: `The form of the answer: JSON, optionally matching a schema. ${NO_SCHEMA} ${ELSEWHERE}`,
+  ...object(
+    {
+      format: {
+        ...object(
+          {
+            type: choice(FORMATS),
+            name: text('The name of the schema.', { pattern: NAME.source }),
+            schema: schemaOfAnswer,
+            description: { type: ['string', 'null'] },
+            strict: { type: ['boolean', 'null'] },
+          },
+          { optional: ['name', 'schema', 'description', 'strict'] },
+        ),
+        type: ['object', 'null'],
+      },
+      verbosity: { description: 'Accepted and ignored.' },
+    },
+    { optional: ['format', 'verbosity'] },
   ),
 });
 
@@ -103,6 +126,17 @@ export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' |
   if (type === 'text') return {};
   if (type === 'json_object') return { format: { type: 'json' }, formatField: 'response_format' };
   return { format: namedFormat('response_format.json_schema', wanted), formatField: 'response_format' };
+}
+
+/** The same from `text.format`. */
+export function readTextFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
+  const { format } = (given ?? {}) as Fields;
+  if (format == null) return {};
+  if (!isFields(format)) throw invalidField('text.format', 'must be an object');
+  checkChoice('text.format.type', format.type, FORMATS);
+  if (format.type === 'text') return {};
+  if (format.type === 'json_object') return { format: { type: 'json' }, formatField: 'text.format' };
+  return { format: namedFormat('text.format', format), formatField: 'text.format' };
 }
 
 function namedFormat(field: string, wanted: unknown): OutputFormat {

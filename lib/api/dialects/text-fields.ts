@@ -1,4 +1,4 @@
-// The fields shared by requests of both dialects, and those that both ignore.
+// The fields shared by requests of the dialects, and those that all ignore.
 import Joi from 'joi';
 import { fault } from '../../base/faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
@@ -44,7 +44,7 @@ export const IGNORED_FIELDS = [
   'frequency_penalty',
 ] as const;
 
-const model = required(
+export const modelField = required(
   Joi.string()
     .min(1)
     .description(
@@ -58,23 +58,28 @@ const model = required(
 const tokenCount = (description: string) =>
   optional(Joi.number().unsafe().integer().min(1).description(description), 'must be a whole number above zero');
 
+const LENGTH =
+  'Maximum number of output tokens; the reserve covers this many. ' +
+  `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`;
+
+export const outputTokensField = tokenCount(LENGTH).default(MAX_TOKENS_DEFAULT);
+
+export const streamField = optional(
+  Joi.boolean().description('True for server-sent events.').default(false),
+  'must be a boolean, true or false',
+);
+
 /** The fields of a dialect whose messages have this schema. */
 export function textFields(messages: { readonly schema: string; readonly description: string }) {
   return {
-    model,
+    model: modelField,
     messages: required(
       documented(Joi.array().min(1), list(ref(messages.schema), { minItems: 1, description: messages.description })),
       'must be an array of at least 1 message',
     ),
-    max_tokens: tokenCount(
-      'Maximum number of output tokens; the reserve covers this many. ' +
-        `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`,
-    ).default(MAX_TOKENS_DEFAULT),
+    max_tokens: outputTokensField,
     max_completion_tokens: tokenCount('Counts when `max_tokens` is absent.'),
-    stream: optional(
-      Joi.boolean().description('True for server-sent events.').default(false),
-      'must be a boolean, true or false',
-    ),
+    stream: streamField,
   };
 }
 

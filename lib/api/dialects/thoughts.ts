@@ -7,6 +7,9 @@ import { readState } from './tool-id.ts';
 
 const MESSAGES = 'messages';
 const CHAT = 'chat';
+const RESPONSES = 'responses';
+/** Stands for the state of reasoning that is all text: clients send no item back without any. */
+const PLAIN = 'text';
 
 /**
  * `{ type: "thinking", thinking, signature }` or `{ type: "redacted_thinking", data }`; undefined for a block of another
@@ -28,6 +31,36 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
 /** What a thinking block carries for its upstream, as `readThinkingBlock` reads it. */
 export function writeSignature({ format, value }: BlockState): string {
   return format === MESSAGES ? value : `${format}:${value}`;
+}
+
+/** What a reasoning item carries, as `readReasoningItem` reads it. */
+export function writeEncryptedContent(state: BlockState | undefined): string {
+  return state ? `${state.format}:${state.value}` : `${PLAIN}:`;
+}
+
+/** `{ type: "reasoning", summary: [{ text }], content?: [{ text }], encrypted_content }` */
+export function readReasoningItem(
+  { summary, content, encrypted_content: encrypted }: Readonly<Record<string, unknown>>,
+  field: string,
+): ReasoningContent {
+  if (encrypted != null && typeof encrypted !== 'string') {
+    throw invalidField(`${field}.encrypted_content`, 'must be a string');
+  }
+  const said = readParagraphs(content, `${field}.content`);
+  const text = said === '' ? readParagraphs(summary, `${field}.summary`) : said;
+  const state = encrypted ? readState(encrypted, RESPONSES) : undefined;
+  return { type: 'reasoning', text, ...(state && state.format !== PLAIN && { state }) };
+}
+
+function readParagraphs(parts: unknown, field: string): string {
+  if (parts === undefined || parts === null) return '';
+  if (!Array.isArray(parts)) throw invalidField(field, 'must be an array');
+  const texts = parts.map((part: unknown, at) => {
+    if (!isRecord(part) || typeof part.text !== 'string')
+      throw invalidField(`${field}[${at}].text`, 'must be a string');
+    return part.text;
+  });
+  return texts.join('\n\n');
 }
 
 interface DeliveredReasoning {

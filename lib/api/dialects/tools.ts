@@ -1,8 +1,8 @@
-// Tool definitions and `tool_choice`, as either dialect writes them.
+// Tool definitions and `tool_choice`, as the dialects write them.
 import Joi from 'joi';
 import type { PredefinedTool, RequestTools } from '../../calls/text/request.ts';
 import type { JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
-import { MESSAGE_TOOL, type ToolShape } from '../../upstream/formats/tools.ts';
+import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
 import { documented, invalidField, isRecord, optional } from './fields.ts';
@@ -16,6 +16,8 @@ type Choice = NonNullable<Tools['choice']>;
 
 export interface ReadTools {
   readonly tools: unknown;
+  /** The path of each tool; default: its place in `tools`. */
+  readonly fields?: readonly string[];
   readonly shape: ToolShape;
   /** The field that names the tool, for refusals. */
   readonly choice?: Choice | undefined;
@@ -27,14 +29,16 @@ export interface ReadTools {
 
 /** Undefined if there are none. Throws 400 faults that name the field. */
 export function readTools(reading: ReadTools): RequestTools | undefined {
-  const { tools, shape, choice, choiceField, single, allowed } = reading;
+  const { tools, fields = [], shape, choice, choiceField, single, allowed } = reading;
   const given = (tools ?? []) as readonly unknown[];
   if (given.length > TOOLS_MAX) throw invalidField('tools', `must have at most ${TOOLS_MAX} tools`);
-  const read = given.map((tool, at) => readTool(tool, `tools[${at}]`, shape));
+  const fieldAt = (at: number) => fields[at] ?? `tools[${at}]`;
+  const read = given.map((tool, at) => readTool(tool, fieldAt(at), shape));
   const names = new Map<string, number>();
   for (const [at, { name }] of read.entries()) {
-    if (names.has(name))
-      throw invalidField(fieldOf(at, shape, 'name'), `is already the name of tools[${names.get(name)}]`);
+    const known = names.get(name);
+    if (known !== undefined)
+      throw invalidField(nameField(fieldAt(at), shape), `is already the name of ${fieldAt(known)}`);
     names.set(name, at);
   }
   checkChoice(choice, choiceField, names);
@@ -79,8 +83,8 @@ function checkName(name: string, field: string, names: ReadonlyMap<string, numbe
   if (!names.has(name)) throw invalidField(field, 'is not the name of a tool in `tools`');
 }
 
-function fieldOf(at: number, { inside }: ToolShape, name: string): string {
-  return `tools[${at}]${inside === undefined ? '' : `.${inside}`}.${name}`;
+function nameField(field: string, { inside }: ToolShape): string {
+  return `${field}${inside === undefined ? '' : `.${inside}`}.name`;
 }
 
 function readTool(tool: unknown, field: string, shape: ToolShape): Tool {
@@ -114,8 +118,6 @@ function readPredefined(tool: Readonly<Record<string, unknown>>, field: string):
 function isFlat(tool: Readonly<Record<string, unknown>>, { inside }: ToolShape): boolean {
   return inside === undefined || (!isRecord(tool[inside]) && typeof tool.name === 'string');
 }
-
-const NO_ARGUMENTS = { type: 'object', properties: {} };
 
 function readDefinition(given: Readonly<Record<string, unknown>>, field: string, shape: ToolShape): Tool {
   const { name, description, strict } = given;
@@ -163,7 +165,7 @@ function completeSchema(schema: JsonObject): JsonObject {
   return { ...schema, type: 'object', ...(!isRecord(properties) && { properties: {} }) };
 }
 
-/** The field of both dialects; its content is read above. */
+/** The field of the dialects; its content is read above. */
 export const toolsField = (tool: Json) =>
   optional(
     documented(
@@ -178,15 +180,22 @@ export const toolsField = (tool: Json) =>
     'must be an array of tools',
   );
 
+export const parallelField = optional(
+  Joi.boolean()
+    .description('If false, at most one tool call per response; additional calls are dropped.')
+    .default(true),
+  'must be a boolean, true or false',
+);
+
 const DEFINITION = {
   name: text('Names the tool.', { pattern: NAME.source }),
   description: text('What it is for.'),
 };
-const STRICT: Json = {
+export const STRICT: Json = {
   type: 'boolean',
   description: 'Whether arguments have to keep to the schema, where the model can.',
 };
-const SCHEMA: Json = { type: 'object', description: 'The JSON schema of its arguments, which are an object.' };
+export const SCHEMA: Json = { type: 'object', description: 'The JSON schema of its arguments, which are an object.' };
 
 const customTool: Json = object(
   {

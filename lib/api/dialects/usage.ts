@@ -1,4 +1,4 @@
-// The token counts of a reply as each dialect writes them. Details appear only where there is something to count.
+// The token counts of a reply as each dialect writes them. But for responses, details appear only where there is something to count.
 import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
@@ -19,6 +19,19 @@ export function messageUsage(usage: UsageCounts, told: UsageCounts = {}): object
       cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
     }),
     ...(hasRead && { cache_read_input_tokens: cacheRead }),
+  };
+}
+
+/** Like `chatUsage`, but clients require the details even if there is nothing to count. */
+export function responsesUsage(usage: UsageCounts): object {
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
+  const prompt = countPrompt(usage);
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite + cacheWrite1h },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt + output,
   };
 }
 

@@ -7,6 +7,7 @@ import { healthChapter } from './health.ts';
 import { imageChapter } from './images.ts';
 import { mediaChapter } from './media.ts';
 import { messageChapter } from './message.ts';
+import { responsesChapter } from './responses.ts';
 import type { Chapter, Json } from './schema.ts';
 import { textSchemas } from './text.ts';
 import { videoChapter } from './videos.ts';
@@ -14,6 +15,7 @@ import { videoChapter } from './videos.ts';
 const CHAPTERS: readonly Chapter[] = [
   messageChapter,
   chatChapter,
+  responsesChapter,
   embeddingChapter,
   imageChapter,
   videoChapter,
@@ -28,7 +30,7 @@ Every endpoint under \`/api\` requires an API key, sent as \`x-api-key: <key>\` 
 both headers contain a key, \`x-api-key\` is used. All generating endpoints share one rate limit per key, 30 requests per
 minute by default.
 
-Base URL for clients that append \`/chat/completions\`: \`<server>/api/v1\`. For clients that append \`/v1/messages\`:
+Base URL for clients that append \`/chat/completions\` or \`/responses\`: \`<server>/api/v1\`. For clients that append \`/v1/messages\`:
 \`<server>/api\`.
 
 Unknown request fields are ignored, and null in an optional field means that the field is absent. New fields may be added
@@ -43,7 +45,7 @@ export function describeApi(publicUrl: string): Json {
     servers: [{ url: publicUrl }],
     security: [{ key: [] }, { bearer: [] }],
     tags: [
-      { name: 'Text', description: 'Generate text. Two request formats, one engine.' },
+      { name: 'Text', description: 'Generate text. Three request formats, one engine.' },
       { name: 'Embeddings', description: 'Turn texts into vectors.' },
       { name: 'Images', description: 'Generate and edit images.' },
       { name: 'Videos', description: 'Asynchronous: start a job, then poll until it completes.' },

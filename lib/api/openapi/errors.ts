@@ -160,6 +160,7 @@ const CHAT_CODES = choice([
   'request_too_large',
   'unsupported_media_type',
   'range_not_satisfiable',
+  'no_websockets',
   'rate_limit_exceeded',
   'internal_error',
   'upstream_error',

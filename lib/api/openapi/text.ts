@@ -97,6 +97,17 @@ export const messageUsageSchema = (output: Json = outputTokens): Json =>
     { optional: ['cache_creation_input_tokens', 'cache_creation', 'cache_read_input_tokens'] },
   );
 
+export const responsesUsageSchema: Json = object({
+  input_tokens: count('Input tokens, including cached tokens.'),
+  input_tokens_details: object({
+    cached_tokens: count('Input tokens read from a cache.'),
+    cache_write_tokens: count('Input tokens written to a cache.'),
+  }),
+  output_tokens: outputTokens,
+  output_tokens_details: object({ reasoning_tokens: count('The part of the output that is reasoning.') }),
+  total_tokens: count('Input and output tokens.'),
+});
+
 export const chatUsageSchema: Json = object(
   {
     prompt_tokens: count('Input tokens, including cached tokens.'),

@@ -1,4 +1,4 @@
-// The text endpoints: one handler answers over two dialects, another only counts the tokens of a message.
+// The text endpoints: one handler answers over every dialect, another only counts the tokens of a message.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
@@ -19,7 +19,7 @@ import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
 import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { AnsweredCall, Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
 import { readBetas } from '../message-headers.ts';
 import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
@@ -37,7 +37,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
 /** The minimum price of a call. */
 const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM };
 
-function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
+export function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer(paid, dialect));
 }
 
@@ -72,24 +72,28 @@ async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.Re
       releaseRequest: () => reservation.releaseAll(),
       idempotency: idempotency?.terms({ awaited: !stream }),
     };
+    const answered: AnsweredCall = { id: state.id, vision: parsed.images > 0, echo: parsed.echo };
     if (stream) {
-      await services.text.run(parsed, context, streamOutput(paid, dialect));
+      await services.text.run(parsed, context, streamOutput(paid, dialect.createRenderer(answered)));
       return h.abandon;
     }
     const reply = await collectReply(services.text, parsed, context);
-    return reply ? answerJson(paid, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
+    return reply ? answerJson(paid, dialect.reply(reply, answered)) : h.abandon;
   } finally {
     releaseTextRequest(parsed);
   }
 }
 
-function streamOutput({ request, headers, services, onBegun }: PaidRequest, dialect: Dialect): TextOutput<string> {
+function streamOutput(
+  { request, headers, services, onBegun }: PaidRequest,
+  renderer: TextOutput<string>['renderer'],
+): TextOutput<string> {
   const reply = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs });
   /** Refers to the whole request. */
   let begun: (() => void) | undefined = onBegun;
   return {
     live: true,
-    renderer: dialect.createRenderer(),
+    renderer,
     open() {
       reply.open();
       begun?.();

@@ -1,4 +1,4 @@
-// A text request independent of its wire format: what both dialects parse into and the engine runs.
+// A text request independent of its wire format: what every dialect parses into and the engine runs.
 import type { RequestImage } from '../../media/reference.ts';
 import type { ImageTokens } from '../../stream/meter.ts';
 import type {
@@ -108,6 +108,8 @@ export interface TextRequest {
   readonly betas?: readonly string[];
   /** `metadata.user_id`: of an agent, it names the session too. */
   readonly userId?: string;
+  /** What the dialect needs again to write the answer; the engine does not look at it. */
+  readonly echo?: object;
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

@@ -5,7 +5,7 @@ import { orUnavailable } from '../../accounts/read-wallet.ts';
 import { authenticateAs } from '../../api/auth.ts';
 import { refuseEmpty } from '../../api/balance-check.ts';
 import { createCallContext } from '../../api/call-context.ts';
-import { chatDialect } from '../../api/dialects/chat/dialect.ts';
+import { createChatRenderer } from '../../api/dialects/chat/render.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
 import { endUnanswered } from '../../api/paid-route.ts';
@@ -71,7 +71,7 @@ export async function streamText(
 }
 
 function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending: TextEnding) => Html): TextOutput {
-  const renderer = chatDialect.createRenderer();
+  const renderer = createChatRenderer();
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
   const collector = createCollector();
   let failure: Fault | undefined;

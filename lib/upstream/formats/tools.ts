@@ -25,6 +25,10 @@ export const MESSAGE_TOOL: ToolShape = {
   predefined: /^(?:bash|text_editor|memory|computer)_\w{1,64}$/,
   fields: ['defer_loading', 'input_examples', 'eager_input_streaming'],
 };
+export const RESPONSES_TOOL: ToolShape = { inside: undefined, schema: 'parameters', type: 'function' };
+
+/** The schema of a tool without arguments. */
+export const NO_ARGUMENTS = { type: 'object', properties: {} };
 
 export function writeTool(
   { name, description, schema, strict }: Omit<Tool, 'messageFields'>,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import { type CollectedReply, createCollector } from '../../../lib/stream/collect.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { SUBJECTS } from './subject.ts';
+import { ANSWERED, SUBJECTS } from './subject.ts';
 
 const BILLING: BillingPart = {
   type: 'billing',
@@ -70,6 +70,61 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     '.billing.rub_per_mtok_out',
     '.billing.rub_per_mtok',
   ],
+  responses: [
+    '.id',
+    '.object',
+    '.created_at',
+    '.completed_at',
+    '.status',
+    '.error',
+    '.incomplete_details',
+    '.model',
+    '.output',
+    '.output[].id',
+    '.output[].type',
+    '.output[].status',
+    '.output[].role',
+    '.output[].content',
+    '.output[].content[].type',
+    '.output[].content[].annotations',
+    '.output[].content[].logprobs',
+    '.output[].content[].text',
+    '.usage',
+    '.usage.input_tokens',
+    '.usage.input_tokens_details',
+    '.usage.input_tokens_details.cached_tokens',
+    '.usage.input_tokens_details.cache_write_tokens',
+    '.usage.output_tokens',
+    '.usage.output_tokens_details',
+    '.usage.output_tokens_details.reasoning_tokens',
+    '.usage.total_tokens',
+    '.billing',
+    '.billing.charged_rub',
+    '.billing.reserved_rub',
+    '.billing.balance_rub',
+    '.billing.unit',
+    '.billing.rub_per_mtok_in',
+    '.billing.rub_per_mtok_out',
+    '.billing.rub_per_mtok',
+    '.background',
+    '.instructions',
+    '.max_output_tokens',
+    '.metadata',
+    '.parallel_tool_calls',
+    '.previous_response_id',
+    '.reasoning',
+    '.reasoning.effort',
+    '.reasoning.summary',
+    '.store',
+    '.temperature',
+    '.text',
+    '.text.format',
+    '.text.format.type',
+    '.tool_choice',
+    '.top_p',
+    '.truncation',
+    '.tools',
+  ],
 };
 
 describe('the contract of dialects: replies', () => {
@@ -78,12 +133,12 @@ describe('the contract of dialects: replies', () => {
 
     describe(name, () => {
       it('writes the keys of the spec and no others', () => {
-        expect(keysOf(dialect.reply(REPLY, { vision: false }))).to.deep.equal(KEYS[name]);
+        expect(keysOf(dialect.reply(REPLY, ANSWERED))).to.deep.equal(KEYS[name]);
       });
 
       for (const [reason, word] of Object.entries(reasons) as [FinishReason, string][]) {
         it(`says ${word} for ${reason}`, () => {
-          expect(subject.readReply(dialect.reply({ ...REPLY, reason }, { vision: false })).reason).to.equal(word);
+          expect(subject.readReply(dialect.reply({ ...REPLY, reason }, ANSWERED)).reason).to.equal(word);
         });
       }
 
@@ -103,7 +158,7 @@ describe('the contract of dialects: replies', () => {
             ]);
             collector.write(content);
             collector.write([{ type: 'usage', input, output }, { type: 'finish', reason: 'stop' }, BILLING]);
-            const wire = JSON.parse(JSON.stringify(dialect.reply(collector.reply(), { vision: false })));
+            const wire = JSON.parse(JSON.stringify(dialect.reply(collector.reply(), ANSWERED)));
             const read = subject.readReply(wire);
             expect(read).to.include({ id: `${idPrefix}req_1`, model: 'm', input, output });
             expect(read.text).to.equal(blocks.flat().join(''));
@@ -144,9 +199,7 @@ describe('the contract of dialects: replies', () => {
   }
 
   it('means the same in both', () => {
-    const [first, second] = SUBJECTS.map((subject) =>
-      subject.readReply(subject.dialect.reply(REPLY, { vision: false })),
-    );
+    const [first, second] = SUBJECTS.map((subject) => subject.readReply(subject.dialect.reply(REPLY, ANSWERED)));
     expect(first).to.include({
       model: second?.model,
       text: second?.text,

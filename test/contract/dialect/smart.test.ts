@@ -5,7 +5,7 @@ import type { SmartRouting } from '../../../lib/base/smart-tiers.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { parseEvents } from '../../../testkit/client.ts';
-import { renderAll, SUBJECTS } from './subject.ts';
+import { ANSWERED, renderAll, SUBJECTS } from './subject.ts';
 
 const ROUTING: SmartRouting = { tier: 'lite', score: 13.7, signals: ['short', 'translate'] };
 
@@ -35,17 +35,17 @@ describe('the contract of dialects: smart', () => {
     const reply = (options: { smart?: SmartRouting; reason?: FinishReason }) => {
       const collector = createCollector();
       collector.write(partsOf(options));
-      return subject.dialect.reply(collector.reply(), { vision: false }) as Record<string, unknown>;
+      return subject.dialect.reply(collector.reply(), ANSWERED) as Record<string, unknown>;
     };
     const stream = (options: { smart?: SmartRouting; reason?: FinishReason }) =>
       parseEvents(renderAll(subject, [partsOf(options)]));
 
     describe(subject.name, () => {
       for (const reason of ['stop', 'length', 'filter'] as const) {
-        it(`is the last key of a reply that ended with ${reason}`, () => {
+        it(`is a key of a reply that ended with ${reason}`, () => {
           const plain = reply({ reason });
           const routed = reply({ reason, smart: ROUTING });
-          expect(keysOf(routed)).to.deep.equal([...keysOf(plain), 'smart_routing']);
+          expect(keysOf(routed)).to.have.members([...keysOf(plain), 'smart_routing']);
           expect(routed.smart_routing).to.deep.equal(ROUTING);
           expect(routingsIn(plain)).to.deep.equal([]);
         });
@@ -56,8 +56,16 @@ describe('the contract of dialects: smart', () => {
           expect(routed.map(({ event }) => event)).to.deep.equal(plain.map(({ event }) => event));
           expect(routingsIn(plain)).to.deep.equal([]);
           const bearers = routed.filter(({ data }) => routingsIn(data).length > 0);
-          expect(bearers).to.have.length(1);
           const [bearer] = bearers;
+          if (subject.name === 'responses') {
+            // Each event with the whole response has it.
+            expect(bearers.map(({ event }) => event)).to.deep.equal(
+              [routed[0], routed[1], routed.at(-1)].map((each) => each?.event),
+            );
+            for (const { data } of bearers) expect(data.response.smart_routing).to.deep.equal(ROUTING);
+            return;
+          }
+          expect(bearers).to.have.length(1);
           if (subject.name === 'message') {
             expect(bearer?.event).to.equal('message_start');
             expect(bearer?.data.message.smart_routing).to.deep.equal(ROUTING);
@@ -69,10 +77,11 @@ describe('the contract of dialects: smart', () => {
         });
       }
 
-      it('is known from the start of a message that fails, and not of a chat', () => {
+      it('is known from the start of an answer that fails, but of a chat', () => {
         const broken = [...partsOf({ smart: ROUTING }).slice(0, 4), { type: 'error', fault: fault('upstream_failed') }];
         const events = parseEvents(renderAll(subject, [broken as readonly StreamPart[]]));
-        expect(routingsIn(events)).to.deep.equal(subject.name === 'message' ? [ROUTING] : []);
+        const times = { message: 1, chat: 0, responses: 3 }[subject.name];
+        expect(routingsIn(events)).to.deep.equal(Array(times).fill(ROUTING));
       });
     });
   }

@@ -101,6 +101,73 @@ const BILLING_SHAPE = shapeOf(BILLING_BLOCK);
 
 const CHUNK_SHAPE = { id: 'string', object: 'string', created: 'number', model: 'string' };
 
+const ITEM_SHAPE = { id: 'string', type: 'string', status: 'string', role: 'string' };
+const PART_SHAPE = { type: 'string', annotations: [], logprobs: [], text: 'string' };
+const WHOLE_ITEM_SHAPE = { ...ITEM_SHAPE, content: [PART_SHAPE] };
+const EVENT_SHAPE = { type: 'string', sequence_number: 'number' };
+const IN_PART_SHAPE = { ...EVENT_SHAPE, item_id: 'string', output_index: 'number', content_index: 'number' };
+const USAGE_SHAPE = {
+  input_tokens: 'number',
+  input_tokens_details: { cached_tokens: 'number', cache_write_tokens: 'number' },
+  output_tokens: 'number',
+  output_tokens_details: { reasoning_tokens: 'number' },
+  total_tokens: 'number',
+};
+
+/** What a response repeats of its request. */
+const ECHO_SHAPE = {
+  background: 'boolean',
+  instructions: 'null',
+  max_output_tokens: 'null',
+  metadata: {},
+  parallel_tool_calls: 'boolean',
+  previous_response_id: 'null',
+  reasoning: { effort: 'null', summary: 'null' },
+  store: 'boolean',
+  temperature: 'null',
+  text: { format: { type: 'string' } },
+  tool_choice: 'string',
+  top_p: 'null',
+  truncation: 'string',
+  tools: [],
+};
+
+function lifecycleShape(fields: object): object {
+  const response = {
+    id: 'string',
+    object: 'string',
+    created_at: 'number',
+    completed_at: 'null',
+    status: 'string',
+    error: 'null',
+    incomplete_details: 'null',
+    model: 'string',
+    output: [],
+    usage: 'null',
+    ...fields,
+    ...ECHO_SHAPE,
+  };
+  return { ...EVENT_SHAPE, response };
+}
+
+const ENDED_SHAPE = {
+  output: [WHOLE_ITEM_SHAPE, WHOLE_ITEM_SHAPE],
+  usage: USAGE_SHAPE,
+  billing: BILLING_SHAPE,
+};
+
+const RESPONSES_SHAPES: readonly unknown[] = [
+  lifecycleShape({}),
+  { ...EVENT_SHAPE, output_index: 'number', item: { ...ITEM_SHAPE, content: [] } },
+  { ...EVENT_SHAPE, output_index: 'number', item: WHOLE_ITEM_SHAPE },
+  { ...IN_PART_SHAPE, part: PART_SHAPE },
+  { ...IN_PART_SHAPE, delta: 'string', logprobs: [] },
+  { ...IN_PART_SHAPE, text: 'string', logprobs: [] },
+  lifecycleShape({ ...ENDED_SHAPE, completed_at: 'number' }),
+  lifecycleShape({ ...ENDED_SHAPE, incomplete_details: { reason: 'string' } }),
+  lifecycleShape({ output: ENDED_SHAPE.output, error: { code: 'string', type: 'string', message: 'string' } }),
+];
+
 /** The spec's keys of everything that may come in a stream. */
 const SHAPES: Readonly<Record<string, readonly unknown[]>> = {
   message: [
@@ -142,6 +209,14 @@ const SHAPES: Readonly<Record<string, readonly unknown[]>> = {
     { error: { message: 'string', type: 'string', code: 'string' } },
     'string',
   ],
+  responses: RESPONSES_SHAPES,
+};
+
+/** Of an answer that failed before its first fragment. */
+const FAILED: Readonly<Record<string, readonly string[]>> = {
+  message: ['error'],
+  chat: ['error', 'done'],
+  responses: ['response.created', 'response.in_progress', 'response.failed'],
 };
 
 /** The kinds of events of a whole answer, by the texts of its blocks, and of one that broke off. */
@@ -150,6 +225,19 @@ function kindsOf(name: string, { blocks, ending }: Sequence): readonly string[] 
   if (name === 'chat') {
     const content = blocks.flat().length > 0 ? ['content'] : [];
     return ['role', ...content, failed ? 'error' : 'final', 'done'];
+  }
+  if (name === 'responses') {
+    const items = blocks.flatMap((texts, at) => {
+      const isOpen = failed && at === blocks.length - 1;
+      return [
+        'output_item.added',
+        'content_part.added',
+        ...(texts.length > 0 ? ['output_text.delta'] : []),
+        ...(isOpen && texts.length === 0 ? [] : ['output_text.done', 'content_part.done', 'output_item.done']),
+      ];
+    });
+    const last = failed ? 'failed' : ending === 'length' || ending === 'filter' ? 'incomplete' : 'completed';
+    return ['created', 'in_progress', ...items, last].map((kind) => `response.${kind}`);
   }
   const content = blocks.flatMap((texts, at) => [
     'content_block_start',
@@ -215,7 +303,7 @@ describe('the contract of dialects: streams', () => {
 
       const failing = { blocks: [['a']], ending: 'error', id: 'x', model: 'm', output: 0, cuts: [] } as const;
 
-      if (subject.name === 'message') {
+      if (subject.name !== 'chat') {
         it('names each event in its data', () => {
           const text = [{ ...failing, ending: 'stop' } as const, failing].map((answer) =>
             renderAll(subject, [partsOf(answer)]),
@@ -245,7 +333,7 @@ describe('the contract of dialects: streams', () => {
           expect(reason.message).to.match(/ Charge refunded\.$/);
           const early = readStream(subject, renderAll(subject, [[{ type: 'error', fault: reason }]]));
           expect(early.error).to.deep.equal(envelope);
-          expect(early.kinds).to.deep.equal(subject.name === 'chat' ? ['error', 'done'] : ['error']);
+          expect(early.kinds).to.deep.equal(FAILED[subject.name]);
           const parts = [...partsOf(failing).slice(0, -1), { type: 'error', fault: reason } as const];
           const late = readStream(subject, renderAll(subject, [parts]));
           expect(late.error).to.deep.equal(envelope);

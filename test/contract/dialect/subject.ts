@@ -2,6 +2,8 @@
 import { chatDialect } from '../../../lib/api/dialects/chat/dialect.ts';
 import type { Dialect } from '../../../lib/api/dialects/dialect.ts';
 import { messageDialect } from '../../../lib/api/dialects/message/dialect.ts';
+import { responsesDialect } from '../../../lib/api/dialects/responses/dialect.ts';
+import { createEcho } from '../../../lib/api/dialects/responses/echo.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { joinText, parseEvents, type StreamEvent } from '../../../testkit/client.ts';
 
@@ -10,6 +12,8 @@ export interface Subject {
   readonly dialect: Dialect;
   /** The body of a request with a system prompt as the dialect has it. */
   body(content: Asked): Record<string, unknown>;
+  /** What the dialect calls the field that the others have at this path; undefined if it has none. */
+  fieldAt(path: string): string | undefined;
   /** An image as a block of content. */
   image(source: { readonly url: string } | { readonly data: string }): object;
   /** The wire's word for the end of an answer. */
@@ -25,7 +29,7 @@ export interface Subject {
 
 export interface Asked {
   readonly system?: string | readonly object[];
-  readonly messages: readonly unknown[];
+  readonly messages?: unknown;
   readonly [field: string]: unknown;
 }
 
@@ -60,6 +64,7 @@ const message: Subject = {
   name: 'message',
   dialect: messageDialect,
   body: (asked) => ({ model: 'model-a', ...asked }),
+  fieldAt: (path) => path,
   image: (source) =>
     'url' in source
       ? { type: 'image', source: { type: 'url', url: source.url } }
@@ -103,9 +108,10 @@ const chat: Subject = {
   dialect: chatDialect,
   body: ({ system, messages, ...more }) => ({
     model: 'model-a',
-    messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+    messages: system === undefined ? messages : [{ role: 'system', content: system }, ...(messages as unknown[])],
     ...more,
   }),
+  fieldAt: (path) => path,
   image: (source) => ({
     type: 'image_url',
     image_url: { url: 'url' in source ? source.url : `data:image/png;base64,${source.data}` },
@@ -149,11 +155,79 @@ const chat: Subject = {
   },
 };
 
-export const SUBJECTS: readonly Subject[] = [message, chat];
+const responses: Subject = {
+  name: 'responses',
+  dialect: responsesDialect,
+  body: ({ system, messages, max_tokens: maxTokens, ...more }) => ({
+    model: 'model-a',
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(typeof system === 'string' && { instructions: system }),
+    input: Array.isArray(system) ? [{ role: 'system', content: system }, ...(messages as unknown[])] : messages,
+    ...more,
+  }),
+  fieldAt: (path) =>
+    path === 'max_completion_tokens'
+      ? undefined
+      : path.replace(/^messages/, 'input').replace(/^max_tokens/, 'max_output_tokens'),
+  image: (source) => ({
+    type: 'input_image',
+    image_url: 'url' in source ? source.url : `data:image/png;base64,${source.data}`,
+  }),
+  reasons: {
+    stop: 'completed',
+    length: 'max_output_tokens',
+    filter: 'content_filter',
+    tool: 'completed',
+    other: 'completed',
+  },
+  envelope: ({ type, code, message: words }) => ({ error: { message: words, type, code } }),
+  idPrefix: 'resp_',
+  read(events) {
+    const all: Json[] = events.map(({ data }) => data);
+    const { response } = all.findLast((data) => data.response) ?? {};
+    const { code, type, message: words } = response?.error ?? {};
+    return {
+      ...defined({
+        ...readResponse(response),
+        error: response?.error ? { error: { message: words, type, code } } : undefined,
+      }),
+      text: joinText(events),
+      kinds: withoutRepeats(events.map(({ event }) => String(event))),
+    };
+  },
+  readReply: (reply: Json) => ({ ...readResponse(reply), text: textIn(reply) }),
+};
+
+function readResponse(response: Json): Omit<Answer, 'text'> {
+  return {
+    id: response.id,
+    model: response.model,
+    reason: response.incomplete_details?.reason ?? response.status,
+    input: response.usage?.input_tokens,
+    output: response.usage?.output_tokens,
+    billing: response.billing,
+  };
+}
+
+function textIn({ output }: Json): string {
+  return output
+    .flatMap((item: Json) => item.content ?? [])
+    .map((part: Json) => part.text)
+    .join('');
+}
+
+export const SUBJECTS: readonly Subject[] = [message, chat, responses];
+
+/** The call of an answer, for dialects that repeat its request. */
+export const ANSWERED = {
+  id: 'x',
+  vision: false,
+  echo: createEcho({ model: 'model-a', input: 'hi' }, new Map()),
+} as const;
 
 /** Renders arrays of parts and reads the stream strictly. */
 export function renderAll({ dialect }: Subject, arrays: readonly (readonly StreamPart[])[]): string {
-  const renderer = dialect.createRenderer();
+  const renderer = dialect.createRenderer(ANSWERED);
   return arrays.flatMap((parts) => renderer.push(parts)).join('');
 }
 

@@ -1,4 +1,5 @@
 // The exchanges that test/contract/wire records: requests, and what the upstream answers.
+import { CHAT, MESSAGES, RESPONSES, sayFor } from '../../../testkit/client.ts';
 import { answerStatus, type Behaviour, chatAnswer, SSE } from '../../../testkit/upstream.ts';
 
 export interface Case {
@@ -16,8 +17,6 @@ export interface Case {
   readonly waits?: boolean;
 }
 
-const MESSAGES = '/api/v1/messages';
-const CHAT = '/api/v1/chat/completions';
 const GENERATIONS = '/api/v1/images/generations';
 const EDITS = '/api/v1/images/edits';
 const VIDEOS = '/api/v1/videos';
@@ -115,6 +114,11 @@ function chatTools(): object {
   return { tools: [{ type: 'function', function: { name: 'weather', description: TOOL.description, parameters } }] };
 }
 
+function responsesTools(): object {
+  const parameters = { type: 'object', properties: TOOL.properties };
+  return { tools: [{ type: 'function', name: 'weather', description: TOOL.description, parameters }] };
+}
+
 function hello(more: object = {}): object {
   return { model: 'model-a', max_tokens: 100, messages: [{ role: 'user', content: 'Hello, who are you?' }], ...more };
 }
@@ -125,6 +129,7 @@ interface TextCase {
   readonly body?: object;
   readonly message?: object;
   readonly chat?: object;
+  readonly responses?: object;
 }
 
 const seen = [{ type: 'text', text: 'What is this?' }];
@@ -133,12 +138,19 @@ const TEXT: readonly TextCase[] = [
   { name: 'an answer', answer: chatAnswer('Hello, мир 😀.') },
   { name: 'an answer cut at max_tokens', answer: streamed(chunk({ content: 'Hello' }), end('length', USAGE)) },
   { name: 'a filtered answer', answer: streamed(chunk({ content: 'Hel' }), end('content_filter', USAGE)) },
-  { name: 'two tool calls after text', answer: callWeather, message: messageTools(), chat: chatTools() },
+  {
+    name: 'two tool calls after text',
+    answer: callWeather,
+    message: messageTools(),
+    chat: chatTools(),
+    responses: responsesTools(),
+  },
   {
     name: 'an answer after thoughts',
     answer: think,
     message: { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2048 },
     chat: { reasoning_effort: 'low', max_tokens: 2048 },
+    responses: { reasoning: { effort: 'low', summary: 'auto' }, max_tokens: 2048 },
   },
   { name: 'cached input', answer: cached },
   {
@@ -146,6 +158,7 @@ const TEXT: readonly TextCase[] = [
     answer: streamed(chunk({ content: 'one tw' }), chunk({ content: 'o three' }), end('stop', USAGE)),
     message: { stop_sequences: ['two'] },
     chat: { stop: 'two' },
+    responses: { stop: 'two' },
   },
   { name: 'a choice by smart', answer: chatAnswer('Bonjour.'), body: { model: 'smart' } },
   { name: 'a buffered model without usage', answer: chatAnswer('Buffered words.'), body: { model: 'buffered-a' } },
@@ -164,6 +177,17 @@ const TEXT: readonly TextCase[] = [
       ],
     },
     chat: { messages: [{ role: 'user', content: [...seen, { type: 'image_url', image_url: { url: PIXEL } }] }] },
+    responses: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'What is this?' },
+            { type: 'input_image', image_url: PIXEL },
+          ],
+        },
+      ],
+    },
   },
   { name: 'an empty answer', answer: streamed(end('stop', { ...USAGE, completion_tokens: 0 })) },
   { name: 'a provider that fails', answer: answerStatus(500) },
@@ -175,13 +199,13 @@ const TEXT: readonly TextCase[] = [
 ];
 
 /** Every text case, as one body and as a stream. */
-function textCases(path: string, part: 'message' | 'chat'): readonly Case[] {
+function textCases(path: string, part: 'message' | 'chat' | 'responses'): readonly Case[] {
   return TEXT.flatMap(({ name, answer, ...more }) =>
     [false, true].map((stream) => ({
       name: stream ? `${name}, streamed` : name,
       path,
       answer,
-      body: hello({ ...more.body, ...more[part], ...(stream && { stream }) }),
+      body: sayFor(path, hello({ ...more.body, ...more[part], ...(stream && { stream }) })),
     })),
   );
 }
@@ -254,6 +278,7 @@ const others: readonly Case[] = [
 export const GROUPS: readonly (readonly [name: string, cases: readonly Case[]])[] = [
   ['messages', textCases(MESSAGES, 'message')],
   ['chat', textCases(CHAT, 'chat')],
+  ['responses', textCases(RESPONSES, 'responses')],
   ['text-refusals', text],
   ['images', images],
   ['videos', videos],

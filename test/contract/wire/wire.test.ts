@@ -18,6 +18,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\/media\/[0-9A-Za-z]+/g, '/media/ID'],
   [/"last_used_at":"[^"]+"/g, '"last_used_at":"TIME"'],
   [/"created":\d{10}\b/g, '"created":TIME'],
+  [/"(created|completed)_at":\d{10}\b/g, '"$1_at":TIME'],
   [/^date: .*$/gm, 'date: DATE'],
 ];
 

@@ -5,7 +5,7 @@ import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
-import { chatTool, type ReadTools, readTools, toolsField } from '../tools.ts';
+import { chatTool, parallelField, type ReadTools, readTools, toolsField } from '../tools.ts';
 
 export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { parallel_tool_calls: parallel } = fields;
@@ -103,10 +103,5 @@ export const chatToolFields = {
     }),
     'must be none, auto or an object',
   ),
-  parallel_tool_calls: optional(
-    Joi.boolean()
-      .description('If false, at most one tool call per response; additional calls are dropped.')
-      .default(true),
-    'must be a boolean, true or false',
-  ),
+  parallel_tool_calls: parallelField,
 };

@@ -1,0 +1,13 @@
+// The responses wire format as one value.
+import type { Dialect } from '../dialect.ts';
+import { responsesFault } from './fault.ts';
+import { createResponsesRenderer, responsesReply } from './render.ts';
+import { parseResponsesRequest } from './request.ts';
+
+export const responsesDialect: Dialect = {
+  name: 'responses',
+  parse: parseResponsesRequest,
+  createRenderer: createResponsesRenderer,
+  reply: responsesReply,
+  fault: responsesFault,
+};

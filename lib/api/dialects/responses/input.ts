@@ -1,0 +1,141 @@
+// Reads the items of a responses request.
+import type { RequestContent, RequestMessage } from '../../../calls/text/request.ts';
+import type { TextContent } from '../../../upstream/contract/provider.ts';
+import { OpenCalls, readCalled } from '../calls.ts';
+import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
+import { invalidField, isRecord } from '../fields.ts';
+import { addMessage, type ReadMessages, textsIn } from '../messages.ts';
+import { readReasoningItem } from '../thoughts.ts';
+import { CUSTOM_INPUT, joinToolName } from './tools.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
+
+/** Work of the vendor's own tools in an earlier response: nothing that a model here could use. */
+const HOSTED =
+  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot)$/;
+
+export function readInput(input: string | readonly unknown[]): ReadMessages {
+  const history = new History();
+  if (typeof input === 'string') history.take({ role: 'user', content: input }, 'input', 'input');
+  else for (const [at, item] of input.entries()) history.take(item, `input[${at}]`);
+  return history.read();
+}
+
+/** What belongs to one turn of the assistant is one message, and so are results. */
+class History {
+  readonly #system: TextContent[] = [];
+  readonly #messages: RequestMessage[] = [];
+  readonly #calls = new OpenCalls();
+  readonly #found: FoundFiles = { hasAny: false, images: 0 };
+  #prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
+
+  take(item: unknown, field: string, contentField = `${field}.content`): void {
+    if (!isRecord(item)) throw invalidField(field, 'must be an object');
+    const { type = 'message' } = item;
+    switch (type) {
+      case 'message':
+        this.#takeMessage(item, field, contentField);
+        break;
+      case 'reasoning':
+        this.#addAssistant(() => [readReasoningItem(item, field)]);
+        break;
+      case 'function_call':
+        this.#addCall(item, item.arguments, field);
+        break;
+      case 'custom_tool_call':
+        this.#addCall(item, writeInput(item.input, field), field);
+        break;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#takeResult(item, field);
+        break;
+      case 'item_reference':
+        throw invalidField(
+          `${field}.type`,
+          'refers to a stored item, but none are stored here; send the item itself (many clients do with `store: false`)',
+        );
+      default:
+        if (typeof type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
+        if (!HOSTED.test(type)) throw invalidField(`${field}.type`, `must not be ${type}: no model takes it here`);
+    }
+  }
+
+  #takeMessage({ role, content }: Item, field: string, place: string): void {
+    if (typeof role !== 'string' || !ROLES.includes(role)) {
+      throw invalidField(`${field}.role`, 'must be one of user, assistant, system, developer');
+    }
+    const reading = startReading(role, this.#calls, this.#found);
+    if (role === 'assistant') {
+      const isNext = this.#hasText() && !this.#hasCalls();
+      this.#addAssistant(() => (content == null ? [] : readContent(content, place, reading)), { isNext });
+      return;
+    }
+    const read = readContent(content, place, reading);
+    if (role !== 'user') {
+      this.#system.push(...textsIn(read));
+      return;
+    }
+    this.#prompt = { content: read, field: place };
+    this.#addUser(read);
+  }
+
+  #addCall({ call_id: id, name, namespace }: Item, json: unknown, field: string): void {
+    const isInside = typeof namespace === 'string' && typeof name === 'string';
+    const called = { name: isInside ? joinToolName(namespace, name) : name, arguments: json ?? '' };
+    this.#addAssistant(() => [readCalled(called, { id, field, idField: `${field}.call_id`, calls: this.#calls })]);
+  }
+
+  #takeResult({ call_id: id, output }: Item, field: string): void {
+    const call = this.#calls.answer(id, `${field}.call_id`);
+    const reading = startReading('tool', this.#calls, this.#found);
+    this.#addUser([createResult(call, readContent(output ?? '', `${field}.output`, reading))]);
+  }
+
+  /** Of the last message. */
+  #hasText(): boolean {
+    return this.#messages.at(-1)?.content.some(({ type }) => type !== 'reasoning') === true;
+  }
+
+  #hasCalls(): boolean {
+    return this.#messages.at(-1)?.content.some(({ type }) => type === 'tool-call') === true;
+  }
+
+  /** One that is next does not belong to the message before. */
+  #addAssistant(read: () => readonly RequestContent[], { isNext = false } = {}): void {
+    const last = this.#messages.at(-1);
+    if (last?.role === 'user') this.#calls.checkNone();
+    const content = read();
+    if (content.length === 0) return;
+    if (last?.role !== 'assistant' || isNext) this.#messages.push({ role: 'assistant', content });
+    else this.#messages[this.#messages.length - 1] = { role: 'assistant', content: [...last.content, ...content] };
+  }
+
+  #addUser(content: readonly RequestContent[]): void {
+    if (content.length === 0) return;
+    addMessage(this.#messages, { role: 'user', content });
+  }
+
+  read(): ReadMessages {
+    if (!this.#prompt) throw invalidField('input', 'must contain a message with role user');
+    const { content, field } = this.#prompt;
+    if (content.length === 0) throw invalidField(field, 'the last user message must contain text or an image');
+    this.#calls.checkNone();
+    const { hasAny, hasReferences, images, ...files } = this.#found;
+    return {
+      system: this.#system,
+      // Reasoning alone says nothing to a model.
+      messages: this.#messages.filter((message) => message.content.some(({ type }) => type !== 'reasoning')),
+      images,
+      ...(hasAny && { files }),
+      ...(this.#calls.hasAny && { hasCalls: true }),
+      ...(hasReferences && { hasReferences }),
+    };
+  }
+}
+
+function writeInput(input: unknown, field: string): string {
+  if (typeof input !== 'string') throw invalidField(`${field}.input`, 'must be a string');
+  return JSON.stringify({ [CUSTOM_INPUT]: input });
+}

@@ -1,0 +1,276 @@
+// Renders parts as events of a response, and whole responses.
+import { flattenString } from '../../../base/flat-string.ts';
+import type { SmartRouting } from '../../../base/smart-tiers.ts';
+import type { CollectedReply } from '../../../stream/collect.ts';
+import type {
+  BillingPart,
+  ErrorPart,
+  FinishReason,
+  ReplyBlockStartPart,
+  ReplyStartPart,
+  StreamPart,
+} from '../../../stream/part.ts';
+import type { Transform } from '../../../stream/pipeline.ts';
+import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
+import type { AnsweredCall } from '../dialect.ts';
+import { escaped } from '../escape.ts';
+import { CustomInput, readCustomInput } from './custom-input.ts';
+import type { ResponsesEcho } from './echo.ts';
+import { responsesFailure } from './fault.ts';
+import {
+  describeEnd,
+  describeResponse,
+  findToolName,
+  type ItemOf,
+  type ItemStatus,
+  isRefusal,
+  type ResponseFacts,
+  unixSeconds,
+  writeItem,
+  writeItemId,
+  writePart,
+  writeSummary,
+} from './response.ts';
+
+/** The item that is being written. */
+interface OpenItem extends ItemOf {
+  readonly id: string;
+  text: string;
+  state: BlockState | undefined;
+  /** The input of a custom tool. */
+  readonly custom: CustomInput | undefined;
+  /** What precedes the number of a fragment's event, its text, and what follows. */
+  readonly head: string;
+  readonly middle: string;
+  readonly tail: string;
+}
+
+/** A class: it has the state of one response. Only fragments are written by templates. */
+class ResponsesRenderer implements Transform<StreamPart, string> {
+  readonly #echo: ResponsesEcho;
+  readonly #createdAt = unixSeconds();
+  #id: string;
+  #model: string;
+  #smart: SmartRouting | undefined;
+  #isBegun = false;
+  #sequence = 0;
+  /** The items that are complete, which the last event repeats. */
+  readonly #output: object[] = [];
+  #open: OpenItem | undefined;
+  #usage: UsageCounts = {};
+  #reason: FinishReason = 'other';
+  #hasRefused = false;
+
+  constructor({ id, echo }: AnsweredCall) {
+    this.#id = id;
+    this.#echo = echo as ResponsesEcho;
+    this.#model = this.#echo.model;
+  }
+
+  push(batch: readonly StreamPart[]): readonly string[] {
+    let text = '';
+    for (const part of batch) text += this.#render(part);
+    return text === '' ? [] : [text];
+  }
+
+  #render(part: StreamPart): string {
+    switch (part.type) {
+      case 'block-delta':
+        return this.#writeFragment(part.text);
+      case 'usage':
+        this.#usage = part;
+        return '';
+      case 'start':
+        return this.#start(part);
+      case 'block-start':
+        return this.#closeItem('completed') + this.#openItem(part);
+      case 'block-state':
+        if (this.#open) this.#open.state = part.state;
+        return '';
+      case 'finish':
+        return this.#finish(part.reason);
+      case 'billing':
+        return this.#complete(part);
+      case 'error':
+        return this.#fail(part);
+      // An item is closed by what follows it: only then is its status known.
+      case 'block-end':
+      case 'hidden':
+        return '';
+    }
+  }
+
+  #start({ id = this.#id, model = this.#model, smart }: Partial<ReplyStartPart>): string {
+    this.#id = id;
+    this.#model = model;
+    this.#smart = smart;
+    this.#isBegun = true;
+    const begun = { status: 'in_progress', output: [] } as const;
+    return this.#writeLifecycle('created', begun) + this.#writeLifecycle('in_progress', begun);
+  }
+
+  #openItem({ block }: ReplyBlockStartPart): string {
+    const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
+    const id = writeItemId(item);
+    const kind = kindOf(item);
+    this.#hasRefused ||= isRefusal(block);
+    this.#open = {
+      ...item,
+      id,
+      text: '',
+      state: undefined,
+      custom: kind === 'custom_tool_call_input' ? new CustomInput() : undefined,
+      head: flattenString(`event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":`),
+      middle: flattenString(`,${JSON.stringify(this.#place(id, kind)).slice(1, -1)},"delta":"`),
+      tail: kind === 'output_text' ? '","logprobs":[]}\n\n' : '"}\n\n',
+    };
+    const added = { output_index: item.index, item: writeItem(item, { status: 'in_progress', text: '' }) };
+    const begun = this.#writeEvent('output_item.added', added);
+    if (block.type !== 'text') return begun;
+    return begun + this.#writeEvent('content_part.added', { ...this.#place(id, kind), part: writePart(block, '') });
+  }
+
+  /** Where a fragment or a part belongs. */
+  #place(id: string, kind: Kind): object {
+    const place = { item_id: id, output_index: this.#output.length };
+    if (kind === 'output_text' || kind === 'refusal') return { ...place, content_index: 0 };
+    return kind === 'reasoning_summary_text' ? { ...place, summary_index: 0 } : place;
+  }
+
+  #writeFragment(text: string): string {
+    const open = this.#open as OpenItem;
+    const passed = open.custom ? open.custom.push(text) : text;
+    if (open.custom && passed === '') return '';
+    const begun = open.text === '' && open.block.type === 'reasoning' ? this.#beginSummary(open) : '';
+    open.text += passed;
+    const number = this.#sequence;
+    this.#sequence += 1;
+    return `${begun}${open.head}${number}${open.middle}${escaped(passed)}${open.tail}`;
+  }
+
+  #beginSummary({ id }: OpenItem): string {
+    const place = this.#place(id, 'reasoning_summary_text');
+    return this.#writeEvent('reasoning_summary_part.added', { ...place, part: writeSummary('') });
+  }
+
+  #closeItem(status: ItemStatus): string {
+    const open = this.#open;
+    if (!open) return '';
+    const rest = open.custom ? this.#endInput(open) : '';
+    this.#open = undefined;
+    const { id, index, text, state } = open;
+    const kind = kindOf(open);
+    const place = this.#place(id, kind);
+    const item = writeItem(open, { status, text, state });
+    const ends = this.#endParts(open, kind, place);
+    this.#output.push(item);
+    return rest + ends + this.#writeEvent('output_item.done', { output_index: index, item });
+  }
+
+  /** What is missing of the input, as one more fragment. */
+  #endInput(open: OpenItem): string {
+    const missing = open.custom?.end() ?? '';
+    if (missing === '') return '';
+    open.text += missing;
+    return this.#writeEvent('custom_tool_call_input.delta', {
+      ...this.#place(open.id, 'custom_tool_call_input'),
+      delta: missing,
+    });
+  }
+
+  #endParts({ block, text, names }: OpenItem, kind: Kind, place: object): string {
+    switch (kind) {
+      case 'output_text':
+      case 'refusal': {
+        const said = kind === 'refusal' ? { refusal: text } : { text, logprobs: [] };
+        const part = writePart(block, text);
+        return (
+          this.#writeEvent(`${kind}.done`, { ...place, ...said }) +
+          this.#writeEvent('content_part.done', { ...place, part })
+        );
+      }
+      case 'reasoning_summary_text':
+        if (text === '') return '';
+        return (
+          this.#writeEvent('reasoning_summary_text.done', { ...place, text }) +
+          this.#writeEvent('reasoning_summary_part.done', { ...place, part: writeSummary(text) })
+        );
+      case 'function_call_arguments': {
+        const { name } = block.type === 'tool' ? findToolName(block, names) : { name: '' };
+        return this.#writeEvent('function_call_arguments.done', { ...place, name, arguments: text });
+      }
+      case 'custom_tool_call_input':
+        return this.#writeEvent('custom_tool_call_input.done', { ...place, input: text });
+    }
+  }
+
+  #finish(reason: FinishReason): string {
+    this.#reason = reason;
+    return this.#closeItem(describeEnd(reason, { hasRefused: this.#hasRefused }).status);
+  }
+
+  #complete(billing: BillingPart): string {
+    const ended = describeEnd(this.#reason, { hasRefused: this.#hasRefused });
+    return this.#writeLifecycle(ended.status, { ...ended, output: this.#output, usage: this.#usage, billing });
+  }
+
+  /** Clients expect the beginning of a response before its failure. */
+  #fail({ fault }: ErrorPart): string {
+    const begun = this.#isBegun ? this.#dropOpen() : this.#start({});
+    return (
+      begun + this.#writeLifecycle('failed', { status: 'failed', output: this.#output, error: responsesFailure(fault) })
+    );
+  }
+
+  /** What was delivered of the last item remains with the client as it is. */
+  #dropOpen(): string {
+    return this.#open && this.#open.text !== '' ? this.#closeItem('incomplete') : '';
+  }
+
+  #writeEvent(name: string, data: object): string {
+    const type = `response.${name}`;
+    const number = this.#sequence;
+    this.#sequence += 1;
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...data })}\n\n`;
+  }
+
+  /** An event with the whole response. */
+  #writeLifecycle(name: string, facts: Omit<ResponseFacts, 'id' | 'createdAt' | 'model' | 'smart'>): string {
+    const type = `response.${name}`;
+    const number = this.#sequence;
+    this.#sequence += 1;
+    const own = { id: this.#id, createdAt: this.#createdAt, model: this.#model, smart: this.#smart };
+    const response = `${JSON.stringify(describeResponse({ ...own, ...facts })).slice(0, -1)},${this.#echo.members}}`;
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},"response":${response}}\n\n`;
+  }
+}
+
+/** The first word of a fragment's event. */
+type Kind = 'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input';
+
+function kindOf({ block, names }: ItemOf): Kind {
+  if (block.type === 'text') return isRefusal(block) ? 'refusal' : 'output_text';
+  if (block.type === 'reasoning') return 'reasoning_summary_text';
+  return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
+}
+
+export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPart, string> {
+  return new ResponsesRenderer(call);
+}
+
+export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): object {
+  const { names, members } = echo as ResponsesEcho;
+  const { id, model, blocks, usage, reason, billing, smart } = reply;
+  const ended = describeEnd(reason, { hasRefused: blocks.some(isRefusal) });
+  const output = blocks.map((block, index) => {
+    const status = index === blocks.length - 1 ? ended.status : 'completed';
+    const item = { replyId: id, index, block, names };
+    return writeItem(item, { status, text: textOf(block, item), state: block.state });
+  });
+  const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
+  return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
+}
+
+function textOf(block: CollectedReply['blocks'][number], item: ItemOf): string {
+  return kindOf(item) === 'custom_tool_call_input' ? readCustomInput(block.text) : block.text;
+}

@@ -1,0 +1,63 @@
+// Turns a responses body into the engine's request.
+import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../base/token-limits.ts';
+import type { TextRequest } from '../../../calls/text/request.ts';
+import { readCacheKey, readUserId } from '../cache.ts';
+import { checkFields, invalidField } from '../fields.ts';
+import { readSystem } from '../messages.ts';
+import { readReasoning, readTextFormat } from '../output.ts';
+import { readStops } from '../stops.ts';
+import { createEcho } from './echo.ts';
+import { readInput } from './input.ts';
+import { type ResponsesFields, responsesFields } from './schema.ts';
+import { readResponsesTools } from './tools.ts';
+
+export function parseResponsesRequest(body: unknown): TextRequest {
+  const fields = checkFields<ResponsesFields>(responsesFields, body);
+  refuseStored(fields);
+  const { tools, names } = readResponsesTools(fields);
+  const { system, messages, images, files, hasCalls } = readInput(fields.input);
+  const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
+  return {
+    model: fields.model,
+    system: prompt.length > 0 ? prompt : undefined,
+    messages,
+    messageCount: typeof fields.input === 'string' ? 1 : fields.input.length,
+    images,
+    ...(files && { files }),
+    ...(tools && { tools }),
+    ...(hasCalls && { hasCalls }),
+    maxTokens: Math.min(fields.max_output_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM),
+    stream: fields.stream ?? false,
+    ...readCacheKey(fields),
+    ...readUserId(body),
+    ...readStops('stop', fields.stop),
+    ...readTextFormat(fields.text),
+    ...readReasoning(undefined, fields.reasoning),
+    echo: createEcho(fields, names),
+  };
+}
+
+/** Nothing is stored between two requests, and nothing runs without a client. */
+function refuseStored({ previous_response_id: previous, conversation, prompt, background }: ResponsesFields): void {
+  if (previous !== undefined) {
+    throw invalidField(
+      'previous_response_id',
+      'names a response, but responses are not stored here; send the items of the conversation in `input` instead',
+    );
+  }
+  if (conversation !== undefined) {
+    throw invalidField(
+      'conversation',
+      'names a conversation, but none is stored here; send its items in `input` instead',
+    );
+  }
+  if (prompt !== undefined) {
+    throw invalidField(
+      'prompt',
+      'names a prompt, but none is stored here; send its text in `instructions` and `input` instead',
+    );
+  }
+  if (background === true) {
+    throw invalidField('background', 'must be false: no response is made in the background; use `stream` instead');
+  }
+}

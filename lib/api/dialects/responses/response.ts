@@ -1,0 +1,125 @@
+// The response object and its items.
+import type { SmartRouting } from '../../../base/smart-tiers.ts';
+import type { BillingPart, FinishReason, ReplyBlock, ReplyToolBlock } from '../../../stream/part.ts';
+import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
+import { billingBlock } from '../billing.ts';
+import { writeEncryptedContent } from '../thoughts.ts';
+import { toWireId } from '../tool-id.ts';
+import { responsesUsage } from '../usage.ts';
+import type { ToolName, ToolNames } from './tools.ts';
+
+export const RESPONSE_ID_PREFIX = 'resp_';
+
+export const unixSeconds = () => Math.floor(Date.now() / 1000);
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export interface ItemOf {
+  /** Of the reply, without a prefix. */
+  readonly replyId: string;
+  /** Its place in the output. */
+  readonly index: number;
+  readonly block: ReplyBlock;
+  readonly names: ToolNames;
+}
+
+/** The name of a call's tool in the request. */
+export function findToolName({ name }: ReplyToolBlock, names: ToolNames): ToolName {
+  return names.get(name) ?? { name };
+}
+
+export function writeItemId({ replyId, index, block, names }: ItemOf): string {
+  return `${itemPrefix(block, names)}${replyId}_${index}`;
+}
+
+function itemPrefix(block: ReplyBlock, names: ToolNames): string {
+  if (block.type === 'text') return 'msg_';
+  if (block.type === 'reasoning') return 'rs_';
+  return findToolName(block, names).isCustom ? 'ctc_' : 'fc_';
+}
+
+export interface ItemContent {
+  readonly status: ItemStatus;
+  /** Of a call, its arguments, or the input of a custom tool. */
+  readonly text: string;
+  readonly state?: BlockState | undefined;
+}
+
+export function writeItem(item: ItemOf, { status, text, state }: ItemContent): object {
+  const { block, names } = item;
+  const id = writeItemId(item);
+  const isBegun = status === 'in_progress';
+  if (block.type === 'text') {
+    const content = isBegun ? [] : [writePart(block, text)];
+    return { id, type: 'message', status, role: 'assistant', content };
+  }
+  if (block.type === 'reasoning') {
+    const summary = text === '' ? [] : [writeSummary(text)];
+    return { id, type: 'reasoning', summary, ...(!isBegun && { encrypted_content: writeEncryptedContent(state) }) };
+  }
+  const { name, namespace, isCustom } = findToolName(block, names);
+  const called = { call_id: toWireId(block), name, ...(namespace !== undefined && { namespace }) };
+  if (isCustom) return { id, type: 'custom_tool_call', status, ...called, input: text };
+  return { id, type: 'function_call', status, ...called, arguments: text };
+}
+
+/** The only part of a message. */
+export function writePart(block: ReplyBlock, text: string): object {
+  return isRefusal(block)
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', annotations: [], logprobs: [], text };
+}
+
+export function writeSummary(text: string): object {
+  return { type: 'summary_text', text };
+}
+
+export function isRefusal(block: ReplyBlock): boolean {
+  return block.type === 'text' && block.refusal === true;
+}
+
+export interface Ended {
+  readonly status: 'completed' | 'incomplete';
+  readonly incomplete_details: { readonly reason: string } | null;
+}
+
+const COMPLETED: Ended = { status: 'completed', incomplete_details: null };
+
+/** A model that refuses has answered. */
+export function describeEnd(reason: FinishReason, { hasRefused }: { readonly hasRefused: boolean }): Ended {
+  if (reason === 'length') return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+  if (reason !== 'filter' || hasRefused) return COMPLETED;
+  return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+}
+
+export interface ResponseFacts {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly model: string;
+  readonly status: 'in_progress' | 'failed' | Ended['status'];
+  readonly incomplete_details?: Ended['incomplete_details'];
+  readonly output: readonly object[];
+  readonly error?: object;
+  readonly usage?: UsageCounts;
+  readonly billing?: BillingPart | undefined;
+  readonly smart?: SmartRouting | undefined;
+}
+
+/** Without what it repeats of the request. */
+export function describeResponse(facts: ResponseFacts): object {
+  const { id, createdAt, model, status, output, usage, billing, smart } = facts;
+  return {
+    id: `${RESPONSE_ID_PREFIX}${id}`,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: status === 'completed' ? unixSeconds() : null,
+    status,
+    error: facts.error ?? null,
+    incomplete_details: facts.incomplete_details ?? null,
+    model,
+    output,
+    usage: usage ? responsesUsage(usage) : null,
+    ...(billing && { billing: billingBlock(billing) }),
+    ...(smart && { smart_routing: smart }),
+  };
+}

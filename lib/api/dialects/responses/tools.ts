@@ -1,0 +1,215 @@
+// The tools and `tool_choice` of a responses request. Custom tools, whose input is free text, and namespaces are known to
+// few upstreams: models see plain functions, and their calls go back under the names of the request.
+import { createHash } from 'node:crypto';
+import Joi from 'joi';
+import type { RequestTools } from '../../../calls/text/request.ts';
+import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
+import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
+import { documented, invalidField, isRecord, optional } from '../fields.ts';
+import { parallelField, type ReadTools, readTools, SCHEMA, STRICT, toolsField } from '../tools.ts';
+
+/** What a request says about tools. */
+export interface ToolFields {
+  readonly tools?: readonly unknown[] | null;
+  readonly tool_choice?: unknown;
+  readonly parallel_tool_calls?: boolean | null;
+}
+
+export interface ToolName {
+  readonly name: string;
+  readonly namespace?: string;
+  /** Its calls have an input instead of arguments. */
+  readonly isCustom?: true;
+}
+
+/** The tools whose calls do not go back as calls of functions of the same name, by the name that models see. */
+export type ToolNames = ReadonlyMap<string, ToolName>;
+
+export interface ReadResponsesTools {
+  readonly tools: RequestTools | undefined;
+  readonly names: ToolNames;
+}
+
+/** Throws 400 faults that name the field. */
+export function readResponsesTools({
+  tools: given,
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+}: ToolFields): ReadResponsesTools {
+  const listed = listTools(given ?? []);
+  const chosen = choice == null ? {} : readChoice(choice);
+  if (chosen.choice === 'any' && listed.functions.length === 0 && listed.hosted !== undefined) {
+    throw invalidField('tool_choice', `requires a call, but ${notHere(listed.hosted)}`);
+  }
+  const tools = readTools({
+    tools: listed.functions.map(({ definition }) => definition),
+    fields: listed.functions.map(({ field }) => field),
+    shape: RESPONSES_TOOL,
+    choiceField: 'tool_choice.name',
+    single: parallel === false,
+    ...chosen,
+  });
+  return { tools, names: listed.names };
+}
+
+interface ListedTools {
+  readonly functions: { readonly definition: object; readonly field: string }[];
+  readonly names: Map<string, ToolName>;
+  /** The type of one that would run at the vendor. */
+  hosted?: string;
+}
+
+/** Tools that would run at the vendor are left out: some clients always list them. */
+function listTools(given: readonly unknown[]): ListedTools {
+  const listed: ListedTools = { functions: [], names: new Map() };
+  for (const [at, tool] of given.entries()) {
+    const field = `tools[${at}]`;
+    const { type, name, tools } = checkTool(tool, field);
+    if (type !== 'namespace') addTool(tool as Tool, field, listed);
+    else {
+      if (typeof name !== 'string' || name === '')
+        throw invalidField(`${field}.name`, 'must be a string and not empty');
+      if (!Array.isArray(tools)) throw invalidField(`${field}.tools`, 'must be an array of tools');
+      for (const [within, inner] of tools.entries()) {
+        const place = `${field}.tools[${within}]`;
+        addTool(checkTool(inner, place), place, listed, name);
+      }
+    }
+  }
+  return listed;
+}
+
+type Tool = Readonly<Record<string, unknown>> & { readonly type: string };
+
+function checkTool(tool: unknown, field: string): Tool {
+  if (!isRecord(tool)) throw invalidField(field, 'must be an object');
+  if (typeof tool.type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
+  return tool as Tool;
+}
+
+function addTool(tool: Tool, field: string, listed: ListedTools, namespace?: string): void {
+  const { type, name } = tool;
+  if (type !== 'function' && type !== 'custom') {
+    listed.hosted ??= type;
+    return;
+  }
+  const isCustom = type === 'custom';
+  const plain = isCustom ? customFunction(tool) : { ...tool, parameters: tool.parameters ?? NO_ARGUMENTS };
+  const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
+  listed.functions.push({ definition: { ...plain, name: seen }, field });
+  if (typeof seen === 'string' && (isCustom || namespace !== undefined)) {
+    const known = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
+    listed.names.set(seen, isCustom ? { ...known, isCustom } : known);
+  }
+}
+
+/** The only argument of a custom tool as models see it. */
+export const CUSTOM_INPUT = 'input';
+
+/** A grammar becomes part of the description. */
+function customFunction({ name, description, format }: Tool): object {
+  const { type, syntax, definition } = isRecord(format) ? format : {};
+  const grammar = type === 'grammar' ? `The input follows this ${syntax} grammar:\n\n${definition}` : undefined;
+  const told = grammar === undefined ? description : [description, grammar].filter(Boolean).join('\n\n');
+  const input = { type: 'string', description: 'The input of the tool, as plain text.' };
+  const parameters = { type: 'object', properties: { [CUSTOM_INPUT]: input }, required: [CUSTOM_INPUT] };
+  return { type: 'function', name, description: told, parameters };
+}
+
+const NAME_CHARACTERS_MAX = 128;
+const HASH_CHARACTERS = 8;
+
+/** The name of a namespace's tool as models see it. */
+export function joinToolName(namespace: string, name: string): string {
+  const joined = namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;
+  if (joined.length <= NAME_CHARACTERS_MAX) return joined;
+  const hash = createHash('sha256').update(joined).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${joined.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
+const CHOICES = ['none', 'auto', 'required'] as const;
+
+type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
+
+function readChoice(given: unknown): Chosen {
+  if (given === 'auto' || given === 'none') return { choice: given };
+  if (given === 'required') return { choice: 'any' };
+  if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
+  const { type } = given;
+  if (type === 'allowed_tools') return readAllowed(given);
+  if (type === 'function' || type === 'custom') return { choice: { name: readName(given, 'tool_choice') } };
+  if (typeof type !== 'string') throw invalidField('tool_choice.type', 'must be a string');
+  throw invalidField('tool_choice.type', `demands a call, but ${notHere(type)}`);
+}
+
+/** `{ mode, tools: [{ type: "function", name }] }` */
+function readAllowed({ mode, tools }: Readonly<Record<string, unknown>>): Chosen {
+  if (mode !== 'auto' && mode !== 'required') throw invalidField('tool_choice.mode', 'must be auto or required');
+  if (!Array.isArray(tools) || tools.length === 0) throw invalidField('tool_choice.tools', 'must be a list, not empty');
+  const allowed = tools.flatMap((tool: unknown, at): [string, string][] => {
+    const place = `tool_choice.tools[${at}]`;
+    const own = checkTool(tool, place);
+    if (own.type !== 'function' && own.type !== 'custom') return [];
+    return [[readName(own, place), `${place}.name`]];
+  });
+  return { choice: mode === 'auto' ? 'auto' : 'any', allowed: new Map(allowed) };
+}
+
+function readName({ name, namespace }: Readonly<Record<string, unknown>>, field: string): string {
+  if (typeof name !== 'string') throw invalidField(`${field}.name`, 'must be a string');
+  return typeof namespace === 'string' ? joinToolName(namespace, name) : name;
+}
+
+const notHere = (type: string) => `no \`${type}\` runs here: tools run at the client`;
+
+const NAMED = { name: text('Its name.'), description: text('What it is for.') };
+
+const functionTool: Json = object(
+  { type: constant('function'), ...NAMED, parameters: SCHEMA, strict: STRICT },
+  { optional: ['description', 'parameters', 'strict'] },
+);
+
+const customTool: Json = object(
+  { type: constant('custom'), ...NAMED, format: { type: 'object', description: 'The grammar of its input.' } },
+  { optional: ['description', 'format'] },
+);
+
+const namespaceTool: Json = object(
+  { type: constant('namespace'), ...NAMED, tools: list({ anyOf: [functionTool, customTool] }) },
+  { optional: ['description'] },
+);
+
+const hostedTool: Json = {
+  description:
+    'A tool that would run at the vendor, such as `web_search`, is left out unless `tool_choice` demands it.',
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string', not: { enum: ['function', 'custom', 'namespace'] } } },
+};
+
+const chosenTool: Json = object(
+  { type: choice(['function', 'custom']), name: text('The tool.'), namespace: text('Its namespace.') },
+  { optional: ['namespace'] },
+);
+
+export const responsesToolFields = {
+  tools: toolsField({ anyOf: [functionTool, customTool, namespaceTool, hostedTool] }),
+  tool_choice: optional(
+    documented(Joi.alternatives(Joi.valid(...CHOICES), Joi.object().unknown()), {
+      description:
+        '`required` and a tool demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
+        'tools that the model sees and may call.',
+      anyOf: [
+        choice(CHOICES),
+        chosenTool,
+        object({
+          type: constant('allowed_tools'),
+          mode: choice(['auto', 'required']),
+          tools: list(chosenTool, { minItems: 1 }),
+        }),
+      ],
+    }),
+    'must be none, auto, required or an object',
+  ),
+  parallel_tool_calls: parallelField,
+};
