@@ -17,6 +17,7 @@ export interface Case {
   readonly waits?: boolean;
 }
 
+const EMBEDDINGS = '/api/v1/embeddings';
 const GENERATIONS = '/api/v1/images/generations';
 const EDITS = '/api/v1/images/edits';
 const VIDEOS = '/api/v1/videos';
@@ -36,6 +37,15 @@ export function wireCatalog(url: string): object {
       { ...text, id: 'model-a', routes: [{ upstream: 'up', model: 'up-model' }], ...abilities },
       { ...text, id: 'buffered-a', routes: [{ upstream: 'up', model: 'up-model' }], delivery: 'buffered' },
       { ...text, id: 'seeing', routes: [{ upstream: 'up', model: 'up-model' }], vision: true },
+      {
+        id: 'vector-a',
+        type: 'embedding',
+        provider: 'Test',
+        routes: [{ upstream: 'sandbox', model: 'embedding' }],
+        price: { input: '1000' },
+        dimensions: { default: 256, min: 1, max: 256 },
+        maxInputs: 2,
+      },
       {
         id: 'image-a',
         type: 'image',
@@ -265,6 +275,25 @@ const videos: readonly Case[] = [
   ...refusals(VIDEOS, filming),
 ];
 
+const embedding = (more: object = {}) => ({ model: 'vector-a', input: 'A red square', dimensions: 4, ...more });
+
+const embeddings: readonly Case[] = [
+  { name: 'one text', path: EMBEDDINGS, body: embedding() },
+  { name: 'two texts in base64', path: EMBEDDINGS, body: embedding({ input: ['a', 'b'], encoding_format: 'base64' }) },
+  { name: 'a call that fails', path: EMBEDDINGS, body: embedding({ input: '[[fail]]' }) },
+  { name: 'a refused text', path: EMBEDDINGS, body: embedding({ input: '[[refuse]]' }) },
+  { name: 'too few vectors', path: EMBEDDINGS, body: embedding({ input: '[[empty]]' }) },
+  { name: 'vectors that are none', path: EMBEDDINGS, body: embedding({ input: '[[undecodable]]' }) },
+  { name: 'too many texts', path: EMBEDDINGS, body: embedding({ input: ['a', 'b', 'c'] }) },
+  { name: 'tokens', path: EMBEDDINGS, body: embedding({ input: [1, 2] }) },
+  { name: 'an empty text', path: EMBEDDINGS, body: embedding({ input: ['a', ''] }) },
+  { name: 'a length that is not offered', path: EMBEDDINGS, body: embedding({ dimensions: 512 }) },
+  { name: 'a text model', path: EMBEDDINGS, body: embedding({ model: 'model-a' }) },
+  { name: 'smart', path: EMBEDDINGS, body: embedding({ model: 'smart' }) },
+  { name: 'a retired model', path: EMBEDDINGS, body: embedding({ model: 'old-a' }) },
+  ...refusals(EMBEDDINGS, embedding),
+];
+
 const others: readonly Case[] = [
   { name: 'the models', path: '/api/v1/models' },
   { name: 'one model', path: '/api/v1/models/model-a' },
@@ -280,6 +309,7 @@ export const GROUPS: readonly (readonly [name: string, cases: readonly Case[]])[
   ['chat', textCases(CHAT, 'chat')],
   ['responses', textCases(RESPONSES, 'responses')],
   ['text-refusals', text],
+  ['embeddings', embeddings],
   ['images', images],
   ['videos', videos],
   ['others', others],
