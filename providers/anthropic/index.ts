@@ -8,6 +8,7 @@ import {
   headersOf,
   OFF_STYLES,
   type Settings,
+  SYSTEM_STYLES,
   THINKING_STYLES,
   urlOf,
 } from './request.ts';
@@ -21,6 +22,7 @@ const plugin: ProviderPlugin<Settings> = {
       auth: joi.valid(...AUTH_STYLES).default('x-api-key'),
       thinking: joi.valid(...THINKING_STYLES).default('adaptive'),
       thinkingOff: joi.valid(...OFF_STYLES).default('disabled'),
+      systemMessages: joi.valid(...SYSTEM_STYLES).default('in_place'),
       // By default those that change neither a price nor where code runs.
       betas: joi.array().items(joi.string()).default(defaultBetas),
     });
@@ -56,6 +58,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
     documents: true,
     messageFormat: true,
+    systemMessages: true,
     cacheMarkers: true,
     stateFormat: 'messages',
     text(call, signal) {

@@ -11,6 +11,7 @@ import type {
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
+export const SYSTEM_STYLES = ['in_place', 'prompt'] as const;
 export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
@@ -27,6 +28,8 @@ export interface Wire {
    * How reasoning is turned off: for models that reason between tool calls anyway, or always and then at `low` effort.
    */
   readonly thinkingOff: (typeof OFF_STYLES)[number];
+  /** Where system messages between others go: they stay, or become part of the prompt for endpoints without them. */
+  readonly systemMessages: (typeof SYSTEM_STYLES)[number];
   /** The betas that a client may ask for. */
   readonly betas: readonly string[];
 }
@@ -52,7 +55,7 @@ export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
 
 export function bodyOf(call: TextCall, wire: Wire, { message }: Host): JsonBody {
   return (base64) => ({
-    ...message.body(call, base64),
+    ...message.body(call, base64, { keepsSystemMessages: wire.systemMessages === 'in_place' }),
     ...fieldsOf(call, wire),
     ...thinkingOf(call, wire),
     ...outputOf(call, wire),

@@ -80,6 +80,66 @@ describe('the messages format', () => {
     expect(stage.upstream.calls.at(-1)?.request.url).to.match(/messages$/);
   });
 
+  describe('with system messages between others', () => {
+    const late = (said: string, more: object = {}) => ({ role: 'system', content: [{ ...text(said), ...more }] });
+    const turns = [
+      late('Be brief.'),
+      user('a'),
+      late('It is late.', { cache_control: { type: 'ephemeral' } }),
+      { role: 'assistant', content: 'b' },
+      user('c'),
+      late('Later.'),
+    ];
+
+    it('keeps them where they are, so that the cache knows what comes before', async () => {
+      const { system, messages } = await stage.ask(MESSAGES, { model: 'message', messages: turns });
+      expect(system).to.equal('Be brief.');
+      const said = (role: string, words: string) => ({ role, content: [text(words)] });
+      const [a, b, c] = [said('user', 'a'), said('assistant', 'b'), said('user', 'c')];
+      expect(messages).to.deep.equal([a, turns[2], b, c, said('system', 'Later.')]);
+    });
+
+    it('keeps them in long bodies, and still wants results for calls', async () => {
+      const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+      const messages = [
+        user('long '.repeat(60_000)),
+        { role: 'assistant', content: [use] },
+        user([result('a')]),
+        turns[5],
+      ];
+      const body = await stage.ask(MESSAGES, { model: 'message', tools: [look], messages });
+      expect(body.messages.at(-1)).to.deep.equal({ role: 'system', content: 'Later.' });
+      const open = [
+        user(),
+        { role: 'assistant', content: [use] },
+        user(),
+        turns[5],
+        { role: 'assistant', content: 'b' },
+      ];
+      expect(await stage.refused(MESSAGES, { model: 'message', tools: [look], messages: [...open, user()] })).to.match(
+        /id of a call without a result/,
+      );
+    });
+
+    for (const [path, model] of [
+      [MESSAGES, 'message-bare'],
+      [MESSAGES, 'chat'],
+      [MESSAGES, 'contents'],
+      [MESSAGES, 'responses'],
+      [MESSAGES, 'old'],
+      [CHAT, 'message'],
+    ] as const) {
+      it(`makes them part of the system prompt elsewhere: ${model} on ${path}`, async () => {
+        const body = await stage.ask(path, { model, messages: turns });
+        const written = JSON.stringify(body);
+        const { system = body.instructions ?? body.systemInstruction ?? body.messages?.[0] } = body;
+        const said = JSON.stringify(system).replaceAll(/\\n|"|\},\{|[a-z_]+:/g, ' ');
+        expect(said).to.match(/Be brief\..*It is late\..*Later\./);
+        expect(written.match(/Later/g)).to.have.length(1);
+      });
+    }
+  });
+
   describe('with tool search', () => {
     const far = { ...look, name: 'mcp.far', defer_loading: true };
     const examples = { input_examples: [{ city: 'A' }], eager_input_streaming: true };

@@ -90,7 +90,10 @@ const buildCatalog = (url: string) => ({
   upstreams: {
     chat: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
     message: { plugin: 'anthropic', settings: { baseUrl: url, apiKey: 'up-secret-key-1' } },
-    'message-bare': { plugin: 'anthropic', settings: { baseUrl: url, apiKey: 'up-secret-key-1', betas: [] } },
+    'message-bare': {
+      plugin: 'anthropic',
+      settings: { baseUrl: url, apiKey: 'up-secret-key-1', betas: [], systemMessages: 'prompt' },
+    },
     contents: { plugin: 'gemini', settings: { baseUrl: `${url}/v1beta`, apiKey: 'up-secret-key-1' } },
     responses: { plugin: 'openai-responses', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
     old: { plugin: 'old', settings: { baseUrl: url, apiKey: 'up-secret-key-1' } },

@@ -18,6 +18,7 @@ function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budge
     thinkingOff: 'disabled',
     thinking,
     betas: [],
+    systemMessages: 'in_place',
   } as const;
   return bodyOf(call, wire, HOST)(() => '') as Record<string, unknown>;
 }

@@ -225,6 +225,7 @@ describe('anthropic', () => {
       thinking: 'adaptive',
       thinkingOff: 'disabled',
       betas,
+      systemMessages: 'in_place',
     });
   });
 });

@@ -62,7 +62,12 @@ export interface ReadMessages {
   readonly hasReferences?: true;
 }
 
-export function readMessages(wire: readonly unknown[]): ReadMessages {
+export interface MessagesOptions {
+  /** Whether system messages that come after others stay there. */
+  readonly keepsSystem?: boolean;
+}
+
+export function readMessages(wire: readonly unknown[], { keepsSystem = false }: MessagesOptions = {}): ReadMessages {
   const system: TextContent[] = [];
   const messages: RequestMessage[] = [];
   const calls = new OpenCalls();
@@ -72,10 +77,14 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
     const field = `messages[${at}]`;
     const message = checkMessage(item, field);
     const { role } = message;
-    if (role === 'assistant' && messages.at(-1)?.role === 'user') calls.checkNone();
+    const last = messages.findLast((each) => each.role !== 'system');
+    if (role === 'assistant' && last?.role === 'user') calls.checkNone();
     const content = readMessage(message, field, { calls, files: found });
-    if (role === 'system' || role === 'developer') system.push(...textsIn(content));
-    else if (content.some(({ type }) => type !== 'reasoning')) {
+    if (role === 'system' || role === 'developer') {
+      const texts = textsIn(content);
+      if (!keepsSystem || messages.length === 0) system.push(...texts);
+      else if (texts.length > 0) messages.push({ role: 'system', content: texts });
+    } else if (content.some(({ type }) => type !== 'reasoning')) {
       addMessage(messages, { role: role === 'assistant' ? role : 'user', content });
     }
     if (role === 'user') prompt = { content, field: `${field}.content` };

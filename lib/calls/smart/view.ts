@@ -7,7 +7,7 @@ export interface SmartRequest {
 }
 
 interface SmartMessage {
-  readonly role: 'user' | 'assistant';
+  readonly role: 'user' | 'assistant' | 'system';
   readonly content: readonly SmartContent[];
 }
 

@@ -7,6 +7,7 @@ import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { CallsAllowed } from '../../stream/guard.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { TextCall } from '../../upstream/contract/provider.ts';
+import { moveSystemMessages } from '../../upstream/formats/system-messages.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
@@ -38,7 +39,11 @@ export interface Candidate extends RouteRef {
   readonly conversation: string | undefined;
 }
 
-type RouteAbilities = Abilities & Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput'>;
+type RouteAbilities = Abilities &
+  Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput'> & {
+    /** System messages between others stay where they are. */
+    readonly systemMessages: boolean;
+  };
 
 export interface Choosing {
   readonly request: TextRequest;
@@ -84,8 +89,9 @@ function findAbilities(model: TextModel, { provider }: Route, request: TextReque
   const documents = model.documents === true && provider.documents === true;
   const audio = model.audio === true && provider.audio === true;
   const messageFormat = provider.messageFormat === true;
+  const systemMessages = provider.systemMessages === true;
   const demands = tools && model.demands;
-  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache, maxOutput };
+  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache, maxOutput, systemMessages };
 }
 
 export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
@@ -125,7 +131,8 @@ export function createCall(
     ...(abilities.messageFormat && messageFields && { messageFields }),
     ...(abilities.messageFormat && betas && { betas }),
   };
-  return abilities.cache === 'auto' ? addBreakpoints(call) : call;
+  const placed = abilities.systemMessages ? call : moveSystemMessages(call);
+  return abilities.cache === 'auto' ? addBreakpoints(placed) : placed;
 }
 
 /** Why no vision model answered: what the client can fix is passed on unchanged. */

@@ -6,6 +6,7 @@ import { findTextModel, notAllowedFault } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import { moveSystemMessages } from '../../upstream/formats/system-messages.ts';
 import { routeSmart } from '../smart/route.ts';
 import { listPreferences, type Wishes } from './abilities.ts';
 import { computeHold } from './hold.ts';
@@ -23,8 +24,8 @@ export interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findTextModel(catalog, request.model, limits), smart: undefined };
-  const system = request.system?.map(({ text }) => text).join('\n\n');
-  const routing = routeSmart({ system, messages: withoutTalk(request) }, smart.thresholds);
+  const { system, messages } = moveSystemMessages({ system: request.system, messages: withoutTalk(request) });
+  const routing = routeSmart({ system: system?.map(({ text }) => text).join('\n\n'), messages }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowedFault(limits, SMART_ID);
   return { model, smart: routing };

@@ -3,7 +3,8 @@ import type { BlockState } from '../../stream/provider-part.ts';
 import type { JsonObject } from './request.ts';
 
 export interface TextMessage {
-  readonly role: 'user' | 'assistant';
+  /** `system`: texts that a system prompt would have, where they come in; only for a provider with `systemMessages`. */
+  readonly role: 'user' | 'assistant' | 'system';
   /** Never empty. */
   readonly content: readonly Content[];
 }

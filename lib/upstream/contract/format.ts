@@ -38,6 +38,8 @@ export interface ChatQuirks {
 
 /** For messages. */
 export interface MessageQuirks {
+  /** True if system messages stay where they are: a vendor's cache then still knows what comes before them. */
+  readonly keepsSystemMessages?: boolean;
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
 }

@@ -68,6 +68,8 @@ export interface Provider {
    * on routes of the format that it began with.
    */
   readonly stateFormat?: string;
+  /** True if `text` takes system messages between others; for other providers they are part of the system prompt. */
+  readonly systemMessages?: boolean;
   /** True if `text` takes documents. */
   readonly documents?: boolean;
   /** True if `text` takes audio. */

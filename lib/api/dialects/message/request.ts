@@ -14,7 +14,9 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, files, hasCalls, hasReferences } = readMessages(fields.messages);
+  const { system, messages, images, files, hasCalls, hasReferences } = readMessages(fields.messages, {
+    keepsSystem: true,
+  });
   const prompt = [...readSystem(fields.system), ...system];
   return {
     model: fields.model,

@@ -6,6 +6,7 @@ import type {
   Content,
   DocumentContent,
   JsonObject,
+  MessageQuirks,
   ReasoningContent,
   TextCall,
   TextMessage,
@@ -13,6 +14,7 @@ import type {
   Tools,
 } from '../../contract/provider.ts';
 import { chooseMarkers, type Markers, resultsFirst } from '../cache-markers.ts';
+import { moveSystemMessages } from '../system-messages.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
 import { MESSAGES_STATE } from './reply.ts';
 
@@ -23,7 +25,8 @@ interface Writing {
   readonly markers: Markers;
 }
 
-export function messageBody(call: TextCall, base64: Base64): JsonObject {
+export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
+  const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, maxTokens, system, messages, stops } = call;
   const idOf = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
   const writing: Writing = { base64, idOf, markers: chooseMarkers(call) };
