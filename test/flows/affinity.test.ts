@@ -1,7 +1,7 @@
 // Conversations and their caches: each stays on its route and key, in every gateway, leaves them while they fail, and
 // returns.
 import { expect } from 'chai';
-import { ask, CHAT, MESSAGES, type SendOptions, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, MESSAGES, RESPONSES, type SendOptions, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
@@ -83,7 +83,7 @@ describe('the route and key of a conversation', () => {
     expect(await placeAll({}, 1)).to.deep.equal(places);
   });
 
-  it('are those of a key, a header, a user or the opening of the conversation, in either dialect', async () => {
+  it('are those of a key, a header, a user or the opening of the conversation, in any dialect', async () => {
     const turns = (text: string) => [
       { role: 'user', content: text },
       { role: 'assistant', content: 'Yes?' },
@@ -94,6 +94,7 @@ describe('the route and key of a conversation', () => {
       const headers = { 'x-session-id': name };
       const inChat = await place(ask('a'), { headers });
       expect(await place(ask('b'), { headers, path: MESSAGES })).to.equal(inChat);
+      expect(await place(ask('b'), { headers, path: RESPONSES })).to.equal(inChat);
       expect(await place(ask('c', { metadata: { user_id: name } }), { headers })).to.equal(inChat);
 
       const byUser = await place(ask('a', { metadata: { user_id: name } }), { path: MESSAGES });

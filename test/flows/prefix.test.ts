@@ -1,7 +1,7 @@
 // The bytes of two consecutive turns: what an upstream has cached of the first has to begin the second.
 import { expect } from 'chai';
 import { parseExactJson } from '../../lib/base/exact-json.ts';
-import { CHAT, MESSAGES, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -76,6 +76,28 @@ const MESSAGE_TURNS: readonly object[] = [
 ];
 const MESSAGE_ENDS = [1, 3, 5, 7];
 
+const RESPONSE_TURNS: readonly object[] = [
+  { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look at this.' }] },
+  {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'Perhaps' }],
+    encrypted_content: 'c2VjcmV0',
+  },
+  ...NAMES.map((name, at) => ({
+    type: 'function_call',
+    call_id: `call_${at}`,
+    name,
+    arguments: `{ "path": "/${at}" }`,
+  })),
+  ...NAMES.map((_, at) => ({ type: 'function_call_output', call_id: `call_${at}`, output: `Seen ${at}` })),
+  { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'There is more.' }] },
+  { role: 'user', content: 'Go on.' },
+  { role: 'assistant', content: 'Done.' },
+  { role: 'user', content: 'Thanks.' },
+];
+const RESPONSE_ENDS = [1, 8, 10, 12];
+
 /** The marker of a client that has one at the end of each of its requests. */
 function markEnd(messages: readonly object[]): readonly object[] {
   const last = messages.at(-1) as { readonly content: unknown };
@@ -107,6 +129,19 @@ const REQUESTS: readonly (readonly [name: string, path: string, bodies: readonly
       tools: definitions,
       metadata: { user_id: 'user' },
       thinking: { type: 'enabled', budget_tokens: 2000 },
+    })),
+  ],
+  [
+    'a response',
+    RESPONSES,
+    RESPONSE_ENDS.map((end) => ({
+      instructions: 'Be brief.',
+      input: RESPONSE_TURNS.slice(0, end),
+      tools: definitions.map(({ input_schema: parameters, ...tool }) => ({ type: 'function', ...tool, parameters })),
+      prompt_cache_key: 'conversation',
+      reasoning: { effort: 'low', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      store: false,
     })),
   ],
   [
@@ -151,7 +186,7 @@ describe('two turns of a conversation', () => {
     const next = upstream.nextCall();
     const { status, text } = await send(gateway.url + path, {
       key: account.key,
-      body: { model, max_tokens: 4000, ...body },
+      body: { model, ...(path === RESPONSES ? { max_output_tokens: 4000 } : { max_tokens: 4000 }), ...body },
     });
     if (status !== 502) throw new Error(`${status}: ${text}`);
     return (await next).bytes.toString();

@@ -1,7 +1,7 @@
 // An agent's loop of 41 calls over a long prefix: through the gateway, its vendor reads from its cache what it reads
 // directly, the client is told, and pays for just that.
 import { expect } from 'chai';
-import { CHAT, MESSAGES, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { type CachingVendor, type Counted, createChatVendor, createMessageVendor } from '../../testkit/prompt-cache.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -103,6 +103,24 @@ function computeCost({ input, output, read, written }: Counted): bigint {
   return cost < MINIMUM ? MINIMUM : cost;
 }
 
+/** It has no markers: what is cached is named by a key, or marked by the gateway. */
+function createResponsesAgent(): Agent {
+  const tools = TOOLS.map(({ input_schema: parameters, ...tool }) => ({ type: 'function', ...tool, parameters }));
+  const input: Json[] = [{ role: 'user', content: [{ type: 'input_text', text: PROMPT }] }];
+  return {
+    path: RESPONSES,
+    body: () => ({ instructions: SYSTEM, tools, input, prompt_cache_key: 'loop', store: false }),
+    take({ output: items, usage }) {
+      input.push(...items);
+      const [{ call_id: id }] = items;
+      input.push({ type: 'function_call_output', call_id: id, output: result(2 * Math.floor(input.length / 2)) });
+      const { input_tokens: prompt, output_tokens: output } = usage;
+      const { cached_tokens: read, cache_write_tokens: written } = usage.input_tokens_details;
+      return { input: prompt - read - written, read, written, output };
+    },
+  };
+}
+
 const sum = (counted: readonly Counted[]): Counted => ({
   input: counted.reduce((total, { input }) => total + input, 0),
   read: counted.reduce((total, { read }) => total + read, 0),
@@ -170,7 +188,9 @@ describe('41 calls over a prefix of 60,000 tokens', () => {
     ['a chat', 'message', 'message', createChatAgent()],
     ['a message without markers', 'message-auto', 'message', createMessageAgent({ marks: false })],
     ['a chat without markers', 'message-auto', 'message', createChatAgent({ marks: false })],
+    ['a response', 'message-auto', 'message', createResponsesAgent()],
     ['a message', 'chat', 'chat', createMessageAgent()],
+    ['a response', 'chat', 'chat', createResponsesAgent()],
     ['a chat', 'chat', 'chat', createChatAgent()],
   ];
   for (const [client, model, kind, agent] of combinations) {
