@@ -39,13 +39,14 @@ export interface FoundFiles {
   audio?: string;
 }
 
-export function startReading(role: string, calls: OpenCalls, files: FoundFiles): Reading {
-  return { role, calls, files, imagesLeft: countAllowed(role) };
+/** `isOfTools`: a user message right behind results, whose images are theirs: a chat has no other place for them. */
+export function startReading(role: string, calls: OpenCalls, files: FoundFiles, isOfTools = false): Reading {
+  return { role, calls, files, imagesLeft: countAllowed(role, isOfTools) };
 }
 
-function countAllowed(role: string): number {
+function countAllowed(role: string, isOfTools: boolean): number {
   if (!WITH_FILES.has(role)) return 0;
-  return role === 'user' ? IMAGES_MAX : IMAGES_TOTAL_MAX;
+  return role === 'user' && !isOfTools ? IMAGES_MAX : IMAGES_TOTAL_MAX;
 }
 
 /** Texts of white space alone are left out: vendors refuse them, and they say nothing. */

@@ -72,6 +72,7 @@ export function readMessages(wire: readonly unknown[], { keepsSystem = false }: 
   const messages: RequestMessage[] = [];
   const calls = new OpenCalls();
   const found: FoundFiles = { hasAny: false, images: 0 };
+  let before = '';
   let prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}]`;
@@ -79,7 +80,8 @@ export function readMessages(wire: readonly unknown[], { keepsSystem = false }: 
     const { role } = message;
     const last = messages.findLast((each) => each.role !== 'system');
     if (role === 'assistant' && last?.role === 'user') calls.checkNone();
-    const content = readMessage(message, field, { calls, files: found });
+    const content = readMessage(message, field, { calls, files: found, isOfTools: before === 'tool' });
+    before = role;
     if (role === 'system' || role === 'developer') {
       const texts = textsIn(content);
       if (!keepsSystem || messages.length === 0) system.push(...texts);
@@ -117,11 +119,11 @@ export function addMessage(messages: RequestMessage[], message: RequestMessage):
 function readMessage(
   message: WireMessage,
   field: string,
-  { calls, files }: Pick<Reading, 'calls' | 'files'>,
+  { calls, files, isOfTools }: Pick<Reading, 'calls' | 'files'> & { readonly isOfTools: boolean },
 ): readonly RequestContent[] {
   const { role, content: given } = message;
   const place = `${field}.content`;
-  const reading = startReading(role, calls, files);
+  const reading = startReading(role, calls, files, isOfTools);
   if (role === 'tool') {
     const call = calls.answer(message.tool_call_id, `${field}.tool_call_id`);
     return [createResult(call, readContent(given, place, reading))];

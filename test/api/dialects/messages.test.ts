@@ -69,6 +69,16 @@ describe('pictures of messages', () => {
     expect(() => readMessages(talk(97, 4))).to.throw('Invalid `messages`: must contain at most 100 images in all');
   });
 
+  it('may be more than four right behind results, where a chat puts those of its tools', () => {
+    const calls = [{ id: 'x', function: { name: 'f' } }];
+    const tool = { role: 'tool', tool_call_id: 'x', content: 'read' };
+    const shown = { role: 'user', content: [{ type: 'text', text: 'Of the tool:' }, ...Array(5).fill(picture)] };
+    const loop = [prompt, { role: 'assistant', tool_calls: calls }, tool, shown];
+    expect(readMessages(loop).images).to.equal(5);
+    expect(() => readMessages([...loop, shown])).to.throw('`messages[4].content`: a message may contain at most 4');
+    expect(() => readMessages([prompt, shown])).to.throw('a message may contain at most 4 images');
+  });
+
   it('come from users and tools, never from others', () => {
     const calls = [{ id: 'x', function: { name: 'f' } }];
     const tool = { role: 'tool', tool_call_id: 'x', content: [picture] };
