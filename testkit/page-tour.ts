@@ -208,6 +208,7 @@ function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'
     }),
     at(play, 'playground-text'),
     at(play, 'playground-image', { path: `${play}?kind=image` }),
+    at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),
     at(play, 'playground-video', { path: `${play}?kind=video` }),
     at(play, 'playground-pictures', { path: `${play}?pictures=2` }),
     at(play, 'playground-picture', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),

@@ -76,6 +76,7 @@ export function createConsole(options: ConsoleOptions): Console {
     throttle: api.throttle,
     limits: api.limits,
     text: api.text,
+    embeddings: api.embeddings,
     images: api.images,
     videos: api.videos,
     results: api.results,

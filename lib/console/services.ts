@@ -28,6 +28,7 @@ export type CallServices = Pick<
   | 'throttle'
   | 'limits'
   | 'text'
+  | 'embeddings'
   | 'images'
   | 'videos'
   | 'results'

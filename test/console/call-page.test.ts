@@ -57,6 +57,19 @@ describe('the page of a call', () => {
     expect(await readFacts(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
       Result: 'the provider failed midway; the delivered part is charged',
     });
+    const embedding = await send(`${test.url}/api/v1/embeddings`, {
+      key: account.key,
+      body: { model: 'sandbox-embedding', input: 'word '.repeat(20_000) },
+    });
+    const vectorPage = `/account/calls/${embedding.headers['x-request-id']}`;
+    expect(await readFacts(vectorPage)).to.include({
+      Type: 'embeddings',
+      Result: 'done',
+      'Billed as': 'sandbox-embedding',
+    });
+    const { text } = await owner.get(vectorPage);
+    expect(text).to.contain('<li>Input tokens: 20,000 × ₽40.00 per 1M tokens = ₽0.80</li>');
+    expect(text).to.not.contain('Output tokens');
     expect(await readFacts(failed)).to.include({
       Result: 'failed, not charged',
     });

@@ -15,6 +15,7 @@ const PROMPT = 'It\'s "quoted" \\n $HOME `id` {{key}} $& \u{1f333}\r\nнижня
 
 const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   text: { model: 'sandbox-lite', max_tokens: '300' },
+  embedding: { model: 'sandbox-embedding', dimensions: '4' },
   image: { model: 'sandbox-image', size: '1024x1792' },
   video: { model: 'sandbox-video', resolution: '480p', seconds: '4' },
 };
@@ -66,6 +67,7 @@ describe('the samples of the playground', function () {
 
   for (const [kind, result] of [
     ['text', /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['embedding', /0\.\d+,?\s/],
     ['image', /\/media\/\w+\.png/],
     ['video', /\/media\/\w+\.mp4/],
   ] as const) {
@@ -80,7 +82,7 @@ describe('the samples of the playground', function () {
       const before = (await lastCharge())?.id;
       const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
       if (kind === 'text') expect(pieces(answer)).to.match(result);
-      else expect(JSON.parse(answer)).to.have.property(kind === 'image' ? 'data' : 'poll');
+      else expect(JSON.parse(answer)).to.have.property(kind === 'video' ? 'poll' : 'data');
       await until(async () => (await lastCharge())?.id !== before);
     });
   }
@@ -107,6 +109,7 @@ describe('the samples of the playground', function () {
 
   for (const [task, kind, pictures, result] of [
     ['text', 'text', 0, /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['embedding', 'embedding', 0, /0\.\d+,?\s/],
     ['image', 'image', 0, /\/media\/\w+\.png/],
     ['video', 'video', 0, /\/media\/\w+\.mp4/],
     ['vision', 'text', 2, /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s],

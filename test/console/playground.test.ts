@@ -12,6 +12,7 @@ import { createVisitor, hiddenFields, setUpOwner } from '../../testkit/pages.ts'
 
 const PAGE = '/account/playground';
 const TEXT = { kind: 'text', model: 'sandbox-lite', max_tokens: '700' };
+const EMBEDDING = { kind: 'embedding', model: 'sandbox-embedding', prompt: 'A red square', dimensions: '12' };
 const IMAGE = { kind: 'image', model: 'sandbox-image', prompt: 'A red square', size: '1792x1024' };
 const VIDEO = { kind: 'video', model: 'sandbox-video', prompt: 'Waves', seconds: '4', resolution: '720p', aspect: '' };
 
@@ -124,6 +125,18 @@ describe('the playground', function () {
     expect((await test.wallet(account)).charged).to.equal(before.charged);
   });
 
+  it('shows the first numbers of a vector, with its length and cost', async () => {
+    const reply = await ask(EMBEDDING);
+    expect(reply.status).to.equal(200);
+    expect(reply.text).to.match(/<div id="reply">\[(?:[\d.]+, ){8}…\]</);
+    expect(reply.text).to.contain('<dt>Length of the vector (dimensions)</dt><dd>12</dd>');
+    expect(reply.text).to.contain('<dt>Input tokens</dt><dd>3</dd>');
+    expect(await lastCharge()).to.include({ kind: 'embedding', key: account.keyId, charged: 500_000n });
+    const russian = await owner.get(`${PAGE}?${new URLSearchParams({ ...EMBEDDING, lang: 'ru' })}`);
+    expect(russian.text).to.match(/40,00\s₽ за 1 млн токенов/);
+    await owner.get('/account?lang=en');
+  });
+
   describe('shows the price before sending', () => {
     const priceIn = ({ text }: Reply) => /<section id="price"[\s\S]*?<strong class="big">([^<]+)</.exec(text)?.[1];
 
@@ -141,6 +154,7 @@ describe('the playground', function () {
     });
 
     for (const [fields, price, sum] of [
+      [EMBEDDING, '₽0.50', '₽40.00 per 1M tokens'],
       [IMAGE, '₽5.00', ''],
       [VIDEO, '₽32.00', '4 s × ₽8.00 (720p)'],
       [{ ...VIDEO, resolution: '', seconds: '' }, '₽75.00', '5 s × ₽15.00 (1080p)'],
@@ -180,6 +194,8 @@ describe('the playground', function () {
 
     for (const [name, fields, status, words] of [
       ['an unknown model', { ...good, model: 'nothing' }, 400, 'Unknown model `nothing`'],
+      ['a length that is no number', { ...EMBEDDING, dimensions: 'many' }, 400, 'must be a whole number above zero'],
+      ['a length that is not offered', { ...EMBEDDING, dimensions: '5000' }, 400, 'must be from 1 to 4096'],
       ['a model of another kind', { ...good, model: 'sandbox-image' }, 400, 'cannot be used on this endpoint'],
       ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Enter a prompt.'],
       ['no number of tokens', { ...good, max_tokens: '1.5' }, 400, 'a whole number above zero'],
@@ -212,14 +228,14 @@ describe('the playground', function () {
 
     it('a model that the key is not allowed to use, of every kind', async () => {
       const { id } = await accounts().issueKey(account.id, 'narrow', { models: ['sandbox-standard'] });
-      for (const fields of [good, IMAGE, VIDEO]) {
+      for (const fields of [good, EMBEDDING, IMAGE, VIDEO]) {
         await refusedAs(ask(fields, id), { status: 403, words: 'may not be used for model' });
       }
     });
 
     it('a call beyond the budget of the key, of every kind', async () => {
       const { id } = await accounts().issueKey(account.id, 'small', { budget: 400_000n });
-      for (const fields of [good, IMAGE, VIDEO]) {
+      for (const fields of [good, EMBEDDING, IMAGE, VIDEO]) {
         await refusedAs(ask(fields, id), { status: 402, words: 'The budget of the key' });
       }
       expect((await ask(good, id)).text).not.to.contain('Go to the wallet');

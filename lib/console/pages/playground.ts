@@ -1,4 +1,4 @@
-// The playground: one call for text, an image or a video, with its price shown before sending. Its input is neither
+// The playground: one call for text, a vector, an image or a video, with its price shown before sending. Its input is neither
 // stored nor logged.
 
 import { toFault } from '../../base/faults.ts';
@@ -9,8 +9,22 @@ import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { answerSection, imageAnswer, textAnswer, textOutcome, videoSection } from '../playground/answer.ts';
-import { generateImage, generateText, refuseLongForm, startVideo, streamText } from '../playground/call.ts';
+import {
+  answerSection,
+  embeddingAnswer,
+  imageAnswer,
+  textAnswer,
+  textOutcome,
+  videoSection,
+} from '../playground/answer.ts';
+import {
+  generateImage,
+  generateText,
+  makeEmbedding,
+  refuseLongForm,
+  startVideo,
+  streamText,
+} from '../playground/call.ts';
 import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } from '../playground/fields.ts';
 import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples } from '../playground/form.ts';
 import { readFormImages } from '../playground/images.ts';
@@ -74,6 +88,10 @@ async function send(visit: OwnerVisit, input: PlaygroundForm, images: readonly R
     case 'text': {
       const reply = await generateText(visit, input, images);
       return reply ? playgroundPage(visit, input, { answer: textAnswer(visit, reply) }) : WRITTEN;
+    }
+    case 'embedding': {
+      const made = await makeEmbedding(visit, input);
+      return made ? playgroundPage(visit, input, { answer: embeddingAnswer(visit, made) }) : WRITTEN;
     }
     case 'image': {
       const image = await generateImage(visit, input, images);

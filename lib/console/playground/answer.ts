@@ -1,6 +1,7 @@
 // The playground's answer: the text or image with its cost, and the progress of a video.
 
 import { isFault } from '../../base/faults.ts';
+import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
@@ -44,6 +45,25 @@ ${definitionList([
   [words.left, format.rub(billing.balance)],
   callRow(visit),
 ])}`;
+}
+
+/** Of a vector's numbers. */
+const NUMBERS_SHOWN = 8;
+
+export function embeddingAnswer(visit: OwnerVisit, { vectors, tokens, paid }: EmbeddingAnswer): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const vector = [...(vectors[0] ?? [])];
+  const shown = vector.slice(0, NUMBERS_SHOWN).map(String);
+  const body = `[${[...shown, ...(vector.length > NUMBERS_SHOWN ? ['…'] : [])].join(', ')}]`;
+  const outcome = definitionList([
+    [words.dimensions, format.number(vector.length)],
+    [words.inputTokens, format.number(tokens)],
+    [words.charged, format.rub(paid.charged)],
+    [words.left, format.rub(paid.balance)],
+    callRow(visit),
+  ]);
+  return answerSection(visit, { body, outcome });
 }
 
 const ALT_MAX = 200;

@@ -7,17 +7,20 @@ import { refuseEmpty } from '../../api/balance-check.ts';
 import { createCallContext } from '../../api/call-context.ts';
 import { createChatRenderer } from '../../api/dialects/chat/render.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseEmbedding, refuseUnsuitable } from '../../api/embedding-request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
 import { endUnanswered } from '../../api/paid-route.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
+import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
+import { estimateInputs } from '../../calls/embeddings/estimate.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import { computeVideoTerms } from '../../calls/videos/terms.ts';
-import { findEditModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
+import { findEditModel, findEmbeddingModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
@@ -93,6 +96,17 @@ function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending:
       reply.end();
     },
   };
+}
+
+/** Turns the prompt into a vector. */
+export function makeEmbedding(visit: OwnerVisit, input: PlaygroundForm): Promise<EmbeddingAnswer | undefined> {
+  const { embeddings, catalog } = visit.services;
+  return runCallAsKey(visit, input.key, async (context) => {
+    const request = parseEmbedding(buildRequestBody(input));
+    const model = findEmbeddingModel(catalog(), request.model, context.limits);
+    refuseUnsuitable(model, request);
+    return embeddings.run({ model, request, estimate: await estimateInputs(request) }, context);
+  });
 }
 
 export interface ImageResult extends ImageAnswer {

@@ -6,12 +6,20 @@ import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
 import type { ConsoleServices } from '../services.ts';
 
-export const PLAY_KINDS = ['text', 'image', 'video'] as const satisfies readonly ModelType[];
+export const PLAY_KINDS = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelType[];
 type PlayKind = (typeof PLAY_KINDS)[number];
 
 /** Fields of every kind; a kind ignores those it does not have. */
-const PLAY_FIELDS = ['key', 'model', 'prompt', 'max_tokens', 'size', 'seconds', 'resolution', 'aspect'] as const;
-type PlayField = (typeof PLAY_FIELDS)[number];
+type PlayField =
+  | 'key'
+  | 'model'
+  | 'prompt'
+  | 'max_tokens'
+  | 'dimensions'
+  | 'size'
+  | 'seconds'
+  | 'resolution'
+  | 'aspect';
 
 export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly kind: PlayKind;
@@ -52,6 +60,7 @@ export function readPlaygroundForm(
     // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),
     max_tokens: text('max_tokens').trim(),
+    dimensions: text('dimensions').trim(),
     size: text('size'),
     seconds: text('seconds'),
     resolution: text('resolution'),
@@ -66,6 +75,8 @@ function countImagesMax(kind: PlayKind, { vision, models }: Catalog): number {
   switch (kind) {
     case 'text':
       return vision.length > 0 ? REFERENCES_MAX : 0;
+    case 'embedding':
+      return 0;
     case 'image':
       return models.some((model) => model.type === 'image' && model.edits) ? REFERENCES_MAX : 0;
     case 'video':
@@ -74,7 +85,7 @@ function countImagesMax(kind: PlayKind, { vision, models }: Catalog): number {
 }
 
 /** A mistake that the page explains better than the API. */
-type Mistake = 'prompt' | 'max_tokens' | 'choice' | 'images' | 'image';
+type Mistake = 'prompt' | 'max_tokens' | 'dimensions' | 'choice' | 'images' | 'image';
 
 const COUNT = /^[1-9]\d{0,8}$/;
 
@@ -82,6 +93,7 @@ export function findMistake({
   kind,
   prompt,
   max_tokens,
+  dimensions,
   seconds,
   resolution,
   aspect,
@@ -91,6 +103,7 @@ export function findMistake({
 }: PlaygroundForm): Mistake | undefined {
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
+  if (kind === 'embedding' && dimensions !== '' && !COUNT.test(dimensions)) return 'dimensions';
   if (imageCount > imagesMax) return kind === 'video' ? 'image' : 'images';
   if (!videoOptions) return undefined;
   const isOffered = (value: string, offered: readonly (string | number)[]) =>
@@ -114,6 +127,8 @@ export function buildRequestBody({
   switch (kind) {
     case 'text':
       return dropEmpty({ model, max_tokens: number(more.max_tokens), messages: [{ role: 'user', content: prompt }] });
+    case 'embedding':
+      return dropEmpty({ model, input: prompt, dimensions: number(more.dimensions) });
     case 'image':
       return dropEmpty({ model, prompt, size });
     case 'video': {

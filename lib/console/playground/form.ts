@@ -72,6 +72,8 @@ function choices({ language }: OwnerVisit, input: PlaygroundForm): Html | undefi
   switch (input.kind) {
     case 'text':
       return field({ name: 'max_tokens', label: words.max_tokens, value: input.max_tokens, inputmode: 'numeric' });
+    case 'embedding':
+      return field({ name: 'dimensions', label: words.dimensions, value: input.dimensions, inputmode: 'numeric' });
     case 'image':
       return select(
         { name: 'size', label: words.size, chosen: input.size },
@@ -106,14 +108,14 @@ async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: reado
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
     return section(html`${definitionList([...rows, ...funds])}
 ${isEmpty && refusal(visit, empty, 'toWallet')}
-${input.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
+${(input.kind === 'text' || input.kind === 'embedding') && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
     if (!isFault(error)) throw error;
     return section(html`<p class="message">${faultWords(error, language)}</p>`);
   }
 }
 
-function quoteRows(visit: OwnerVisit, { amount, model, price, terms }: Quote) {
+function quoteRows(visit: OwnerVisit, { amount, model, price, tokenPrice, terms }: Quote) {
   const { format } = visit;
   const words = WORDS[visit.language];
   const sum = html`<strong class="big">${format.rub(amount)}</strong>`;
@@ -122,6 +124,13 @@ function quoteRows(visit: OwnerVisit, { amount, model, price, terms }: Quote) {
       [words.held, sum],
       [words.answers, model],
       [words.tokenPrice, describeTextPrice(visit, price).join('; ')],
+      [words.minimum, format.rub(TEXT_MINIMUM)],
+    ] as const;
+  }
+  if (tokenPrice !== undefined) {
+    return [
+      [words.held, sum],
+      [words.tokenPrice, words.perMillion(format.rubExact(tokenPrice))],
       [words.minimum, format.rub(TEXT_MINIMUM)],
     ] as const;
   }

@@ -1,15 +1,18 @@
 // The price of a playground call; nothing is sent. Read by the parsers of lib/api, so that the quote is what the API
 // would charge.
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseEmbedding, refuseUnsuitable } from '../../api/embedding-request.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { fault } from '../../base/faults.ts';
+import { computeEmbeddingHold } from '../../calls/embeddings/engine.ts';
+import { estimateInputs } from '../../calls/embeddings/estimate.ts';
 import { chooseModel } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import { computeHold, listCacheWrites } from '../../calls/text/hold.ts';
 import { listVisionModels } from '../../calls/text/vision.ts';
 import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { findEditModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
+import { findEditModel, findEmbeddingModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
@@ -19,12 +22,14 @@ import { buildRequestBody, IMAGE_FIELD, type PlaygroundForm } from './fields.ts'
 import { attachImages } from './images.ts';
 
 export interface Quote {
-  /** What is held for text, and charged for the rest. */
+  /** What is held for text and embeddings, and charged for the rest. */
   readonly amount: Micro;
   /** The model that would answer. */
   readonly model: string;
   /** Text only. */
   readonly price?: TextPrice;
+  /** Embeddings only, for 1M tokens. */
+  readonly tokenPrice?: Micro;
   /** Video only. */
   readonly terms?: VideoTerms;
 }
@@ -47,6 +52,13 @@ export async function quoteCall(
       const amount = computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) });
       const answering = input.imageCount > 0 ? findVisionModel(catalog, model, limits) : model;
       return { amount, model: answering.id, price: model.price };
+    }
+    case 'embedding': {
+      const request = parseEmbedding(buildRequestBody(input));
+      const model = findEmbeddingModel(catalog, request.model, limits);
+      refuseUnsuitable(model, request);
+      const amount = computeEmbeddingHold(model, await estimateInputs(request));
+      return { amount, model: model.id, tokenPrice: model.price.input };
     }
     case 'image': {
       const model = (input.imageCount > 0 ? findEditModel : findImageModel)(catalog, input.model);

@@ -6,9 +6,9 @@ export const SAMPLE_LANGUAGES = ['curl', 'python', 'js'] as const;
 type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number];
 
 /** With images, a text call reads them, an image call edits them, and a video starts from one. */
-const TASKS = ['text', 'image', 'video', 'vision', 'edit', 'motion'] as const;
+const TASKS = ['text', 'embedding', 'image', 'video', 'vision', 'edit', 'motion'] as const;
 type Task = (typeof TASKS)[number];
-const TASK_WITH_IMAGES = { text: 'vision', image: 'edit', video: 'motion' } as const;
+const TASK_WITH_IMAGES = { text: 'vision', embedding: 'embedding', image: 'edit', video: 'motion' } as const;
 
 const read = (task: Task, language: SampleLanguage) =>
   readFileSync(new URL(`../samples/${task}-${language}.txt`, import.meta.url), 'utf8').trimEnd();
