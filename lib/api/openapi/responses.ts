@@ -3,7 +3,14 @@ import { describeFields } from '../dialects/fields.ts';
 import { RESPONSES_IGNORED_FIELDS, responsesFields } from '../dialects/responses/schema.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import { BILLING_EXAMPLE, GENERATING_STATUSES, IDEMPOTENCY_KEY, responsesUsageSchema, withRouting } from './text.ts';
+import {
+  BILLING_EXAMPLE,
+  GENERATING_STATUSES,
+  IDEMPOTENCY_KEY,
+  responsesUsageSchema,
+  SESSION_ID,
+  withRouting,
+} from './text.ts';
 
 const STATUS = choice(['in_progress', 'completed', 'incomplete']);
 const ITEM_ID = text('Its name within the response.');
@@ -236,7 +243,7 @@ const OPERATION: Json = {
   description:
     'Same models, prices and limits as `POST /api/v1/messages`, in the responses format. Nothing is stored: each request ' +
     'has the whole conversation in `input`.',
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: [IDEMPOTENCY_KEY, SESSION_ID],
   requestBody: {
     required: true,
     content: json(ref('ResponseRequest'), {

@@ -58,6 +58,7 @@ export class TextAnswer<Out>
 {
   readonly terms: PaidCall<unknown>['terms'];
   deadline = 0;
+  #startedAt = 0;
   readonly #options: TextAnswerOptions<Out>;
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
@@ -109,7 +110,8 @@ export class TextAnswer<Out>
   ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
     output.open();
-    this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
+    this.#startedAt = performance.now();
+    this.deadline = this.#startedAt + engine.timeouts.totalTimeoutMs;
     const asking = askRoutes(this);
     return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
   }
@@ -155,6 +157,9 @@ export class TextAnswer<Out>
           estimateTokens,
           images: estimate.images,
         },
+        ...(conversation !== undefined && {
+          promptAsBilled: (counted) => this.#forgiveMove({ ...counted, output: 0 }),
+        }),
         stops: request.stops && { strings: request.stops, isCovered: () => this.#isCovered() },
         extra: engine.transforms ?? [],
         delivery: {
@@ -218,22 +223,32 @@ export class TextAnswer<Out>
     }
     const answered = this.#asked?.model;
     const facts = describeAnswer({ asked: request.model, billed: model.id, answered, smart, ending });
-    const { tokens, moved } = this.#forgiveMove(counted);
+    const tokens = this.#forgiveMove(counted);
+    const moved = (tokens.cacheRead ?? 0) - (counted.cacheRead ?? 0);
+    this.#noteCached(counted);
     const usage = { ...nameTokens(tokens), ...(moved > 0 && { [MOVED_NAME]: moved }), ...facts };
     return { amount: textCost(model.price, tokens), usage, bill: tokens };
   }
 
   /** What the gateway's own move of a conversation makes a vendor count anew is charged as if it had been read. */
-  #forgiveMove(counted: Tokens): { readonly tokens: Tokens; readonly moved: number } {
-    const { price } = this.#options.model;
-    const { cachedPrompts } = this.#options.engine;
-    const { conversation, key } = this.#asked ?? {};
-    if (conversation === undefined) return { tokens: counted, moved: 0 };
-    const place = `${key} ${this.#attempt?.keyId}`;
-    const asRead = countAsRead(counted, cachedPrompts.countLost(conversation, place));
-    cachedPrompts.note(conversation, place, counted);
-    if (textCost(price, asRead) >= textCost(price, counted)) return { tokens: counted, moved: 0 };
-    return { tokens: asRead, moved: (asRead.cacheRead ?? 0) - (counted.cacheRead ?? 0) };
+  #forgiveMove(counted: Tokens): Tokens {
+    const { model, engine } = this.#options;
+    const conversation = this.#asked?.conversation;
+    if (conversation === undefined) return counted;
+    const lost = engine.cachedPrompts.countLost(conversation, this.#place, this.#startedAt);
+    if (lost === 0) return counted;
+    const asRead = countAsRead(counted, lost);
+    return textCost(model.price, asRead) < textCost(model.price, counted) ? asRead : counted;
+  }
+
+  #noteCached(counted: Tokens): void {
+    const conversation = this.#asked?.conversation;
+    if (conversation !== undefined) this.#options.engine.cachedPrompts.note(conversation, this.#place, counted);
+  }
+
+  /** Where the vendor's cache is. */
+  get #place(): string {
+    return `${this.#asked?.key} ${this.#attempt?.keyId}`;
   }
 
   /** What the output still has to write of a paid answer. */

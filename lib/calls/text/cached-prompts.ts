@@ -5,8 +5,11 @@ import type { Tokens } from '../../money/price.ts';
 export interface CachedPrompts {
   /** Notes what a call at this place, a route with a key, has left in the vendor's cache. */
   note(conversation: string, place: string, counted: Tokens): void;
-  /** The tokens that a call would have read in the place where its conversation was; 0 if it stayed there. */
-  countLost(conversation: string, place: string): number;
+  /**
+   * The tokens that a call would have read in the place where its conversation was, had it begun there at that time, on
+   * the clock of `performance.now()`; 0 if it stayed there.
+   */
+  countLost(conversation: string, place: string, at: number): number;
 }
 
 interface CachedPrompt {
@@ -36,9 +39,9 @@ export function createCachedPrompts(now: () => number = () => performance.now())
       prompts.set(conversation, { place, tokens, until: kept });
       if (prompts.size > CONVERSATIONS_MAX) prompts.delete(prompts.keys().next().value as string);
     },
-    countLost(conversation, place) {
+    countLost(conversation, place, at) {
       const prompt = prompts.get(conversation);
-      return prompt && prompt.place !== place && prompt.until > now() ? prompt.tokens : 0;
+      return prompt && prompt.place !== place && prompt.until > at ? prompt.tokens : 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 // The way of a text answer: the one list of what happens to its parts, in order.
 import { createGuard, type Guard, type GuardOptions } from '../../stream/guard.ts';
-import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
+import { createMeter, type Meter, type MeterOptions, type PromptUsage } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
@@ -19,6 +19,8 @@ export interface TextPipelineOptions<Out> {
   readonly stops?: StopsOptions | undefined;
   readonly extra: readonly CreateTransform[];
   readonly delivery: Omit<DeliveryOptions, 'prompt'>;
+  /** The prompt as it is billed, where that is not as it is counted. */
+  readonly promptAsBilled?: ((counted: PromptUsage) => PromptUsage) | undefined;
   readonly output: TextOutput<Out>;
 }
 
@@ -35,7 +37,9 @@ export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): Text
   const guard = createGuard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
-  const delivery = createDelivery({ ...options.delivery, prompt: () => meter.promptSoFar() });
+  const { promptAsBilled } = options;
+  const prompt = () => promptAsBilled?.(meter.promptSoFar()) ?? meter.promptSoFar();
+  const delivery = createDelivery({ ...options.delivery, prompt });
   const transforms = [
     createProgress(options.progress),
     guard,

@@ -12,34 +12,36 @@ describe('cached prompts of conversations', () => {
     prompts = createCachedPrompts(() => now);
   });
 
+  const countLost = (conversation: string, place: string) => prompts.countLost(conversation, place, now);
+
   it('are lost elsewhere, as much as was read and written there last', () => {
     prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
-    expect([prompts.countLost('c', 'one'), prompts.countLost('c', 'two')]).to.deep.equal([0, 100]);
+    expect([countLost('c', 'one'), countLost('c', 'two')]).to.deep.equal([0, 100]);
     prompts.note('c', 'one', { input: 5, cacheRead: 100, cacheWrite: 20, cacheWrite1h: 3, output: 1 });
-    expect(prompts.countLost('c', 'two')).to.equal(123);
-    expect(prompts.countLost('d', 'two')).to.equal(0);
+    expect(countLost('c', 'two')).to.equal(123);
+    expect(countLost('d', 'two')).to.equal(0);
   });
 
   it('are where the last call left something', () => {
     prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
     prompts.note('c', 'two', { input: 105, output: 1 });
-    expect(prompts.countLost('c', 'two')).to.equal(100);
+    expect(countLost('c', 'two')).to.equal(100);
     prompts.note('c', 'two', { input: 5, cacheRead: 90, output: 1 });
-    expect([prompts.countLost('c', 'two'), prompts.countLost('c', 'one')]).to.deep.equal([0, 90]);
+    expect([countLost('c', 'two'), countLost('c', 'one')]).to.deep.equal([0, 90]);
   });
 
   it('are lost to nobody after five minutes, or an hour, without a call', () => {
     prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
     now += 5 * MINUTE_MS - 1;
-    expect(prompts.countLost('c', 'two')).to.equal(100);
+    expect(countLost('c', 'two')).to.equal(100);
     now += 1;
-    expect(prompts.countLost('c', 'two')).to.equal(0);
+    expect(countLost('c', 'two')).to.equal(0);
     prompts.note('c', 'one', { input: 5, cacheWrite1h: 100, output: 1 });
     now += 50 * MINUTE_MS;
     prompts.note('c', 'one', { input: 5, cacheRead: 100, output: 1 });
-    expect(prompts.countLost('c', 'two')).to.equal(100);
+    expect(countLost('c', 'two')).to.equal(100);
     now += 10 * MINUTE_MS;
-    expect(prompts.countLost('c', 'two')).to.equal(0);
+    expect(countLost('c', 'two')).to.equal(0);
   });
 
   it('are forgotten, those first that were not used for longest', () => {
@@ -47,7 +49,7 @@ describe('cached prompts of conversations', () => {
     prompts.note('second', 'one', { input: 5, cacheWrite: 7, output: 1 });
     prompts.note('first', 'one', { input: 5, cacheRead: 7, output: 1 });
     for (let at = 0; at < 9_999; at += 1) prompts.note(`c${at}`, 'one', { input: 5, cacheWrite: 7, output: 1 });
-    expect([prompts.countLost('first', 'two'), prompts.countLost('second', 'two')]).to.deep.equal([7, 0]);
+    expect([countLost('first', 'two'), countLost('second', 'two')]).to.deep.equal([7, 0]);
   });
 });
 
