@@ -50,7 +50,9 @@ const CHOICES = new Map([
 ]);
 
 /** The fields of a request as a client of each dialect writes them. */
-export const CLIENTS: Readonly<Record<'message' | 'chat', (talk: Talk) => object>> = {
+export type ToolDialect = 'message' | 'chat' | 'responses';
+
+export const CLIENTS: Readonly<Record<ToolDialect, (talk: Talk) => object>> = {
   message: ({ prompt, turns, tools, choice, single }) => ({
     messages: [
       { role: 'user', content: prompt },
@@ -112,6 +114,29 @@ export const CLIENTS: Readonly<Record<'message' | 'chat', (talk: Talk) => object
     tool_choice: CHOICES.get(choice) ?? { type: 'function', function: { name: choice } },
     ...(single && { parallel_tool_calls: false }),
   }),
+  responses: ({ prompt, turns, tools, choice, single }) => ({
+    input: [
+      { type: 'message', role: 'user', content: prompt },
+      ...turns.flatMap(({ text, calls, results }) => [
+        ...(text === '' ? [] : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }]),
+        ...calls.map(({ id, name, json }) => ({ type: 'function_call', call_id: id, name, arguments: json })),
+        ...results.map(({ text: said, pictures }, at) => ({
+          type: 'function_call_output',
+          call_id: calls[at]?.id,
+          output: [
+            { type: 'input_text', text: said },
+            ...times(pictures, { type: 'input_image', image_url: `data:image/png;base64,${BASE64}` }),
+          ],
+        })),
+      ]),
+    ],
+    tools: [
+      { type: 'web_search' },
+      ...tools.map(({ name, description, schema }) => ({ type: 'function', name, description, parameters: schema })),
+    ],
+    tool_choice: CHOICES.get(choice) ?? { type: 'function', name: choice },
+    ...(single && { parallel_tool_calls: false }),
+  }),
 };
 
 /** What an upstream understood of a request, in one form for all kinds. */
@@ -146,7 +171,7 @@ function collectTurns() {
   };
 }
 
-const joinText = (content: Json): string =>
+export const joinText = (content: Json): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text = '' }: Json) => text).join('');
 
 /** Reads the body of a request as each kind of upstream does. */
@@ -322,73 +347,5 @@ export const SPEAKERS: Readonly<Record<keyof typeof UPSTREAMS, (spoken: Spoken) 
       ...parts.map((part) => sse({ candidates: [{ content: { role: 'model', parts: [part] } }], usageMetadata })),
       sse({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }], usageMetadata }),
     ].join('');
-  },
-};
-
-/** What a client of each dialect got. */
-export interface Heard {
-  readonly text: string;
-  readonly calls: readonly Call[];
-  readonly reason: string;
-}
-
-export const LISTENERS: Readonly<
-  Record<'message' | 'chat', { reply(body: Json): Heard; stream(events: readonly { readonly data: Json }[]): Heard }>
-> = {
-  message: {
-    reply: ({ content, stop_reason: reason }) => ({
-      text: joinText(content.filter(({ type }: Json) => type === 'text')),
-      calls: content.flatMap((block: Json) =>
-        block.type === 'tool_use' ? [{ id: block.id, name: block.name, json: JSON.stringify(block.input) }] : [],
-      ),
-      reason,
-    }),
-    stream(events) {
-      const blocks: { type: string; text: string; id: string; name: string; isOpen: boolean }[] = [];
-      let reason = '';
-      for (const { data } of events) {
-        const open = blocks[data.index];
-        if (data.type === 'content_block_start') {
-          if (data.index !== blocks.length || blocks.some(({ isOpen }) => isOpen)) throw new Error('blocks overlap');
-          blocks.push({ text: '', ...data.content_block, isOpen: true });
-        } else if (data.type === 'content_block_delta') {
-          if (!open?.isOpen) throw new Error('a delta outside its block');
-          open.text += open.type === 'text' ? data.delta.text : data.delta.partial_json;
-        } else if (data.type === 'content_block_stop' && open) open.isOpen = false;
-        else if (data.type === 'message_delta') reason = data.delta.stop_reason;
-      }
-      return {
-        text: blocks.map(({ type, text }) => (type === 'text' ? text : '')).join(''),
-        calls: blocks.flatMap(({ type, id, name, text }) => (type === 'tool_use' ? [{ id, name, json: text }] : [])),
-        reason,
-      };
-    },
-  },
-  chat: {
-    reply: ({ choices: [{ message, finish_reason: reason }] }) => ({
-      text: message.content ?? '',
-      calls: (message.tool_calls ?? []).map((call: Json) => ({
-        id: call.id,
-        name: call.function.name,
-        json: call.function.arguments,
-      })),
-      reason,
-    }),
-    stream(events) {
-      let text = '';
-      let reason = '';
-      const calls: { id: string; name: string; json: string }[] = [];
-      for (const { data } of events) {
-        const [choice] = data === '[DONE]' ? [] : data.choices;
-        if (!choice) continue;
-        text += choice.delta.content ?? '';
-        reason = choice.finish_reason ?? reason;
-        for (const { index, id, function: called } of choice.delta.tool_calls ?? []) {
-          calls[index] ??= { id, name: called.name, json: '' };
-          (calls[index] as { json: string }).json += called.arguments;
-        }
-      }
-      return { text, calls, reason };
-    },
   },
 };

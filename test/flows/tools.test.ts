@@ -1,15 +1,20 @@
 // Calls of tools on their way: each dialect over each kind of upstream, without loss, however they are cut.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { type Call, CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, type Turn, UPSTREAMS } from './tool-wire.ts';
+import { LISTENERS } from './tool-listeners.ts';
+import { type Call, CLIENTS, SPEAKERS, type Spoken, type Talk, type Turn, UPSTREAMS } from './tool-wire.ts';
 import { readResponses, speakResponses } from './tool-wire-responses.ts';
 
-const PATHS = { message: MESSAGES, chat: CHAT } as const;
-const REASONS = { message: ['end_turn', 'tool_use'], chat: ['stop', 'tool_calls'] } as const;
+const PATHS = { message: MESSAGES, chat: CHAT, responses: RESPONSES } as const;
+const REASONS = {
+  message: ['end_turn', 'tool_use'],
+  chat: ['stop', 'tool_calls'],
+  responses: ['completed', 'completed'],
+} as const;
 const PLUGINS = {
   chat: 'openai-compatible',
   message: 'anthropic',
@@ -166,7 +171,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
       }
     });
 
-    for (const dialect of ['message', 'chat'] as const) {
+    for (const dialect of ['message', 'chat', 'responses'] as const) {
       it(`sends any ${dialect}-style history whole`, async () => {
         speak({ text: ['ok'], calls: [] });
         await fc.assert(
@@ -213,7 +218,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
           expect(LISTENERS[dialect].stream(parseEvents(streamed.text)).calls[0]?.json).to.equal(BROKEN);
           const { json: whole } = await ask(dialect, tools);
           const [call] = LISTENERS[dialect].reply(whole).calls;
-          expect(call?.json).to.equal(dialect === 'chat' ? BROKEN : JSON.stringify({ INVALID_JSON: BROKEN }));
+          expect(call?.json).to.equal(dialect === 'message' ? JSON.stringify({ INVALID_JSON: BROKEN }) : BROKEN);
         });
       }
 
