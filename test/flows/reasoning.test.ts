@@ -1,6 +1,6 @@
 // The reasoning of a model: delivered to those who ask for it, and given back to the upstream that wrote it.
 import { expect } from 'chai';
-import { ask, CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import { ask, CHAT, MESSAGES, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -47,6 +47,30 @@ function chatAnswer(): string {
   ].join('');
 }
 
+/** The item of the upstream goes back as it came. */
+const THOUGHT = {
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: [
+    { type: 'summary_text', text: 'Let me' },
+    { type: 'summary_text', text: 'think.' },
+  ],
+  encrypted_content: 'Z0FBQUE=',
+};
+
+function responsesAnswer(): string {
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{"at":1}' };
+  const usage = { input_tokens: 20, output_tokens: 30, total_tokens: 50 };
+  return [
+    event('response.created', { response: { id: 'up_1', model: 'm' } }),
+    event('response.output_item.added', { output_index: 0, item: { ...THOUGHT, summary: [] } }),
+    event('response.reasoning_summary_text.delta', { output_index: 0, summary_index: 0, delta: 'Let me' }),
+    event('response.output_item.done', { output_index: 0, item: THOUGHT }),
+    event('response.output_item.done', { output_index: 1, item: call }),
+    event('response.completed', { response: { id: 'up_1', status: 'completed', output: [THOUGHT, call], usage } }),
+  ].join('');
+}
+
 const LOOK = { type: 'object', properties: {} };
 const THINKING = { type: 'enabled', budget_tokens: 2048 };
 const OF_MESSAGES = {
@@ -80,9 +104,10 @@ describe('reasoning', () => {
             plugin: 'anthropic',
             settings: { baseUrl: upstream.url, apiKey: 'secret', thinking: 'budget' },
           },
+          responses: { plugin: 'openai-responses', settings: { baseUrl: `${upstream.url}/v1`, apiKey: 'secret' } },
           chat: { plugin: 'openai-compatible', settings: { baseUrl: `${upstream.url}/v1`, apiKey: 'secret' } },
         },
-        models: [model('messages'), model('chat')],
+        models: [model('messages'), model('chat'), model('responses')],
       },
     });
     account = await gateway.account();
@@ -202,6 +227,68 @@ describe('reasoning', () => {
     const { reply } = await call(CHAT, ask('hi', { model: 'chat', reasoning: { exclude: true } }), chatAnswer());
     expect(reply.json.choices[0].message).to.deep.equal({ role: 'assistant', content: 'Here.' });
     expect(reply.json.usage.completion_tokens).to.equal(30);
+  });
+
+  describe('in the responses dialect', () => {
+    /** The items of an answer, and what the upstream is asked when they come back with the results of their calls. */
+    async function goRound(model: string, answer: string, stream: boolean) {
+      const tools = [{ type: 'function', name: 'look', parameters: LOOK }];
+      const body = { model, max_output_tokens: 4096, reasoning: { effort: 'high' }, tools, stream };
+      const first = await call(RESPONSES, { ...body, input: 'hi' }, answer);
+      const response = stream ? parseEvents(first.reply.text).at(-1)?.data.response : first.reply.json;
+      const calls = response.output.filter(({ type }: { type: string }) => type === 'function_call');
+      const results = calls.map(({ call_id: id }: { call_id: string }) => ({
+        type: 'function_call_output',
+        call_id: id,
+        output: 'seen',
+      }));
+      const input = [
+        { role: 'user', content: 'hi' },
+        ...response.output,
+        ...results,
+        { role: 'user', content: 'go on' },
+      ];
+      const next = await call(RESPONSES, { ...body, input }, answer);
+      return { output: response.output as Record<string, unknown>[], asked: next.asked };
+    }
+
+    for (const stream of [false, true]) {
+      const how = stream ? ', streamed' : '';
+
+      it(`goes round over a messages upstream${how}`, async () => {
+        const { output, asked } = await goRound('messages', messagesAnswer(), stream);
+        expect(output.map(({ type }) => type)).to.deep.equal(['reasoning', 'reasoning', 'message', 'function_call']);
+        expect(output[0]).to.deep.include({
+          summary: [{ type: 'summary_text', text: 'Let me think.' }],
+          encrypted_content: 'messages:c2lnbmVk',
+        });
+        expect(output[1]).to.deep.include({ summary: [], encrypted_content: 'redacted:messages:ZGF0YQ==' });
+        expect((asked.messages as { content: unknown }[])[1]?.content).to.deep.equal(CONTENT);
+      });
+
+      it(`goes round over a responses upstream${how}, item by item`, async () => {
+        const { output, asked } = await goRound('responses', responsesAnswer(), stream);
+        expect(output.map(({ type }) => type)).to.deep.equal(['reasoning', 'function_call']);
+        expect(output[0]).to.deep.include({ summary: [{ type: 'summary_text', text: 'Let me\n\nthink.' }] });
+        expect((asked.input as unknown[])[1]).to.deep.equal(THOUGHT);
+      });
+
+      it(`comes over a chat upstream${how} with nothing but its text to give back`, async () => {
+        const { output, asked } = await goRound('chat', chatAnswer(), stream);
+        expect(output[0]).to.deep.include({
+          summary: [{ type: 'summary_text', text: 'Let me think.' }],
+          encrypted_content: 'text:',
+        });
+        expect((asked.messages as unknown[])[1]).to.deep.equal({ role: 'assistant', content: 'Here.' });
+      });
+
+      it(`is dropped whole where another format wrote it${how}`, async () => {
+        const { output } = await goRound('messages', messagesAnswer(), stream);
+        const input = [{ role: 'user', content: 'hi' }, ...output.slice(0, 3), { role: 'user', content: 'go on' }];
+        const other = await call(RESPONSES, { model: 'responses', input }, responsesAnswer());
+        expect(JSON.stringify(other.asked.input)).not.to.contain('think').and.not.to.contain('c2lnbmVk');
+      });
+    }
   });
 
   it('is asked for in fields that are checked', async () => {

@@ -33,9 +33,13 @@ export function writeSignature({ format, value }: BlockState): string {
   return format === MESSAGES ? value : `${format}:${value}`;
 }
 
+/** In front of a state: its reasoning has no text that anybody may see. */
+const REDACTED = 'redacted:';
+
 /** What a reasoning item carries, as `readReasoningItem` reads it. */
-export function writeEncryptedContent(state: BlockState | undefined): string {
-  return state ? `${state.format}:${state.value}` : `${PLAIN}:`;
+export function writeEncryptedContent({ redacted, state }: Partial<DeliveredReasoning>): string {
+  if (!state) return `${PLAIN}:`;
+  return `${redacted ? REDACTED : ''}${state.format}:${state.value}`;
 }
 
 /** `{ type: "reasoning", summary: [{ text }], content?: [{ text }], encrypted_content }` */
@@ -48,8 +52,11 @@ export function readReasoningItem(
   }
   const said = readParagraphs(content, `${field}.content`);
   const text = said === '' ? readParagraphs(summary, `${field}.summary`) : said;
-  const state = encrypted ? readState(encrypted, RESPONSES) : undefined;
-  return { type: 'reasoning', text, ...(state && state.format !== PLAIN && { state }) };
+  if (!encrypted) return { type: 'reasoning', text };
+  const redacted = encrypted.startsWith(REDACTED);
+  const state = readState(redacted ? encrypted.slice(REDACTED.length) : encrypted, RESPONSES);
+  if (state.format === PLAIN) return { type: 'reasoning', text };
+  return { type: 'reasoning', text, ...(redacted && { redacted }), state };
 }
 
 function readParagraphs(parts: unknown, field: string): string {

@@ -55,7 +55,13 @@ export function writeItem(item: ItemOf, { status, text, state }: ItemContent): o
   }
   if (block.type === 'reasoning') {
     const summary = text === '' ? [] : [writeSummary(text)];
-    return { id, type: 'reasoning', summary, ...(!isBegun && { encrypted_content: writeEncryptedContent(state) }) };
+    const { redacted } = block;
+    return {
+      id,
+      type: 'reasoning',
+      summary,
+      ...(!isBegun && { encrypted_content: writeEncryptedContent({ redacted, state }) }),
+    };
   }
   const { name, namespace, isCustom } = findToolName(block, names);
   const called = { call_id: toWireId(block), name, ...(namespace !== undefined && { namespace }) };

@@ -146,7 +146,7 @@ describe('response events', () => {
     const state: StreamPart = { type: 'block-state', index: 0, state: { format: 'responses', value: '{"id":"x"}' } };
     const events = eventsOf([START, redacted, state, end(0), FINISH, BILLING]);
     expect(typesOf(events.slice(2, -1))).to.deep.equal(['response.output_item.added', 'response.output_item.done']);
-    expect(events[3].item).to.deep.include({ summary: [], encrypted_content: 'responses:{"id":"x"}' });
+    expect(events[3].item).to.deep.include({ summary: [], encrypted_content: 'redacted:responses:{"id":"x"}' });
   });
 
   it('write the input of a custom tool as it arrives inside the arguments of a function', () => {
