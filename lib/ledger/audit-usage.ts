@@ -126,11 +126,13 @@ async function findArchiveCutoff({ archives }: Parts): Promise<number> {
   return Math.max(...list.map(({ before }) => before), Number.NEGATIVE_INFINITY);
 }
 
+/** One problem for all columns of an hour: only so many are listed for each wallet. */
 function compareHour(stored: UsageHour | undefined, counted: UsageHour | undefined, cutoff: number): string[] {
   const { hour, key, model, kind } = (stored ?? counted) as UsageHour;
   const has = stored ?? NO_USAGE;
   const wants = counted ?? NO_USAGE;
   const wrong = COUNT_NAMES.filter((name) => (hour >= cutoff ? has[name] !== wants[name] : has[name] < wants[name]));
   const name = `folded usage of ${new Date(hour).toISOString()}, ${key}, ${model}, ${kind}`;
-  return wrong.map((column) => `${name}: ${column} ${has[column]} instead of ${wants[column]}`);
+  const columns = wrong.map((column) => `${column} ${has[column]} instead of ${wants[column]}`);
+  return columns.length > 0 ? [`${name}: ${columns.join(', ')}`] : [];
 }

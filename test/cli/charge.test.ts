@@ -123,7 +123,7 @@ describe('cli charge', () => {
     expect(await refusedWith(2, account, '--from', '2026-02-02', '--to', '2026-02-01')).to.include('must be later');
     expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('Give a day such as');
     expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('Give a day such as');
-    expect(await refusedWith(2, account, '--kind', 'sound')).to.include('text, image, edit, video');
+    expect(await refusedWith(2, account, '--kind', 'sound')).to.include('text, embedding, image, edit, video');
     for (let twin = 0; twin < 2; twin += 1) await rig.json('account', 'create', '--name', 'twins');
     expect(await refusedWith(1, 'twins')).to.match(/Several accounts are called "twins": .*\(acc_\w+, acc_\w+\)/);
   });
