@@ -3,6 +3,7 @@ import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { styleAt } from './response-styles.ts';
+import { findUnserved } from './unserved-paths.ts';
 
 /** A route per path that refuses all other methods. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
@@ -29,7 +30,10 @@ export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRo
     options: { auth: false },
     handler: ({ path }) => {
       const read = readPath(path);
-      throw fault('not_found', read ? { hint: describeAllowed(path, read, publicUrl()) } : {});
+      const hint = read ? describeAllowed(path, read, publicUrl()) : findUnserved(path.slice(0, PATH_READ_MAX));
+      // Below an endpoint, its own envelope.
+      const isBelow = routes.some((route) => path.startsWith(`${route.path}/`));
+      throw fault('not_found', { ...(hint !== undefined && { hint }), ...(!isBelow && { everyDialect: true }) });
     },
   };
 }

@@ -26,6 +26,8 @@ interface Row {
 
 /** Values for the message of a fault; all of them are safe to show to a client. */
 export interface FaultDetail {
+  /** True if clients of any dialect may read it: its envelope has what each of them expects. */
+  readonly everyDialect?: true;
   /** A request field, as a path: `messages[0].role`. */
   readonly field?: string;
   /** What is wrong, or what would be right, as the end of a sentence. */

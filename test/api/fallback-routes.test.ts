@@ -123,13 +123,42 @@ describe('an unknown path', () => {
       '/api/v2/messages',
       '/api/v1/message',
       '/x/v1/messages',
-      '/v1/completions',
       '/api/v1/v1/files',
       `/${'/v1'.repeat(400)}/messages`,
     ]) {
       const { status, json } = await send(gateway.url + path, { body: {} });
-      expect([status, json.type, json.error.type]).to.deep.equal([404, 'error', 'not_found_error']);
+      expect([status, json.type, json.error.type, json.error.code]).to.deep.equal([
+        404,
+        'error',
+        'not_found_error',
+        'not_found',
+      ]);
       expect(json.error.message).to.equal('There is nothing at this path. See GET /openapi.json for the endpoints.');
+    }
+  });
+
+  const ALL = ['error', 'not_found'];
+
+  it('gets the endpoint to use instead where other services have one', async () => {
+    for (const [path, hint] of [
+      ['/v1/completions', /use POST \/api\/v1\/chat\/completions\.$/],
+      ['/api/v1/completions', /Prompts without messages are not served/],
+      ['/v1/complete', /chat\/completions\.$/],
+      ['/api/v1/responses/compact', /No response is stored|not compacted/],
+      ['/api/v1/messages/batches', /no batches: send each message to POST \/api\/v1\/messages/],
+      ['/api/v1/messages/batches/b_1/results', /no batches/],
+      ['/api/chat', /Use POST \/api\/v1\/chat\/completions\.$/],
+      ['/api/tags', /Use GET \/api\/v1\/models\.$/],
+      ['/api/v1beta/models/x:generateContent', /Use POST/],
+      ['/api/v1/images/variations', /images\/edits\.$/],
+      ['/api/v1/videos/vid_1', /videos\?id=/],
+      ['/api/v1/credits', /balance\.$/],
+    ] as const) {
+      const { status, json } = await send(gateway.url + path, { body: {} });
+      expect([status, json.error.type], path).to.deep.equal([404, 'not_found_error']);
+      // Below an endpoint in its own envelope, elsewhere in that of all.
+      if (!/\/(?:messages|responses|videos)\//.test(path)) expect([json.type, json.error.code]).to.deep.equal(ALL);
+      expect(json.error.message, path).to.match(hint);
     }
   });
 

@@ -1,6 +1,11 @@
 // What both envelopes say about a fault besides its message.
 import type { Fault } from '../../base/faults.ts';
 
+/** Whether the envelope has what clients of any dialect read. */
+export function isOfEveryDialect({ data }: Fault): boolean {
+  return data?.detail.everyDialect === true;
+}
+
 export function describeFault({ data }: Fault): object {
   return data?.errorCode === undefined ? {} : { details: { error_code: data.errorCode } };
 }
