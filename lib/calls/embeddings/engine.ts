@@ -140,7 +140,7 @@ function computeCost(
   const { tokens, doubt } = judgeCount(counted, estimate);
   if (doubt !== undefined) context.log.note({ doubt });
   if (counted !== undefined && doubt !== undefined) {
-    context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
+    context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by our own count');
   }
   return costOf(model, tokens);
 }

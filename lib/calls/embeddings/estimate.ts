@@ -55,8 +55,9 @@ interface CountedTokens {
   readonly doubt?: string;
 }
 
-/** What is billed. No input has no token, so a count of zero is none. */
+/** What is billed: a count up to the most that is believed. No input has no token, so a count of zero is none. */
 export function judgeCount(counted: number | undefined, { billed, max }: EmbeddingEstimate): CountedTokens {
-  const isBelieved = counted !== undefined && counted > 0 && counted <= max;
-  return isBelieved ? { tokens: counted } : { tokens: billed, doubt: `usage reported as input ${counted}` };
+  const doubt = `usage reported as input ${counted}`;
+  if (counted === undefined || !(counted > 0)) return { tokens: billed, doubt };
+  return counted > max ? { tokens: max, doubt } : { tokens: counted };
 }

@@ -32,7 +32,7 @@ describe('the estimate of inputs', () => {
   for (const [counted, tokens] of [
     [10, 10],
     [50, 50],
-    [51, 20],
+    [51, 50],
     [0, 20],
     [-1, 20],
     [Number.NaN, 20],
