@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ask, CHAT, findBilling, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const USAGE = { input: 7, output: 400 };
-const SECONDS = 4;
+const SECONDS = longer(1.5, 4);
 const PER_SECOND = 40;
 
 describe('a catalog that is edited under load', function () {
@@ -176,6 +177,7 @@ describe('a catalog that is edited under load', function () {
       const content = edit();
       writeFileSync(file(), typeof content === 'string' ? content : JSON.stringify(content));
       const calls = Array.from({ length: 5 }, () => call(true));
+      expect(await gateway.gateway.reload()).to.equal(false);
       await until(() => linesWith('not reloaded').length > before);
       const [line = '', ...more] = linesWith('not reloaded').slice(before);
       expect(JSON.parse(line).msg, name).to.match(says);
