@@ -16,6 +16,7 @@ import {
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
+import { longer } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -196,7 +197,7 @@ describe('a plugin that leaves errors unhandled', () => {
     return { sent, ended, text: () => read };
   }
 
-  for (const workers of ['1', '2']) {
+  for (const workers of longer(['2'], ['1', '2'])) {
     describe(`with ${workers === '1' ? 'one process' : 'workers'}`, () => {
       it('fails and refunds its own calls, and no others', async () => {
         await start({ WORKERS: workers });

@@ -163,6 +163,12 @@ interface LateJob {
   asked: number;
 }
 
+interface StartedJob {
+  readonly what: string;
+  readonly job: LateJob;
+  readonly id: string;
+}
+
 const completedKinds = (vendor: Vendor): [string, Pick<LateJob, 'late' | 'at'>][] =>
   [
     ...Object.entries(FILES).map(([name, late]) => [`${name} for the file`, { late, at: 'file' }] as const),
@@ -175,9 +181,10 @@ const completedKinds = (vendor: Vendor): [string, Pick<LateJob, 'late' | 'at'>][
 describe('videos that are completed before their file is there', () => {
   let server: Server;
   let gateway: TestGateway;
-  let account: TestAccount;
   const jobs = new Map<string, LateJob>();
   const names = Object.keys(VENDORS);
+  /** The jobs of all vendors run at the same time, as they mostly wait. */
+  let runs: readonly { readonly account: TestAccount; readonly started: readonly StartedJob[] }[];
 
   before(async () => {
     server = createServer(async (request, response) => {
@@ -187,13 +194,12 @@ describe('videos that are completed before their file is there', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     gateway = await startGateway({ catalog: catalogOf(), env: { VIDEO_POLL_MS: '10' } });
+    const accounts: TestAccount[] = [];
+    for (const _ of names) accounts.push(await gateway.account('100000'));
+    runs = await Promise.all(accounts.map(async (account, at) => ({ account, started: await startAll(account, at) })));
   });
-  beforeEach(async () => {
-    jobs.clear();
-    account = await gateway.account('100000');
-  });
-  afterEach(() => gateway.checkMoney());
   after(async () => {
+    await gateway.checkMoney();
     await gateway.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -241,34 +247,47 @@ describe('videos that are completed before their file is there', () => {
     return result?.path.test(url) ? 'result' : 'poll';
   }
 
-  async function run(model: string, id: string): Promise<string> {
+  async function start({ key }: TestAccount, model: string, id: string): Promise<string> {
     const body = { model, prompt: id, seconds: 5 };
-    const started = await send(gateway.url + VIDEOS, { key: account.key, body });
+    const started = await send(gateway.url + VIDEOS, { key, body });
     expect(started.status, started.text).to.equal(200);
-    const at = started.json.id;
-    await until(async () => ['completed', 'failed'].includes((await gateway.store.jobs.get(at))?.phase ?? ''), 30_000);
-    return (await gateway.store.jobs.get(at))?.phase ?? '';
+    return started.json.id;
+  }
+
+  function startAll(account: TestAccount, at: number): Promise<readonly StartedJob[]> {
+    const kinds = completedKinds(VENDORS[names[at] ?? ''] as Vendor);
+    return Promise.all(
+      kinds.map(async ([what, kind], index) => {
+        const job: LateJob = { ...kind, submissions: 0, polls: 0, asked: 0 };
+        const id = `job-${at * 100 + index}`;
+        jobs.set(id, job);
+        return { what, job, id: await start(account, `film-${at}`, id) };
+      }),
+    );
+  }
+
+  async function waitForEnd(id: string): Promise<string | undefined> {
+    const readPhase = async () => (await gateway.store.jobs.get(id))?.phase;
+    await until(async () => ['completed', 'failed', undefined].includes(await readPhase()), 50_000);
+    return readPhase();
   }
 
   for (const [at, name] of names.entries()) {
-    it(`are completed when it is: ${name}`, async () => {
-      const kinds = completedKinds(VENDORS[name] as Vendor);
-      const ended = kinds.map(async ([what, kind], index) => {
-        const job: LateJob = { ...kind, submissions: 0, polls: 0, asked: 0 };
-        jobs.set(`job-${at * 100 + index}`, job);
-        const phase = await run(`film-${at}`, `job-${at * 100 + index}`);
-        const { submissions, polls, asked } = job;
+    it(`completes them when it is: ${name}`, async () => {
+      const { account, started } = runs[at] as (typeof runs)[number];
+      for (const { what, job, id } of started) {
+        const phase = await waitForEnd(id);
+        const { submissions, polls, asked, late } = job;
         expect({ phase, submissions, asked }, what).to.deep.equal({
           phase: 'completed',
           submissions: 1,
           asked: TIMES + 1,
         });
         // A request whose connection breaks before it is answered is sent again on another one.
-        expect(polls, what).to.be.within(kind.late === cut ? TIMES : TIMES + 1, TIMES + 1);
-      });
-      await Promise.all(ended);
+        expect(polls, what).to.be.within(late === cut ? TIMES : TIMES + 1, TIMES + 1);
+      }
       const { avail, charged } = await gateway.wallet(account);
-      expect([charged, avail]).to.deep.equal([5_000_000n * BigInt(kinds.length), 100_000_000_000n - charged]);
+      expect([charged, avail]).to.deep.equal([5_000_000n * BigInt(started.length), 100_000_000_000n - charged]);
     });
   }
 });

@@ -149,8 +149,8 @@ function suite(kind: StoreKind): void {
       const payment = await stage.order(service);
       expect([payment.phase, stage.bank.payments.size]).to.deep.equal(['created', 1]);
       stage.bank.hook = () => undefined;
+      await stage.letTimePass();
       service.payments.start();
-      stage.aheadMs = 10_000;
       await until(async () => (await stage.payment(payment.id)).phase === 'pending', 10_000);
       expect(stage.bank.payments.size).to.equal(1);
       expect((await stage.payment(payment.id)).payUrl).to.match(/^https/);
@@ -181,6 +181,7 @@ function suite(kind: StoreKind): void {
       stage.bank.pay(lost.id);
       const before = stage.bank.asked.get('start');
       stage.aheadMs = 25 * HOUR_MS;
+      await stage.letTimePass();
       service.payments.start();
       await until(async () => (await stage.payment(lost.id)).phase === 'credited', 10_000);
       await until(async () => (await stage.payment(never.id)).phase === 'failed', 10_000);
