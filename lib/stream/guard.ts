@@ -88,6 +88,8 @@ class AnswerGuard implements Guard {
   /** Ours: consecutive texts are one block, whose end is known only when something else follows. */
   #block = -1;
   #open: Block['type'] | undefined;
+  /** For our open block: a refusal is not the continuation of a text. */
+  #isRefusal = false;
   #hasTools = false;
   /** For our open block. */
   #hasText = false;
@@ -272,7 +274,9 @@ class AnswerGuard implements Guard {
   #serve({ index, block, text, state, isEnded }: WaitingBlock): void {
     this.#served = index;
     this.#waitingCharacters -= text.length;
-    if (!(block.type === 'text' && this.#open === 'text')) {
+    const isRefusal = block.type === 'text' && block.refusal === true;
+    if (!(block.type === 'text' && this.#open === 'text' && isRefusal === this.#isRefusal)) {
+      this.#isRefusal = isRefusal;
       this.#closeOurs();
       this.#block += 1;
       this.#open = block.type;

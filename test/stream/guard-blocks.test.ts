@@ -58,6 +58,36 @@ describe('guard', () => {
       ]);
     });
 
+    it('keep a refusal apart from the texts around it', () => {
+      const refusal = (index: number) =>
+        ({ type: 'block-start', index, block: { type: 'text', refusal: true } }) as const;
+      const parts = [
+        START,
+        begin(0),
+        delta('a'),
+        close(0),
+        refusal(1),
+        delta('b', 1),
+        close(1),
+        refusal(2),
+        delta('c', 2),
+      ];
+      expect(pass([[...parts, close(2), begin(3), delta('d', 3), close(3), FINISH]])).to.deep.equal([
+        START,
+        OPEN,
+        delta('a'),
+        CLOSE,
+        refusal(1),
+        delta('b', 1),
+        delta('c', 1),
+        close(1),
+        begin(2),
+        delta('d', 2),
+        close(2),
+        FINISH,
+      ]);
+    });
+
     it('may not wait for ever', () => {
       const guard = createGuard();
       const long = 'x'.repeat(1024 * 1024);

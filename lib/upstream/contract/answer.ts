@@ -28,6 +28,8 @@ export interface AnswerWriter {
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
   /** A fragment of text. */
   text(text: string, block?: unknown): void;
+  /** A fragment of the text with which the model declines to answer, where the vendor marks it as such. */
+  refusal(text: string, block?: unknown): void;
   /** A fragment of the model's reasoning; `''` starts a block that may stay without text. */
   reasoning(text: string, block?: unknown, kind?: { readonly redacted?: boolean }): void;
   /**

@@ -30,6 +30,7 @@ type Counts = { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] };
 /** The names of blocks that the reader does not name. */
 const TEXT = Symbol('text');
 const REASONING = Symbol('reasoning');
+const REFUSAL = Symbol('refusal');
 
 /** The format of a state that only the upstream's own plugin reads. */
 export const PLUGIN_STATE = 'plugin';
@@ -78,26 +79,30 @@ export class Writer implements AnswerWriter {
     if (text === '') return;
     const last = this.#last;
     const isOpen = last !== undefined && last.name === name && last.type === 'text';
-    this.#write(isOpen ? last : this.#enter('text', name), text);
+    this.#write(isOpen ? last : this.#enter(TEXT_BLOCK, name), text);
+  }
+
+  refusal(text: string, name: unknown = REFUSAL): void {
+    if (text !== '') this.#write(this.#enter(REFUSAL_BLOCK, name), text);
   }
 
   reasoning(text: string, name: unknown = REASONING, { redacted = false }: { readonly redacted?: boolean } = {}): void {
-    const block = this.#enter('reasoning', name, redacted);
+    const block = this.#enter(redacted ? REDACTED_BLOCK : REASONING_BLOCK, name);
     if (text !== '') this.#write(block, text);
   }
 
   state(state: BlockState, name: unknown = REASONING): void {
-    const { index } = this.#enter('reasoning', name);
+    const { index } = this.#enter(REASONING_BLOCK, name);
     this.#parts.push({ type: 'block-state', index, state });
   }
 
   /** The open block of this name, or a new one; texts and reasoning before it end, and so do calls that are whole. */
-  #enter(type: 'text' | 'reasoning', name: unknown, redacted = false): OpenBlock {
-    const open = this.#blocks.find((block) => block.name === name && block.type === type);
+  #enter(fresh: Block, name: unknown): OpenBlock {
+    const open = this.#blocks.find((block) => block.name === name && block.type === fresh.type);
     if (open) return this.#note(open);
     this.#endTexts();
     this.#endWholeCalls();
-    const block = this.#open(type === 'text' ? TEXT_BLOCK : redacted ? REDACTED_BLOCK : REASONING_BLOCK, name);
+    const block = this.#open(fresh, name);
     // An array that is pushed to takes 128 bytes more of every open stream.
     this.#blocks = [...this.#blocks, block];
     return block;
@@ -295,6 +300,7 @@ function isLowSurrogate(code: number): boolean {
 }
 
 const TEXT_BLOCK: Block = { type: 'text' };
+const REFUSAL_BLOCK: Block = { type: 'text', refusal: true };
 const REASONING_BLOCK: Block = { type: 'reasoning' };
 const REDACTED_BLOCK: Block = { type: 'reasoning', redacted: true };
 

@@ -174,7 +174,9 @@ export class ChatReply implements AnswerReader {
   #takeRefusal(text: string, out: AnswerWriter): void {
     if (text === '') return;
     this.#isRefused = true;
-    this.#append(text, out);
+    this.#chars += text.length;
+    this.#details?.flush(out);
+    out.refusal(text);
   }
 
   #finish(reason: FinishReason, word: unknown, out: AnswerWriter): void {

@@ -69,8 +69,10 @@ export class Item {
     if (typeof delta !== 'string') return;
     const part = this.#partAt(at);
     part.add(delta);
-    this.isRefused ||= kind === 'refusal' && delta !== '';
-    out.text(delta, part);
+    if (kind === 'refusal') {
+      this.isRefused ||= delta !== '';
+      out.refusal(delta, part);
+    } else out.text(delta, part);
   }
 
   completeText(event: JsonObject, kind: string, out: AnswerWriter): void {
