@@ -187,6 +187,26 @@ describe('the shipped catalog', () => {
     }
   });
 
+  it('states the facts of every embedding model, and takes tokens only where they are those of its vendor', async () => {
+    const env = Object.assign({}, ...ROWS.map((row) => row.env));
+    const [{ models }] = await load(env);
+    const found = models.flatMap((model) =>
+      model.type === 'embedding' && model.provider !== 'Sandbox' ? [model] : [],
+    );
+    expect(found.map(({ id }) => id)).to.include.members([
+      'text-embedding-3-small',
+      'text-embedding-3-large',
+      'gemini-embedding-001',
+      'mistral-embed',
+    ]);
+    for (const { id, dimensions, context } of found) {
+      expect(dimensions?.default, id).to.be.a('number');
+      expect(context, id).to.be.a('number');
+    }
+    const takingTokens = found.filter(({ tokens }) => tokens).map(({ provider }) => provider);
+    expect([...new Set(takingTokens)]).to.deep.equal(['OpenAI']);
+  });
+
   for (const { env, smart, vision, image, edit, videos = {} } of ROWS) {
     describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
       let catalog: Catalog;

@@ -1,8 +1,9 @@
 // What decides about a call for embeddings before and around it: the order of checks, limits of keys, edits of the catalog,
 // a service that stops.
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { ask, CHAT, type Reply, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -116,6 +117,28 @@ describe('the rules of embeddings', () => {
     );
     const wallet = await store.ledger.wallet(account.id);
     expect(wallet).to.include({ held: 0n, charged: 0n });
+  });
+
+  it('drop a client that reads nothing of a long reply, which is paid', async () => {
+    await open({ CLIENT_STALL_MS: '1000' });
+    const vector = Array.from({ length: 4000 }, (_, at) => Math.sin(at));
+    upstream.behave(embedAnswer({ vectors: Array(400).fill(vector) }));
+    const sent = request(gateway.url + EMBEDDINGS, {
+      method: 'POST',
+      agent: false,
+      headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
+    });
+    sent.end(JSON.stringify({ model: 'embed-open', input: Array(400).fill('x') }));
+    const response = await readHead(sent);
+    response.pause();
+    const closed = new Promise<void>((resolve) => response.once('close', resolve).once('error', () => resolve()));
+    await until(async () => (await gateway.wallet(account)).charged === MINIMUM);
+    // Its memory is free again once it is dropped.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    response.resume();
+    await closed;
+    expect(response.complete).to.equal(false);
+    await gateway.checkMoney();
   });
 
   it('tell the operator of an account that an upstream refuses, and the client nothing of it', async () => {

@@ -22,7 +22,11 @@ export function createEmbed({ json }: Pick<Host, 'json'>): Host['embed'] {
     const work = async () => {
       for (const [at, part] of left) {
         const { value } = await json(url, { ...init, body: () => format.body(part), signal }, REPLY_BYTES_MAX);
-        answers[at] = checkEmbeddings(format.read(value), part);
+        // Other calls get a turn between parsing and decoding, which may be tens of milliseconds each.
+        await new Promise((resolve) => setImmediate(resolve));
+        answers[at] = format.read(value);
+        // A vector too few in one reply must not be made up for by one too many in another.
+        checkCount(answers[at], part);
       }
     };
     try {
@@ -61,11 +65,8 @@ function joinAnswers(answers: readonly Embeddings[]): Embeddings {
 
 /** What a plugin returns for a call, with an absurd count left out; throws a `protocol` fault if it cannot be used. */
 export function checkEmbeddings(answer: Embeddings, call: Pick<EmbedCall, 'inputs' | 'tokens'>): Embeddings {
+  checkCount(answer, call);
   const { vectors, inputTokens } = answer;
-  const count = countInputs(call);
-  if (!Array.isArray(vectors) || vectors.length !== count) {
-    throw upstreamFault('protocol', `${vectors?.length} vectors for ${count} inputs`);
-  }
   const [first] = vectors as readonly Vector[];
   const length = first?.length ?? 0;
   for (const vector of vectors as readonly Vector[]) {
@@ -76,7 +77,14 @@ export function checkEmbeddings(answer: Embeddings, call: Pick<EmbedCall, 'input
   return { vectors, ...(counted !== undefined && { inputTokens: counted }) };
 }
 
+function checkCount({ vectors }: Embeddings, call: Pick<EmbedCall, 'inputs' | 'tokens'>): void {
+  const count = countInputs(call);
+  if (Array.isArray(vectors) && vectors.length === count) return;
+  throw upstreamFault('protocol', `${vectors?.length} vectors for ${count} inputs`);
+}
+
+/** By index: there may be millions of numbers, and an iterator takes several times as long. */
 function isAllFinite(vector: Vector): boolean {
-  for (const number of vector) if (!Number.isFinite(number)) return false;
+  for (let at = 0; at < vector.length; at += 1) if (!Number.isFinite(vector[at])) return false;
   return true;
 }

@@ -58,6 +58,23 @@ describe('host.embed', () => {
     expect(asked).to.deep.equal([[[7], [8]], [[9]]]);
   });
 
+  it('refuses a reply with a vector too few, even if another has one too many', async () => {
+    const { embed, request } = stage();
+    const { format } = request();
+    const uneven: EmbedRequest['format'] = {
+      ...format,
+      read(reply) {
+        const { vectors } = format.read(reply);
+        return { vectors: vectors[0]?.[0] === 0 ? vectors.slice(1) : [...vectors, [9]] };
+      },
+    };
+    const error = await embed(
+      { ...CALL, inputs: ['0', '1', '2', '3'] },
+      request({ inputsMax: 2, format: uneven }),
+    ).catch((thrown: Error) => thrown);
+    expect(error).to.be.an('error').with.property('kind', 'protocol');
+  });
+
   it('has no count if one reply lacks it', async () => {
     const { embed, request } = stage({ tokens: (count) => (count === 1 ? undefined : count) });
     expect(await embed(CALL, request({ inputsMax: 2 }))).to.not.have.property('inputTokens');
