@@ -88,7 +88,7 @@ describe('shapes of requests', () => {
         const [sent = ''] = names;
         expect(names).to.have.property('size', 1);
         expect(sent)
-          .to.match(/^mcp_plugin-x+_[0-9a-f]{8}$/)
+          .to.match(/^mcp_plugin_x+_[0-9a-f]{8}$/)
           .and.have.property('length')
           .at.most(64);
         expect(JSON.stringify(body)).to.contain('"look"');

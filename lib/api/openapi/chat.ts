@@ -22,7 +22,7 @@ import {
 const ID = text('The request id with the prefix `chatcmpl_`.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
 const MODEL = text('The id of the model that answered.');
-const FINISH_REASON = choice(['stop', 'length', 'content_filter', 'tool_calls']);
+const FINISH_REASON = choice(['stop', 'length', 'content_filter', 'tool_calls', 'function_call']);
 const INDEX: Json = { type: 'integer', const: 0 };
 
 /** A chunk of a stream; it always has one choice. */
@@ -58,6 +58,7 @@ const STREAM: Json = {
       'ChatReasoningChunk',
       'ChatContentChunk',
       'ChatToolChunk',
+      'ChatFunctionChunk',
       'ChatFinalChunk',
       'ChatError',
       'ChatStreamEnd',
@@ -145,6 +146,13 @@ const TOOL_PIECE = object(
   { optional: ['id', 'type'] },
 );
 
+/** In answers to requests with `functions` instead of `tools`. */
+const FUNCTION_CALL: Json = object({ name: text('The function.'), arguments: text('JSON of an object.') });
+const FUNCTION_PIECE: Json = object(
+  { name: text('Only in the first piece.'), arguments: text('The next part of the arguments.') },
+  { optional: ['name'] },
+);
+
 export const chatChapter: Chapter = {
   paths: { '/api/v1/chat/completions': { post: OPERATION } },
   schemas: {
@@ -171,8 +179,9 @@ export const chatChapter: Chapter = {
                 reasoning_content: text("The model's reasoning."),
                 reasoning_details: list(REASONING_DETAIL, { minItems: 1 }),
                 tool_calls: list(toolCall, { minItems: 1 }),
+                function_call: FUNCTION_CALL,
               },
-              { optional: ['reasoning_content', 'reasoning_details', 'tool_calls'] },
+              { optional: ['reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'] },
             ),
             finish_reason: FINISH_REASON,
           }),
@@ -195,6 +204,7 @@ export const chatChapter: Chapter = {
       NOT_YET,
     ),
     ChatToolChunk: chunk(object({ tool_calls: list(TOOL_PIECE, { minItems: 1, maxItems: 1 }) }), NOT_YET),
+    ChatFunctionChunk: chunk(object({ function_call: FUNCTION_PIECE }), NOT_YET),
     ChatFinalChunk: withRouting(
       chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, {
         usage: chatUsageSchema,

@@ -2,15 +2,15 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
-import type { FinishReason, ReplyBlock, ReplyToolBlock, StreamPart } from '../../../stream/part.ts';
+import type { FinishReason, ReplyBlock, StreamPart } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
-import { chatCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
+import type { AnsweredCall } from '../dialect.ts';
 import { escaped } from '../escape.ts';
 import { writeReasoningDetails } from '../thoughts.ts';
-import { toWireId } from '../tool-id.ts';
 import { chatUsage } from '../usage.ts';
+import { type CallShape, findCallShape } from './call-shape.ts';
 import { chatFault } from './fault.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -34,7 +34,8 @@ interface OpenReasoning {
   state: BlockState | undefined;
 }
 
-export function createChatRenderer(): Transform<StreamPart, string> {
+export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): Transform<StreamPart, string> {
+  const shape = findCallShape(echo);
   const created = unixSeconds();
   let head = '';
   /** The text before and after a fragment of the open block. */
@@ -70,7 +71,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
       case 'billing': {
         const usage = JSON.stringify(chatUsage(counts));
         const billing = JSON.stringify(billingBlock(part));
-        return `${head}{},"finish_reason":"${FINISH_REASONS[reason]}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
+        return `${head}{},"finish_reason":"${nameReason(reason, shape)}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
       }
       case 'error':
         return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
@@ -110,9 +111,10 @@ export function createChatRenderer(): Transform<StreamPart, string> {
     }
     const index = calls;
     calls += 1;
-    prefix = flattenString(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":"`);
-    suffix = `"}}]}${OPEN_END}`;
-    return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
+    const [before, after] = shape.around(index);
+    prefix = flattenString(head + before);
+    suffix = after + OPEN_END;
+    return `${head}${JSON.stringify(shape.begin(block, index))}${OPEN_END}`;
   }
 
   return {
@@ -124,16 +126,16 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   };
 }
 
-function toolCall(call: ReplyToolBlock, json: string): object {
-  return chatCall({ id: toWireId(call), name: call.name }, json);
+function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
+  return reason === 'tool' ? finishReason : FINISH_REASONS[reason];
 }
 
-function renderMessage(reply: CollectedReply): object {
-  const calls = reply.blocks.flatMap((block) => (block.type === 'tool' ? [toolCall(block, block.text)] : []));
+function renderMessage(reply: CollectedReply, shape: CallShape): object {
+  const calls = reply.blocks.filter((block) => block.type === 'tool');
   const text = replyText(reply);
   const thoughts = renderReasoning(reply);
   if (calls.length === 0) return { role: 'assistant', content: text, ...thoughts };
-  return { role: 'assistant', content: text === '' ? null : text, ...thoughts, tool_calls: calls };
+  return { role: 'assistant', content: text === '' ? null : text, ...thoughts, ...shape.writeAll(calls) };
 }
 
 function renderReasoning({ blocks }: CollectedReply): object {
@@ -148,14 +150,15 @@ function renderReasoning({ blocks }: CollectedReply): object {
   };
 }
 
-export function chatReply(reply: CollectedReply): object {
-  const message = renderMessage(reply);
+export function chatReply(reply: CollectedReply, { echo }: Pick<AnsweredCall, 'echo'> = {}): object {
+  const shape = findCallShape(echo);
+  const message = renderMessage(reply, shape);
   return {
     id: `${CHAT_ID_PREFIX}${reply.id}`,
     object: 'chat.completion',
     created: unixSeconds(),
     model: reply.model,
-    choices: [{ index: 0, message, finish_reason: FINISH_REASONS[reply.reason] }],
+    choices: [{ index: 0, message, finish_reason: nameReason(reply.reason, shape) }],
     usage: chatUsage(reply.usage),
     billing: billingBlock(reply.billing),
     ...(reply.smart && { smart_routing: reply.smart }),

@@ -6,6 +6,7 @@ import { choice, constant, type Json, list, object, text } from '../../openapi/s
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { chatTool, parallelField, type ReadTools, readTools, toolsField } from '../tools.ts';
+import type { FunctionsEcho } from './call-shape.ts';
 
 export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { parallel_tool_calls: parallel } = fields;
@@ -14,7 +15,14 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
     : { tools: fields.tools, choice: fields.tool_choice };
   const chosen = given == null ? {} : readChoice(given);
   const choiceField = 'tool_choice.function.name';
-  return readTools({ tools, shape: CHAT_TOOL, choiceField, single: parallel === false, ...chosen });
+  // Functions are called one at a time.
+  const single = parallel === false || isLegacy(fields);
+  return readTools({ tools, shape: CHAT_TOOL, choiceField, single, ...chosen });
+}
+
+/** Old clients are answered in the shape that they ask in. */
+export function readFunctionsEcho(fields: TextFields): { readonly echo?: FunctionsEcho } {
+  return isLegacy(fields) ? { echo: { functions: true } } : {};
 }
 
 /** Old clients have `functions`, and `function_call` to choose one. */
