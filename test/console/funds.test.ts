@@ -69,7 +69,7 @@ describe('the spendable money of a wallet', () => {
     const models = async (query: string) =>
       (await owner.get(`/account/models?${query}`)).text.replaceAll('\u00a0', ' ');
     const [en, ru] = [await models('lang=en'), await models('lang=ru')];
-    expect(en).to.contain('A call to a text model costs at least ₽0.50');
+    expect(en).to.contain('A call to a text or embedding model costs at least ₽0.50');
     expect(ru).to.contain('стоит не меньше 0,50 ₽');
     expect(en.indexOf('at least'), 'above the table').to.be.below(en.indexOf('<table'));
     expect(ru.indexOf('не меньше')).to.be.below(ru.indexOf('<table'));

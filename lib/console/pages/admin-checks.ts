@@ -89,7 +89,7 @@ async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boole
   return {
     https: secure,
     sandbox: !sandbox,
-    models: types.size === 3,
+    models: (['text', 'image', 'video'] as const).every((type) => types.has(type)),
     operators: (await store.users.operators()) > 1,
     payments: listMissingSecrets(visit).length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
