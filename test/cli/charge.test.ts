@@ -166,6 +166,47 @@ describe('cli charge', () => {
     expect(text).to.match(/ settle +-0\.50 RUB +-2\.00 RUB +2\.50 RUB$/m);
   });
 
+  it('shows a line for each kind of token, the price band, and what caching saved', async () => {
+    const maker = String((await rig.json('account', 'create', '--name', 'caches')).account_id);
+    await rig.json('wallet', 'topup', maker, '1000', '--payment-id', 'p4');
+    const prices = JSON.stringify({
+      ...{ input: '40000000', cacheRead: '4000000', output: '240000000' },
+      bands: [{ above: 1000, input: '80000000', cacheRead: '8000000', cacheWrite: '100000000', output: '300000000' }],
+    });
+    const usage = JSON.stringify({
+      ...{ tokens_input: 1000, tokens_cache_read: 50_000, tokens_cache_write: 2000, tokens_cache_write_1h: 500 },
+      ...{ tokens_output: 3000, tokens_reasoning: 700 },
+    });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
+    await apply(store, { ...reserveOf(maker, 'req_cached'), prices });
+    await apply(store, { ...settleOf(maker, 'req_cached', 1_620_000n), usage });
+    await store.close();
+    const json = await rig.json('charge', 'show', 'req_cached');
+    expect(json).to.include({ tokens_input: 1000, tokens_cache_read: 50_000, tokens_cache_write_1h: 500 });
+    expect(json.prices_rub).to.deep.include({ 'above_1000.input': 80, 'above_1000.cacheWrite': 100, cacheRead: 4 });
+    expect(json.receipt).to.deep.equal({
+      band_above: 1000,
+      lines: [
+        { tokens: 'tokens_input', count: 1000, rub_per_mtok: 80, rub: 0.08 },
+        { tokens: 'tokens_cache_read', count: 50_000, rub_per_mtok: 8, rub: 0.4 },
+        { tokens: 'tokens_cache_write', count: 2000, rub_per_mtok: 100, rub: 0.2 },
+        { tokens: 'tokens_cache_write_1h', count: 500, rub_per_mtok: 80, rub: 0.04 },
+        { tokens: 'tokens_output', count: 3000, rub_per_mtok: 300, rub: 0.9 },
+      ],
+      total_rub: 1.62,
+      cache_saved_rub: 3.56,
+    });
+    const text = await rig.text('charge', 'show', 'req_cached');
+    expect(text)
+      .to.match(/^price band +prompts longer than 1000 tokens$/m)
+      .and.to.match(/^cost cache read +50000 × 8\.00 RUB per 1M = 0\.40 RUB$/m)
+      .and.to.match(/^cost cache write 1 h +500 × 80\.00 RUB per 1M = 0\.04 RUB$/m)
+      .and.to.match(/^tokens reasoning +700$/m)
+      .and.to.match(/^cost total +1\.62 RUB$/m)
+      .and.to.match(/^cache saved +3\.56 RUB$/m);
+    expect(await rig.json('charge', 'show', 'req_picture')).not.to.have.any.keys('receipt');
+  });
+
   it('shows the other states', async () => {
     const held = await rig.json('charge', 'show', 'req_held');
     expect(held).to.include({ state: 'held', charged_rub: 0, ended_at: null });
