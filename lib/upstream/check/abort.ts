@@ -62,7 +62,11 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
 /** Starts something that stalls, and aborts it. */
 export async function aborted(stage: TestBench, begin: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const controller = new AbortController();
-  const ended = isOver(begin(controller.signal));
+  let result: unknown;
+  const running = begin(controller.signal).then((value) => {
+    result = value;
+  });
+  const ended = isOver(running);
   const { requests } = stage.replay;
   const begunAt = performance.now();
   do await sleep(SETTLED_MS);
@@ -73,6 +77,7 @@ export async function aborted(stage: TestBench, begin: (signal: AbortSignal) => 
   const late = patience();
   assert(await Promise.race([ended, late]), 'the call goes on after its abort');
   assert(await Promise.race([isOver(request.closed), late]), 'the connection stays open after the abort');
+  assert.equal(result, undefined, 'the abort is taken for the end of an answer');
 }
 
 /**

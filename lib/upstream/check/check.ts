@@ -6,6 +6,7 @@ import { loadPlugin } from '../host/loader.ts';
 import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
 import { askingChecks } from './asking.ts';
+import { caseChecks } from './cases.ts';
 import { embedChecks } from './embed.ts';
 import { localChecks } from './local.ts';
 import { recordingChecks } from './playback.ts';
@@ -32,14 +33,15 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     const missing = existsSync(join(folder, 'fixtures')) ? 'has no recording' : 'does not exist';
     throw new Error(`${join(folder, 'fixtures')} ${missing}: a plugin is checked against recorded answers`);
   }
-  const kinds = await capabilitiesOf(plugin, subject.recordings[0] as Recording);
+  const provider = await createOnce(plugin, subject.recordings[0] as Recording);
+  const kinds = KINDS.filter((kind) => provider[kind] !== undefined);
   for (const kind of kinds) ordinary(subject, kind);
   return [
     ...settingsChecks(subject),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),
-      ...(kind === 'text' ? streamChecks(subject) : []),
+      ...(kind === 'text' ? [...streamChecks(subject), ...caseChecks(subject, provider)] : []),
       ...(kind === 'embed' ? embedChecks(subject) : []),
       ...(kind === 'video' ? videoChecks(subject) : []),
       ...statusChecks(subject, kind),
@@ -48,15 +50,14 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
   ];
 }
 
-/** The provider's capabilities; one that cannot be created fails the checks of its settings. */
-async function capabilitiesOf(plugin: ProviderPlugin, { settings }: Recording): Promise<readonly Recording['kind'][]> {
+/** For its capabilities; one that cannot be created fails the checks of its settings. */
+async function createOnce(plugin: ProviderPlugin, { settings }: Recording): Promise<Provider> {
   const open = createProvider({
     plugin,
     upstream: 'check',
     settings: settingsAt(NOWHERE, plugin, settings),
     log: { warn() {} },
   });
-  const provider: Provider = open.provider;
   await open.close();
-  return KINDS.filter((kind) => provider[kind] !== undefined);
+  return open.provider;
 }

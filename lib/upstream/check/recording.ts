@@ -34,8 +34,13 @@ interface Recorded {
   readonly reply: Reply;
 }
 
+/** What upstreams do on rare days: a recording that shows one of them says so. */
+export const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done', 'limit', 'filtered', 'error'] as const;
+export type CaseName = (typeof CASES)[number];
+
 export interface TextRecording extends Recorded {
   readonly kind: 'text';
+  readonly case?: CaseName;
   readonly call: Omit<TextCall, 'options'>;
   readonly expect: Failing & {
     readonly text?: string;
@@ -221,6 +226,7 @@ function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
     reply,
     expect: EXPECTATIONS[kind].required(),
   });
+  if (kind === 'text') return common.keys({ case: Joi.valid(...CASES) }).fork('reply', (schema) => schema.required());
   if (kind !== 'video') return common.fork('reply', (schema) => schema.required());
   const looks = Joi.alternatives(Joi.array().items(reply).min(1), reply);
   const ref = Joi.object({ id: Joi.string().required() }).pattern(Joi.string(), Joi.string());

@@ -109,7 +109,11 @@ async function raw(stage: TestBench, recording: Recording, signal: AbortSignal):
   if (recording.kind === 'embed') return provider.embed?.({ ...recording.call, options }, signal);
   if (recording.kind === 'image') return provider.image?.({ ...recording.call, options }, signal);
   if (recording.kind === 'video') return provider.video?.start({ ...recording.call, options }, signal);
-  for await (const parts of stage.parts(recording, signal)) assert(Array.isArray(parts));
+  for await (const parts of stage.parts(recording, signal)) {
+    assert(Array.isArray(parts));
+    const isEnded = signal.aborted && parts.some(({ type }) => type === 'finish');
+    if (isEnded) return parts;
+  }
   return undefined;
 }
 

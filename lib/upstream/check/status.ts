@@ -49,6 +49,7 @@ async function refused(stage: TestBench, recording: Recording, status: number): 
   ];
   for (const reply of bodies) {
     const outcomes = [await first(stage, recording, reply)];
+    assert.equal(stage.replay.requests.length, 1, `after status ${status} the request is sent again`);
     if (recording.before.length > 0) outcomes.push(await stage.run(recording, { reply }));
     for (const outcome of outcomes) {
       const what = `status ${status} with ${reply.headers['content-type'] ?? 'no'} body: ${outcome.detail}`;

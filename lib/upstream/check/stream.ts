@@ -48,7 +48,7 @@ function hasReasoning(recording: Recording): recording is TextRecording {
   return recording.kind === 'text' && recording.expect.finish !== undefined && Boolean(recording.expect.reasoning);
 }
 
-function isStream({ reply }: TextRecording): boolean {
+export function isStream({ reply }: TextRecording): boolean {
   const type = Object.entries(reply.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   return /event-stream|ndjson|jsonl|stream\+json/.test(String(type));
 }
@@ -153,7 +153,7 @@ function firstFragment(stage: TestBench, recording: TextRecording): Promise<numb
 }
 
 /** How much of the body leads to such an outcome, in whole events; else all of it. */
-async function findGap(
+export async function findGap(
   stage: TestBench,
   recording: TextRecording,
   isSuch: (outcome: TextOutcome) => boolean,

@@ -6,6 +6,8 @@ import type { Recording } from './recording.ts';
 export interface Check {
   readonly group: string;
   readonly name: string;
+  /** Why nothing is checked: the folder has no recording that shows it. */
+  readonly unchecked?: string;
   run(): Promise<void>;
 }
 

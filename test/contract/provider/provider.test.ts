@@ -34,7 +34,7 @@ describe('contract of providers', function () {
           const some = checks.filter(
             ({ name }) => longer(at % 20 === 0, true) || !/^(reads the same cut|has no end)/.test(name),
           );
-          for (const check of some) it(check.name, () => check.run());
+          for (const { name, unchecked, run } of some) if (unchecked === undefined) it(name, run);
         });
       }
     });
