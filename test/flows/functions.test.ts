@@ -1,5 +1,6 @@
 // Clients from before tools: `functions` are called one at a time, and their calls come back in the old shape.
 import { expect } from 'chai';
+import { parseChatRequest } from '../../lib/api/dialects/chat/request.ts';
 import { ask, CHAT, parseEvents, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
@@ -56,5 +57,48 @@ describe('functions of old clients', () => {
     const { json } = await call({ functions: [LOOK], tools: [{ type: 'function', function: LOOK }] });
     expect(json.choices[0].message.tool_calls).to.have.length(2);
     expect(json.choices[0].finish_reason).to.equal('tool_calls');
+  });
+
+  describe('and custom tools', () => {
+    const INPUT = 'a "b"\n\tc \\ ж';
+    const patch = (format: object) => ({ type: 'custom', custom: { name: 'patch', description: 'Patches.', format } });
+    const TOOLS = [patch({ type: 'text' }), { type: 'function', function: LOOK }];
+    const asking = `[[tool:patch ${JSON.stringify({ input: INPUT })}]]`;
+    const body = { tools: TOOLS, messages: [{ role: 'user', content: asking }] };
+
+    it('are called with plain text', async () => {
+      const { json } = await call(body);
+      const [{ message, finish_reason: reason }] = json.choices;
+      const [made] = message.tool_calls;
+      expect(made).to.deep.equal({ id: made.id, type: 'custom', custom: { name: 'patch', input: INPUT } });
+      expect(reason).to.equal('tool_calls');
+      const result = { role: 'tool', tool_call_id: made.id, content: 'patched' };
+      const next = await call({ ...body, messages: [...body.messages, message, result] });
+      expect(next.json.choices[0].message.content).to.contain('patched');
+    });
+
+    it('are called in pieces on a stream, next to functions', async () => {
+      const messages = [{ role: 'user', content: `${asking} [[tool:look ${CALL.arguments}]]` }];
+      const { text } = await call({ ...body, messages, stream: true });
+      const pieces = parseEvents(text).flatMap(({ data }) => data.choices?.[0].delta.tool_calls ?? []);
+      expect(pieces[0]).to.deep.include({ index: 0, type: 'custom', custom: { name: 'patch', input: '' } });
+      const join = (index: number, read: (piece: (typeof pieces)[number]) => string) =>
+        pieces
+          .filter((piece) => piece.index === index)
+          .map(read)
+          .join('');
+      expect(join(0, ({ custom }) => custom.input)).to.equal(INPUT);
+      expect(join(1, ({ function: called }) => called.arguments)).to.equal(CALL.arguments);
+    });
+
+    it('may be demanded, and have their grammar in their description', async () => {
+      const grammar = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } };
+      const choice = { type: 'custom', custom: { name: 'patch' } };
+      const { json } = await call({ ...body, tools: [patch(grammar)], tool_choice: choice });
+      expect(json.choices[0].message.tool_calls[0].custom.input).to.equal(INPUT);
+      const parsed = parseChatRequest({ model: 'made', messages: body.messages, tools: [patch(grammar)] });
+      const [tool] = parsed.tools?.list ?? [];
+      expect(tool?.description).to.equal('Patches.\n\nThe input follows this lark grammar:\n\nstart: "x"');
+    });
   });
 });

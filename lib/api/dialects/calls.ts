@@ -5,6 +5,7 @@ import { writeArguments } from '../../stream/arguments.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
 import { readCacheMarker } from './cache.ts';
+import { writeCustomArguments } from './custom-tool.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './images.ts';
 import { readWireId } from './tool-id.ts';
@@ -17,11 +18,19 @@ const ID: Json = { type: 'string', minLength: 1, maxLength: ID_CHARACTERS_MAX };
 const NAME: Json = { type: 'string', minLength: 1, maxLength: NAME_CHARACTERS_MAX };
 
 /** A call as in a reply, and as a history gives it back. */
-export const toolCall: Json = object({
+const functionCall: Json = object({
   id: ID,
   type: constant('function'),
   function: object({ name: NAME, arguments: text('JSON of an object, as the model wrote it.') }),
 });
+
+const customCall: Json = object({
+  id: ID,
+  type: constant('custom'),
+  custom: object({ name: NAME, input: { type: 'string', description: 'Plain text.' } }, { optional: ['input'] }),
+});
+
+export const toolCall: Json = { anyOf: [functionCall, customCall] };
 
 export const toolUseBlock: Json = object({ type: constant('tool_use'), id: ID, name: NAME, input: { type: 'object' } });
 
@@ -150,10 +159,20 @@ export function readToolCalls(wire: unknown, field: string, calls: OpenCalls): r
 
 function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallContent {
   if (!isRecord(call)) throw invalidField(field, 'must be an object');
-  const { id, type = 'function', function: called } = call;
-  if (type !== 'function') throw invalidField(`${field}.type`, 'must be function');
+  const { id, type = 'function', function: called, custom } = call;
+  if (type === 'custom') return readCustomCall(custom, { id, field: `${field}.custom`, idField: `${field}.id`, calls });
+  if (type !== 'function') throw invalidField(`${field}.type`, 'must be function or custom');
   if (!isRecord(called)) throw invalidField(`${field}.function`, 'must be an object');
   return readCalled(called, { id, field: `${field}.function`, idField: `${field}.id`, calls });
+}
+
+/** `{ name, input }`, whose input is plain text. */
+function readCustomCall(custom: unknown, reading: ReadingCall): ToolCallContent {
+  const { field } = reading;
+  if (!isRecord(custom)) throw invalidField(field, 'must be an object');
+  const { name, input = '' } = custom;
+  if (typeof input !== 'string') throw invalidField(`${field}.input`, 'must be a string');
+  return readCalled({ name, arguments: writeCustomArguments(input) }, reading);
 }
 
 interface ReadingCall {

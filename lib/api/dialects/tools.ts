@@ -225,7 +225,7 @@ const predefinedTool: Json = object(
 
 export const messageTool: Json = { anyOf: [customTool, predefinedTool] };
 
-export const chatTool: Json = object(
+const chatFunction: Json = object(
   {
     type: constant('function'),
     function: object(
@@ -236,3 +236,16 @@ export const chatTool: Json = object(
   },
   { optional: ['type', 'cache_control'] },
 );
+
+const chatCustom: Json = object({
+  type: constant('custom'),
+  custom: object(
+    {
+      ...DEFINITION,
+      format: { type: 'object', description: 'The grammar of its input. Models see it in the description.' },
+    },
+    { optional: ['description', 'format'] },
+  ),
+});
+
+export const chatTool: Json = { anyOf: [chatFunction, chatCustom] };

@@ -137,13 +137,17 @@ const TOOL_PIECE = object(
   {
     index: count('The index of the tool call in the answer.'),
     id: { type: 'string' },
-    type: constant('function'),
+    type: choice(['function', 'custom']),
     function: object(
       { name: { type: 'string' }, arguments: text('The next part of the arguments.') },
       { optional: ['name'] },
     ),
+    custom: object(
+      { name: { type: 'string' }, input: text('The next part of the input of a custom tool.') },
+      { optional: ['name'] },
+    ),
   },
-  { optional: ['id', 'type'] },
+  { optional: ['id', 'type', 'function', 'custom'] },
 );
 
 /** In answers to requests with `functions` instead of `tools`. */

@@ -8,6 +8,7 @@ import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escaped } from '../escape.ts';
+import { CustomInput } from '../responses/custom-input.ts';
 import { writeReasoningDetails } from '../thoughts.ts';
 import { chatUsage } from '../usage.ts';
 import { type CallShape, findCallShape } from './call-shape.ts';
@@ -45,6 +46,8 @@ export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): T
   /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
   let reasoning: OpenReasoning | undefined;
   let detailed = 0;
+  /** The input of the open call, if its tool is custom. */
+  let custom: CustomInput | undefined;
   let counts: UsageCounts = {};
   let reason: FinishReason = 'other';
   let routing = '';
@@ -53,7 +56,7 @@ export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): T
     switch (part.type) {
       case 'block-delta':
         if (reasoning) reasoning.text += part.text;
-        return prefix + escaped(part.text) + suffix;
+        return custom ? writeInput(custom.push(part.text)) : prefix + escaped(part.text) + suffix;
       case 'usage':
         counts = part;
         return '';
@@ -81,10 +84,19 @@ export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): T
         if (reasoning) reasoning.state = part.state;
         return '';
       case 'block-end':
-        return endReasoning();
+        return custom ? endCustom(custom) : endReasoning();
       case 'hidden':
         return '';
     }
+  }
+
+  function writeInput(text: string): string {
+    return text === '' ? '' : prefix + escaped(text) + suffix;
+  }
+
+  function endCustom(input: CustomInput): string {
+    custom = undefined;
+    return writeInput(input.end());
   }
 
   /** What the upstream wants back follows the text of a block of reasoning. */
@@ -111,7 +123,8 @@ export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): T
     }
     const index = calls;
     calls += 1;
-    const [before, after] = shape.around(index);
+    custom = shape.isCustom(block.name) ? new CustomInput() : undefined;
+    const [before, after] = shape.around(index, custom !== undefined);
     prefix = flattenString(head + before);
     suffix = after + OPEN_END;
     return `${head}${JSON.stringify(shape.begin(block, index))}${OPEN_END}`;

@@ -7,7 +7,7 @@ import { readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
-import { readChatTools, readFunctionsEcho } from './tools.ts';
+import { readCallEcho, readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
@@ -22,7 +22,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     images,
     ...(files && { files }),
     ...(tools && { tools }),
-    ...readFunctionsEcho(fields),
+    ...readCallEcho(fields),
     ...(hasCalls && { hasCalls }),
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,

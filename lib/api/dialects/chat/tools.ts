@@ -3,16 +3,17 @@ import Joi from 'joi';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
+import { describeCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { chatTool, parallelField, type ReadTools, readTools, toolsField } from '../tools.ts';
-import type { FunctionsEcho } from './call-shape.ts';
+import type { CallEcho } from './call-shape.ts';
 
 export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { parallel_tool_calls: parallel } = fields;
   const { tools, choice: given } = isLegacy(fields)
     ? readFunctions(fields)
-    : { tools: fields.tools, choice: fields.tool_choice };
+    : { tools: fields.tools?.map(readCustom), choice: fields.tool_choice };
   const chosen = given == null ? {} : readChoice(given);
   const choiceField = 'tool_choice.function.name';
   // Functions are called one at a time.
@@ -20,9 +21,29 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
   return readTools({ tools, shape: CHAT_TOOL, choiceField, single, ...chosen });
 }
 
-/** Old clients are answered in the shape that they ask in. */
-export function readFunctionsEcho(fields: TextFields): { readonly echo?: FunctionsEcho } {
-  return isLegacy(fields) ? { echo: { functions: true } } : {};
+/** What the answer has to know: clients are answered in the shape that they ask in. */
+export function readCallEcho(fields: TextFields): { readonly echo?: CallEcho } {
+  if (isLegacy(fields)) return { echo: { functions: true } };
+  const customNames = (fields.tools ?? []).filter(isCustom).map(({ custom }) => `${custom.name}`);
+  return customNames.length > 0 ? { echo: { customNames } } : {};
+}
+
+interface WireCustom {
+  readonly custom: Readonly<Record<string, unknown>>;
+}
+
+function isCustom(tool: unknown): tool is WireCustom {
+  return isRecord(tool) && tool.type === 'custom' && isRecord(tool.custom);
+}
+
+/** A custom tool is the function that models see in its place. */
+function readCustom(tool: unknown, at: number): unknown {
+  if (!isRecord(tool) || tool.type !== 'custom') return tool;
+  if (!isCustom(tool)) throw invalidField(`tools[${at}].custom`, 'must be an object');
+  const { name, description, format } = tool.custom;
+  const { grammar } = isRecord(format) ? format : {};
+  const flat = isRecord(grammar) ? { type: 'grammar', ...grammar } : format;
+  return { type: 'function', function: describeCustomTool({ name, description, format: flat }) };
 }
 
 /** Old clients have `functions`, and `function_call` to choose one. */
@@ -45,7 +66,9 @@ function readChoice(given: unknown): Chosen {
   if (given === 'required') return { choice: 'any' };
   if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
   if (given.type === 'allowed_tools') return readAllowed(given.allowed_tools);
-  if (given.type !== 'function') throw invalidField('tool_choice.type', 'must be function or allowed_tools');
+  if (given.type !== 'function' && given.type !== 'custom') {
+    throw invalidField('tool_choice.type', 'must be function, custom or allowed_tools');
+  }
   return { choice: { name: nameIn(given, 'tool_choice') } };
 }
 
@@ -58,15 +81,18 @@ function readAllowed(given: unknown): Chosen {
   if (!Array.isArray(tools) || tools.length === 0) throw invalidField(`${field}.tools`, 'must be a list, not empty');
   const allowed = tools.map((tool: unknown, at): [string, string] => {
     const place = `${field}.tools[${at}]`;
-    if (!isRecord(tool) || tool.type !== 'function') throw invalidField(`${place}.type`, 'must be function');
+    if (!isRecord(tool) || (tool.type !== 'function' && tool.type !== 'custom')) {
+      throw invalidField(`${place}.type`, 'must be function or custom');
+    }
     return [nameIn(tool, place), `${place}.function.name`];
   });
   return { choice: mode === 'auto' ? 'auto' : 'any', allowed: new Map(allowed) };
 }
 
-/** `function.name`, or `name` as in the responses dialect. */
-function nameIn({ function: called, name: flat }: Readonly<Record<string, unknown>>, field: string): string {
-  const { name } = isRecord(called) ? called : { name: flat };
+/** `function.name`, `custom.name`, or `name` as in the responses dialect. */
+function nameIn({ function: called, custom, name: flat }: Readonly<Record<string, unknown>>, field: string): string {
+  const inner = called ?? custom;
+  const { name } = isRecord(inner) ? inner : { name: flat };
   if (typeof name !== 'string') throw invalidField(`${field}.function.name`, 'must be a string');
   return name;
 }

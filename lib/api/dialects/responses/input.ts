@@ -3,10 +3,11 @@ import type { RequestContent, RequestMessage } from '../../../calls/text/request
 import type { TextContent } from '../../../upstream/contract/provider.ts';
 import { OpenCalls, readCalled } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
+import { writeCustomArguments } from '../custom-tool.ts';
 import { invalidField, isRecord } from '../fields.ts';
 import { addMessage, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
-import { CUSTOM_INPUT, joinToolName } from './tools.ts';
+import { joinToolName } from './tools.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -137,5 +138,5 @@ class History {
 
 function writeInput(input: unknown, field: string): string {
   if (typeof input !== 'string') throw invalidField(`${field}.input`, 'must be a string');
-  return JSON.stringify({ [CUSTOM_INPUT]: input });
+  return writeCustomArguments(input);
 }

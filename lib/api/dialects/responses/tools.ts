@@ -5,6 +5,7 @@ import Joi from 'joi';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
+import { describeCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import { parallelField, type ReadTools, readTools, SCHEMA, STRICT, toolsField } from '../tools.ts';
 
@@ -94,26 +95,15 @@ function addTool(tool: Tool, field: string, listed: ListedTools, namespace?: str
     return;
   }
   const isCustom = type === 'custom';
-  const plain = isCustom ? customFunction(tool) : { ...tool, parameters: tool.parameters ?? NO_ARGUMENTS };
+  const plain = isCustom
+    ? { type: 'function', ...describeCustomTool(tool) }
+    : { ...tool, parameters: tool.parameters ?? NO_ARGUMENTS };
   const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
   listed.functions.push({ definition: { ...plain, name: seen }, field });
   if (typeof seen === 'string' && (isCustom || namespace !== undefined)) {
     const known = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
     listed.names.set(seen, isCustom ? { ...known, isCustom } : known);
   }
-}
-
-/** The only argument of a custom tool as models see it. */
-export const CUSTOM_INPUT = 'input';
-
-/** A grammar becomes part of the description. */
-function customFunction({ name, description, format }: Tool): object {
-  const { type, syntax, definition } = isRecord(format) ? format : {};
-  const grammar = type === 'grammar' ? `The input follows this ${syntax} grammar:\n\n${definition}` : undefined;
-  const told = grammar === undefined ? description : [description, grammar].filter(Boolean).join('\n\n');
-  const input = { type: 'string', description: 'The input of the tool, as plain text.' };
-  const parameters = { type: 'object', properties: { [CUSTOM_INPUT]: input }, required: [CUSTOM_INPUT] };
-  return { type: 'function', name, description: told, parameters };
 }
 
 const NAME_CHARACTERS_MAX = 128;
