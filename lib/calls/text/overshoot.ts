@@ -1,5 +1,5 @@
-// How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, or more input than
-// held.
+// How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, more input than held,
+// or writing to a cache that nobody asked for.
 
 import { MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import type { Micro } from '../../money/money.ts';
@@ -10,7 +10,7 @@ export interface RunningText {
   readonly model: { readonly price: TextPrice };
   /** The tokens that its hold covers. */
   readonly held: Tokens;
-  readonly meter: Pick<Meter, 'exceeds' | 'used'>;
+  readonly meter: Pick<Meter, 'exceeds' | 'promptSoFar' | 'used'>;
 }
 
 /**
@@ -22,7 +22,13 @@ export function computeUncappedExcess(price: TextPrice): Micro {
 }
 
 export function computeOvershoot({ model, held, meter }: RunningText, reserved: Micro): Micro {
-  if (!meter.exceeds(held)) return 0n;
+  if (!meter.exceeds(held) && !hasWritten(meter)) return 0n;
   const above = textCost(model.price, meter.used()) - reserved;
   return above > 0n ? above : 0n;
+}
+
+/** Writing may cost more than the hold has for as many tokens. */
+function hasWritten(meter: RunningText['meter']): boolean {
+  const { cacheWrite, cacheWrite1h } = meter.promptSoFar();
+  return cacheWrite !== undefined || cacheWrite1h !== undefined;
 }

@@ -10,7 +10,7 @@ const RUB = 1_000_000n;
 function running({ trusted = true } = {}) {
   const outputMax = trusted ? 500 : Number.POSITIVE_INFINITY;
   const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, estimateTokens });
-  const price = { input: 1000n * RUB, output: 5000n * RUB };
+  const price = { input: 1000n * RUB, cacheWrite1h: 9000n * RUB, output: 5000n * RUB };
   const terms = { model: { price }, held: { input: 1000, output: 512 } };
   return { meter, overshoot: () => computeOvershoot({ ...terms, meter }, 3_560_000n) };
 }
@@ -29,6 +29,14 @@ describe('overshoot of a running text call', () => {
     expect(overshoot()).to.equal(0n);
     meter.push([usage(5000, 1)]);
     expect(overshoot()).to.equal(5_005_000n - 3_560_000n);
+  });
+
+  it('is what writing to a cache costs above the hold, of no more tokens than are held', () => {
+    const { meter, overshoot } = running();
+    meter.push([{ type: 'usage', input: 900, cacheWrite1h: 100, output: 1 }]);
+    expect(overshoot()).to.equal(0n);
+    meter.push([{ type: 'usage', input: 0, cacheWrite1h: 1000, output: 1 }]);
+    expect(overshoot()).to.equal(9_005_000n - 3_560_000n);
   });
 
   it('counts the text of a buffered answer above its max_tokens', () => {
