@@ -1,7 +1,8 @@
 // What only the messages format has: its own tools, tool search, fields and betas go to its vendors unchanged, and to no
 // other.
 import { expect } from 'chai';
-import { CHAT, MESSAGES } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import { PNG } from '../media/pictures.ts';
 import { type Json, look, type RequestStage, result, startRequestStage, text, user } from './request-stage.ts';
 
 const BASH = { type: 'bash_20250124', name: 'bash' };
@@ -78,6 +79,39 @@ describe('the messages format', () => {
     expect(stage.upstream.calls.at(-1)?.request.url).to.match(/chat\/completions$/);
     await stage.ask(MESSAGES, { ...body, tools: [BASH] });
     expect(stage.upstream.calls.at(-1)?.request.url).to.match(/messages$/);
+  });
+
+  it('counts tokens as it holds them', async () => {
+    const { gateway, account } = stage;
+    const use = { type: 'tool_use', id: 'a', name: 'look', input: { city: 'A' } };
+    const thinking = { type: 'thinking', thinking: 'I should look.', signature: 'c2ln' };
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
+    const data = Buffer.from('%PDF-1.4 /Type /Page').toString('base64');
+    const pdf = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } };
+    const talk = (...found: object[]) => [
+      user('Look at it.'),
+      { role: 'assistant', content: [thinking, use] },
+      user([result('a', found)]),
+    ];
+    const rows: readonly (readonly [body: object, extra: number])[] = [
+      [asked('message', { messages: talk(text('r')) }), 0],
+      [asked('message', { messages: talk(text('r')), tools: [look, BASH], system: 'Be brief.' }), 1000],
+      [asked('message', { messages: talk({ type: 'tool_reference', tool_name: 'look' }), tools: [look] }), 0],
+      [asked('eyes', { messages: talk(image, image) }), 2000],
+      [asked('message-files', { messages: talk(pdf) }), 2000],
+      [asked('message', { messages: [...talk(text('r')), { role: 'system', content: 'Later.' }] }), 0],
+    ];
+    for (const [body, extra] of rows) {
+      const counted = await send(`${gateway.url}${MESSAGES}/count_tokens`, { key: account.key, body });
+      const streamed = await send(gateway.url + MESSAGES, { key: account.key, body: { ...body, stream: true } });
+      const { reserved_rub: reserved } = parseEvents(streamed.text).at(-1)?.data ?? {};
+      // At 10,000 RUB a million, the default of output tokens at 50,000.
+      expect(reserved, JSON.stringify(body)).to.be.closeTo(
+        (counted.json.input_tokens * 10_000 + 8192 * 50_000) / 1e6,
+        1e-9,
+      );
+      expect(counted.json.input_tokens).to.be.within(extra + 15, extra + 120);
+    }
   });
 
   describe('with system messages between others', () => {

@@ -9,6 +9,8 @@ import { countTokens } from './tokens.ts';
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
+/** What the vendor tells the model about a tool of its own format, whose definition is a few words. */
+const TOKENS_PER_PREDEFINED_TOOL = 1000;
 /** No vendor counts less for an image. */
 const TOKENS_PER_IMAGE_LEAST = 64;
 
@@ -50,7 +52,9 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   const { images, messageCount } = request;
   const imageTokens = TOKENS_PER_IMAGE * images;
   const files = request.files ? countFileTokens(request.messages) : 0;
-  const extras = TOKENS_PER_MESSAGE * messageCount + imageTokens + files;
+  const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
+  const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
+  const extras = TOKENS_PER_MESSAGE * messageCount + imageTokens + files + instructions;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
   // Our estimate of the text may be twice a tokenizer's, so half of it is used.
