@@ -158,7 +158,7 @@ const table = {
   insufficient_balance: unpaid(
     (d) =>
       `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
-      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
+      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ` or ${d.hint ?? 'lower `max_tokens`'}` : ''}.`,
   ),
   play_money: unpaid(
     () =>

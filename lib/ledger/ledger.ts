@@ -22,7 +22,7 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { Store } from '../store/store.ts';
 import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
-import { type CallPrice, insufficientFault, neverToppedFault } from './refusals.ts';
+import { type CallPrice, describeReserve, insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
@@ -323,7 +323,7 @@ function budgetFault({ kind, amount, at, budget }: StartedCall) {
   return fault('key_budget', {
     field: budget.name,
     priceRub: formatRub(amount),
-    ...(kind === 'text' && { isReserve: true }),
+    ...describeReserve(kind),
     budgetRub: formatRub(budget.limit),
     ...(end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) }),
   });

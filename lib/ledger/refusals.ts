@@ -9,8 +9,14 @@ export interface CallPrice {
   readonly amount: Micro;
 }
 
-/** Calls whose price is known only when they end. */
-const RESERVED: ReadonlySet<ChargeKind> = new Set(['text', 'embedding']);
+/** Of calls whose price is known only when they end, with what makes it lower. */
+const LOWERED_BY: Partial<Record<ChargeKind, string>> = { text: 'lower `max_tokens`', embedding: 'send fewer texts' };
+
+/** How a fault tells a reserve from a price. */
+export function describeReserve(kind: ChargeKind): { readonly isReserve?: true; readonly hint?: string } {
+  const hint = LOWERED_BY[kind];
+  return hint === undefined ? {} : { isReserve: true, hint };
+}
 
 export function neverToppedFault(): Fault {
   return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
@@ -19,7 +25,7 @@ export function neverToppedFault(): Fault {
 export function insufficientFault(wallet: Wallet, { kind, amount }: CallPrice): Fault {
   return fault('insufficient_balance', {
     priceRub: formatRub(amount),
-    ...(RESERVED.has(kind) && { isReserve: true }),
+    ...describeReserve(kind),
     balanceRub: formatRub(wallet.avail),
     ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
   });

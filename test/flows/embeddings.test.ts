@@ -154,7 +154,7 @@ for (const kind of STORES) {
       const { status, json } = await send(gateway.url + EMBEDDINGS, { key: poor.key, body });
       expect(status).to.equal(402);
       expect(json.error).to.include({ type: 'billing_error', code: 'insufficient_balance' });
-      expect(json.error.message).to.match(/reserve/i);
+      expect(json.error.message).to.match(/needs a reserve of [\d.]+ RUB and .* or send fewer texts\.$/);
       expect(upstream.calls).to.have.length(0);
     });
 

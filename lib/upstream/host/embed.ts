@@ -55,7 +55,7 @@ export function countInputs({ inputs, tokens }: Pick<EmbedCall, 'inputs' | 'toke
 
 /** A sum that lacks a part would be billed as if it were all. */
 function joinAnswers(answers: readonly Embeddings[]): Embeddings {
-  const counts = answers.map(({ inputTokens }) => inputTokens).filter((count) => count !== undefined);
+  const counts = answers.map(({ inputTokens }) => readCount(inputTokens)).filter((count) => count !== undefined);
   const isCounted = counts.length === answers.length;
   return {
     vectors: answers.flatMap(({ vectors }) => vectors),

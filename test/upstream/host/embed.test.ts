@@ -76,8 +76,10 @@ describe('host.embed', () => {
   });
 
   it('has no count if one reply lacks it', async () => {
-    const { embed, request } = stage({ tokens: (count) => (count === 1 ? undefined : count) });
-    expect(await embed(CALL, request({ inputsMax: 2 }))).to.not.have.property('inputTokens');
+    for (const lacking of [undefined, Number.NaN, -1]) {
+      const { embed, request } = stage({ tokens: (count) => (count === 1 ? lacking : count) });
+      expect(await embed(CALL, request({ inputsMax: 2 }))).to.not.have.property('inputTokens');
+    }
   });
 
   it('aborts the other requests when one fails', async () => {
