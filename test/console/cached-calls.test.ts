@@ -1,6 +1,6 @@
 // What an owner sees of cached tokens and long prompts: prices, calls and usage, in both languages.
 import { expect } from 'chai';
-import { cacheCatalog, cachedChatAnswer, cachedMessageAnswer } from '../../testkit/cached-calls.ts';
+import { type ChatCounts, cacheCatalog, cachedChatAnswer, cachedMessageAnswer } from '../../testkit/cached-calls.ts';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
@@ -93,6 +93,26 @@ describe('pages about cached tokens', () => {
       expect(await cost('characters=400000&cached=360000')).to.equal('₽3.80');
       expect(await cost('characters=400000&cached=999999999')).to.equal('₽2.00');
       expect(await cost('characters=4000000&cached=4000000')).to.equal('₽40.00');
+    });
+
+    it('say what a call of the playground read from a cache', async () => {
+      const { id } = await test.account();
+      const visitor = await setUpOwner(test, id, 'visitor@example.com');
+      const [key] = await test.store.keys.list(id);
+      const fields = { kind: 'text', model: 'chat-a', prompt: 'Hello', max_tokens: '2000', key: key?.id ?? '' };
+      const ask = async (counts: ChatCounts) => {
+        upstream.behave(cachedChatAnswer(counts));
+        const { text } = await visitor.submit('/account/playground', { do: 'send', ...fields });
+        return Object.fromEntries(
+          [...text.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]*)<\/dd>/g)].map(([, name = '', value]) => [name, value]),
+        );
+      };
+      await visitor.get('/account?lang=en');
+      expect(await ask({ prompt: 10_000, read: 9000, output: 5 })).to.include({
+        'Tokens (input, output)': '10,000, 5',
+        'Read from cache': '9,000',
+      });
+      expect(await ask({ prompt: 10_000, output: 5 })).not.to.have.any.keys('Read from cache');
     });
 
     it('add cached tokens up in the usage, and in its file', async () => {

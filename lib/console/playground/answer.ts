@@ -41,6 +41,7 @@ export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
 ${definitionList([
   [words.answered, model],
   [words.tokens, `${format.number(countPrompt(usage))}, ${format.number(usage.output ?? 0)}`],
+  ...(usage.cacheRead ? [[words.cached, format.number(usage.cacheRead)] as const] : []),
   [words.charged, format.rub(billing.charged)],
   [words.left, format.rub(billing.balance)],
   callRow(visit),
