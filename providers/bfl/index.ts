@@ -7,7 +7,7 @@ import type {
   Provider,
   ProviderPlugin,
 } from '../../lib/upstream/contract/provider.ts';
-import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
+import { buildBflBody, POLLING_ORIGINS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -40,12 +40,12 @@ function createProvider(settings: Settings, host: Host): Provider {
       everyMs: 500,
       submission: (call, base, wire) => ({
         url: `${base}/${call.model}`,
-        body: (base64) => bodyOf(call, wire, base64),
+        body: (base64) => buildBflBody(call, wire, base64),
         idOf: ({ id }) => id,
         lookAt: (id, { polling_url: at }) => (isNamed(at, wire) ? at : `${base}/get_result?id=${id}`),
       }),
       isEnded: ({ status }) => ENDS.has(status),
-      sourcesOf: (task) => picturesOf(task, host),
+      sourcesOf: (task) => readTaskImages(task, host),
     }),
   };
 }
@@ -56,7 +56,10 @@ function isNamed(url: unknown, { baseUrl, pollingUrl }: Settings): url is string
   return origin !== undefined && [baseUrl, pollingUrl].flat().some((named) => URL.parse(named)?.origin === origin);
 }
 
-function picturesOf({ status, result, details }: JsonObject, { fault, fields, image }: Host): readonly MediaSource[] {
+function readTaskImages(
+  { status, result, details }: JsonObject,
+  { fault, fields, image }: Host,
+): readonly MediaSource[] {
   if (status === 'Ready') return image.sourcesOf(fields(result).sample);
   const said = `${status} ${JSON.stringify(details ?? result ?? null)}`;
   throw MODERATED.has(status) ? fault.make('request', said, { about: 'content' }) : fault.make('server', said);

@@ -15,16 +15,16 @@ const REGIONS = ['eu', 'us', 'eu1', 'us1', 'eu2', 'us2', 'eu3', 'us3', 'eu4', 'u
 
 export const POLLING_ORIGINS: readonly string[] = REGIONS.map((region) => `https://api.${region}.bfl.ai`);
 
-export function bodyOf(call: ImageCall, { sizeMap, input }: Settings, base64: Base64): object {
+export function buildBflBody(call: ImageCall, { sizeMap, input }: Settings, base64: Base64): object {
   const asked = call.size ? `${call.size.width}x${call.size.height}` : call.aspect;
-  const shape = asked === undefined ? {} : shapeOf(call.model, sizeMap[asked] ?? asked);
-  return { prompt: call.prompt, ...shape, ...picturesOf(call.images, base64), ...input };
+  const shape = asked === undefined ? {} : describeShape(call.model, sizeMap[asked] ?? asked);
+  return { prompt: call.prompt, ...shape, ...nameInputImages(call.images, base64), ...input };
 }
 
 /** These take an aspect, all others width and height. */
 const TAKES_ASPECT = /kontext|ultra/;
 
-function shapeOf(model: string, asked: string): object {
+function describeShape(model: string, asked: string): object {
   const [width = 1, height = 1] = asked.split(/[x:]/).map(Number);
   if (TAKES_ASPECT.test(model)) {
     const divisor = greatestCommonDivisor(width, height);
@@ -48,7 +48,7 @@ function greatestCommonDivisor(one: number, other: number): number {
 }
 
 /** `input_image`, `input_image_2` and so on. */
-function picturesOf(pictures: readonly ImageInput[], base64: Base64): Record<string, string> {
+function nameInputImages(pictures: readonly ImageInput[], base64: Base64): Record<string, string> {
   const fields = pictures.map(({ bytes }, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64(bytes)]);
   return Object.fromEntries(fields);
 }

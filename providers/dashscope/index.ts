@@ -25,7 +25,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
       submission: (call, base) => ({
         url: `${base}/services/aigc/video-generation/video-synthesis`,
         headers: HEADERS,
-        body: (base64) => bodyOf(call, video, base64),
+        body: (base64) => buildDashscopeBody(call, video, base64),
         idOf: ({ output }) => fields(output).task_id,
         lookAt: (id) => `${base}/tasks/${id}`,
       }),
@@ -40,7 +40,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 /** For text, a size in pixels; a first frame already has a shape, so a resolution. */
-function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
+function buildDashscopeBody(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, size, resolution, image } = call;
   const spelled = image
     ? video.resolution(call, 'resolution', resolution?.toUpperCase())

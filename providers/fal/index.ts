@@ -10,7 +10,7 @@ import type {
   ProviderPlugin,
   UpstreamFault,
 } from '../../lib/upstream/contract/provider.ts';
-import { resultUrlOf, submissionOf } from './queue.ts';
+import { buildResultUrl, createFalSubmission } from './queue.ts';
 
 interface Settings extends AccountSettings {
   /** The submit path for edits, and for videos from a first frame, if it differs. */
@@ -70,9 +70,9 @@ function createProvider(settings: Settings, host: Host): Provider {
   const { fault, image, video } = host;
 
   /** The result of a completed request. Throws the refusal that a failed one has instead. */
-  async function resultOf({ ref, signal }: JobLooking): Promise<JsonObject> {
+  async function fetchFalResult({ ref, signal }: JobLooking): Promise<JsonObject> {
     const get = { method: 'GET', auth, keyId: ref.keyId, signal } as const;
-    return host.fields((await host.json(resultUrlOf(ref), get, REPLY_BYTES_MAX)).value);
+    return host.fields((await host.json(buildResultUrl(ref), get, REPLY_BYTES_MAX)).value);
   }
 
   return {
@@ -81,15 +81,15 @@ function createProvider(settings: Settings, host: Host): Provider {
       everyMs: EVERY_MS,
       submission(call, base, { editModel, input = IMAGE_TEMPLATE, sizeMap }) {
         const model = call.images.length > 0 ? (editModel ?? call.model) : call.model;
-        return submissionOf(base, model, (base64) => image.fill(call, input, { sizeMap, base64 }));
+        return createFalSubmission(base, model, (base64) => image.fill(call, input, { sizeMap, base64 }));
       },
       isEnded: ({ status }) => ENDS.has(status),
       async sourcesOf(job, looking) {
-        if (job.error || job.error_type) await resultOf(looking);
+        if (job.error || job.error_type) await fetchFalResult(looking);
         if (job.error || job.status !== 'COMPLETED') throw fault.ofComplaint(job, true);
         // The image is made and paid for: trouble fetching it is no reason to give up.
-        const ask = async () => ({ value: await resultOf(looking) });
-        return picturesOf(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);
+        const ask = async () => ({ value: await fetchFalResult(looking) });
+        return readFalImages(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);
       },
     }),
     video: video.jobs(settings, {
@@ -97,28 +97,28 @@ function createProvider(settings: Settings, host: Host): Provider {
       submission(call, base, { editModel, input = VIDEO_TEMPLATE, sizeMap }) {
         const how = { sizeMap, isAspectOfPicture: true };
         const model = (call.image && editModel) || call.model;
-        return submissionOf(base, model, (base64) => video.fill(call, input, { ...how, base64 }));
+        return createFalSubmission(base, model, (base64) => video.fill(call, input, { ...how, base64 }));
       },
       read({ status, error, error_type: type }, looking) {
         if (error || type) return { status: 'failed', error: { code: type, message: error } };
         const media = async () => {
-          const { videos, video } = await resultOf(looking);
+          const { videos, video } = await fetchFalResult(looking);
           return image.sourcesOf(Array.isArray(videos) ? videos : video)[0];
         };
-        return { status, media: () => media().catch(verdictOf) };
+        return { status, media: () => media().catch(readFalVerdict) };
       },
     }),
   };
 }
 
 /** A failed request has a refusal as its result; a mere 400 or 404 is a result that is not there yet. */
-function verdictOf(thrown: UpstreamFault): { readonly fault: UpstreamFault } {
+function readFalVerdict(thrown: UpstreamFault): { readonly fault: UpstreamFault } {
   const { kind, status, about } = thrown;
   if (kind === 'request' && (status === 422 || about !== undefined)) return { fault: thrown };
   throw thrown;
 }
 
-function picturesOf(result: JsonObject, { fault, image }: Host): readonly MediaSource[] {
+function readFalImages(result: JsonObject, { fault, image }: Host): readonly MediaSource[] {
   const found = Array.isArray(result.images) ? result.images : result.image ? [result.image] : undefined;
   if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without pictures');
   const flags = result.has_nsfw_concepts;

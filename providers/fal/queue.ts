@@ -1,17 +1,21 @@
 // The queue of fal: where a request is submitted, polled and fetched.
 import type { JobSubmission, JsonBody, VideoRef } from '../../lib/upstream/contract/provider.ts';
 
-export function submissionOf(base: string, model: string, body: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
+export function createFalSubmission(
+  base: string,
+  model: string,
+  body: JsonBody,
+): Omit<JobSubmission, 'auth' | 'signal'> {
   return {
     url: `${base}/${model}`,
     body,
     idOf: ({ request_id }) => request_id,
-    lookAt: (id) => `${base}/${appOf(model)}/requests/${id}/status`,
+    lookAt: (id) => `${base}/${readAppName(model)}/requests/${id}/status`,
   };
 }
 
 /** The result of a request that is polled by its status. */
-export function resultUrlOf({ url }: VideoRef): string {
+export function buildResultUrl({ url }: VideoRef): string {
   return String(url).replace(/\/status$/, '');
 }
 
@@ -19,7 +23,7 @@ export function resultUrlOf({ url }: VideoRef): string {
 const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy']);
 
 /** A request belongs to its app alone, without what follows the app's name in the submit path. */
-function appOf(model: string): string {
+function readAppName(model: string): string {
   const parts = model.split('/');
   return parts.slice(0, NAMESPACES.has(parts[0] ?? '') ? 3 : 2).join('/');
 }

@@ -36,7 +36,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
         const url = `${base}/videos/${call.image ? 'image2video' : 'text2video'}`;
         return {
           url,
-          body: (base64) => bodyOf(call, video, base64),
+          body: (base64) => buildKlingBody(call, video, base64),
           idOf: ({ data }) => fields(data).task_id,
           lookAt: (id) => `${url}/${id}`,
         };
@@ -52,7 +52,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 /** The mode stands for a resolution: 720p and 1080p unless the route says otherwise. */
-function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
+function buildKlingBody(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return {
     model_name: model,

@@ -13,11 +13,11 @@ const EARLY_SECONDS = 60;
 export function createAuth(clock: Pick<HostClock, 'now'>): KeyHeaders {
   return (key) => {
     const slot = Math.floor(clock.now() / 1000 / SLOT_SECONDS) * SLOT_SECONDS;
-    return { authorization: `Bearer ${tokenOf(key, slot)}` };
+    return { authorization: `Bearer ${signKlingToken(key, slot)}` };
   };
 }
 
-function tokenOf(key: string, slot: number): string {
+function signKlingToken(key: string, slot: number): string {
   const [access = '', secret = ''] = key.split(':');
   const claims = { iss: access, exp: slot + 2 * SLOT_SECONDS, nbf: slot - EARLY_SECONDS };
   const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;

@@ -6,7 +6,7 @@ import type {
   Provider,
   ProviderPlugin,
 } from '../../lib/upstream/contract/provider.ts';
-import { bodyOf, reportOf } from './task.ts';
+import { buildMinimaxBody, readTaskReport } from './task.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 2,
@@ -33,10 +33,10 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
       submission(call, base) {
         const isSecond = base.endsWith('/v2');
         const query = `${base}/query/video_generation${isSecond ? '/' : '?task_id='}`;
-        const body: JsonBody = (base64) => bodyOf(call, { video: host.video, base64, isSecond });
+        const body: JsonBody = (base64) => buildMinimaxBody(call, { video: host.video, base64, isSecond });
         return { url: `${base}/video_generation`, body, idOf: ({ task_id }) => task_id, lookAt: (id) => query + id };
       },
-      read: (value, looking) => reportOf(value, looking, host),
+      read: (value, looking) => readTaskReport(value, looking, host),
     }),
   };
 }

@@ -16,7 +16,7 @@ interface Asking {
   readonly isSecond: boolean;
 }
 
-export function bodyOf(call: VideoCall, { video, base64, isSecond }: Asking): object {
+export function buildMinimaxBody(call: VideoCall, { video, base64, isSecond }: Asking): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   const url = image && video.dataUrl(image, base64);
   const spelled = video.resolution(call, 'resolution', resolution?.toUpperCase());
@@ -29,16 +29,20 @@ export function bodyOf(call: VideoCall, { video, base64, isSecond }: Asking): ob
 }
 
 /** Version 2 returns a task with the video's URL; version 1 names a file, and a failed task's code says why. */
-export function reportOf(value: JsonObject, looking: JobLooking, host: Host): VideoReport {
+export function readTaskReport(value: JsonObject, looking: JobLooking, host: Host): VideoReport {
   const { status, content, error } = host.fields(value.task);
   if (value.task !== undefined) return { status, error, url: host.fields(content).url };
   const { base_resp } = value;
   const refusal = host.fields(base_resp).status_code ? { base_resp } : undefined;
-  return { status: value.status, error: refusal, media: () => fileOf(value.file_id, looking, host) };
+  return { status: value.status, error: refusal, media: () => readTaskFile(value.file_id, looking, host) };
 }
 
 /** The file is beside the query that the job was looked at with. */
-async function fileOf(id: unknown, { ref, auth, signal }: JobLooking, host: Host): Promise<MediaSource | undefined> {
+async function readTaskFile(
+  id: unknown,
+  { ref, auth, signal }: JobLooking,
+  host: Host,
+): Promise<MediaSource | undefined> {
   if (id === undefined || id === null || id === '') return undefined;
   const base = ref.url?.slice(0, ref.url.lastIndexOf('/query/'));
   const url = `${base}/files/retrieve?file_id=${encodeURIComponent(String(id))}`;

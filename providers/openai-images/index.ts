@@ -1,7 +1,7 @@
 // Plugin for upstreams that make and edit images with OpenAI's images API, or nearly so.
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { picturesOf } from './reply.ts';
-import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
+import { readReplyImages } from './reply.ts';
+import { buildImageRequest, EDIT_TRANSPORTS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -24,10 +24,10 @@ const plugin: ProviderPlugin<Settings> = {
     const wireOf = host.perRoute(settings, (wire) => wire);
     return {
       async image(call, signal) {
-        const { url, body } = requestOf(call, wireOf(call), host);
+        const { url, body } = buildImageRequest(call, wireOf(call), host);
         const request = { method: 'POST', auth: host.bearer, body, signal } as const;
         const { value } = await host.json(url, request, REPLY_BYTES_MAX);
-        return { images: picturesOf(value, host) };
+        return { images: readReplyImages(value, host) };
       },
     };
   },

@@ -29,24 +29,24 @@ interface Sent {
   readonly body: JsonBody | Multipart;
 }
 
-export function requestOf(call: ImageCall, wire: Wire, { image, urlBelow }: Host): Sent {
+export function buildImageRequest(call: ImageCall, wire: Wire, { image, urlBelow }: Host): Sent {
   const urlOf = (task: string) => urlBelow(wire.baseUrl, `images/${task}`);
-  const fields = fieldsOf(call, wire);
+  const fields = buildImageFields(call, wire);
   if (call.images.length === 0) return { url: urlOf('generations'), body: () => fields };
   const url = urlOf('edits');
   if (wire.editTransport === 'json') {
     const urlsOf: JsonBody = (base64) => call.images.map((each) => ({ image_url: image.dataUrl(each, base64) }));
     return { url, body: (base64) => ({ ...fields, images: urlsOf(base64) }) };
   }
-  return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
+  return { url, body: { fields: inText(fields), files: listImageFiles(call.images) } };
 }
 
 /** These models answer inline, and refuse a request that asks for it. */
 const ANSWERS_INLINE = /(^|\/)(gpt-image|chatgpt-image)/;
 
-function fieldsOf(call: ImageCall, wire: Wire): Record<string, unknown> {
+function buildImageFields(call: ImageCall, wire: Wire): Record<string, unknown> {
   const { model, prompt } = call;
-  const size = sizeOf(call, wire);
+  const size = spellSize(call, wire);
   const { response_format: format, ...input } = wire.input;
   const isAccepted = format !== undefined && !ANSWERS_INLINE.test(model);
   return {
@@ -61,7 +61,7 @@ function fieldsOf(call: ImageCall, wire: Wire): Record<string, unknown> {
 /** Models with three sizes, which refuse any other. */
 const THREE_SIZES = /(^|\/)(gpt-image-1|chatgpt-image)/;
 
-function sizeOf({ model, size, aspect }: ImageCall, { sizeMap }: Wire): string | undefined {
+function spellSize({ model, size, aspect }: ImageCall, { sizeMap }: Wire): string | undefined {
   const asked = size ? `${size.width}x${size.height}` : aspect;
   if (asked === undefined) return undefined;
   const mapped = sizeMap[asked];
@@ -78,7 +78,7 @@ function inText(fields: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 /** One file goes as `image`, which every server knows; several as `image[]`. */
-function filesOf(pictures: readonly ImageInput[]): Multipart['files'] {
+function listImageFiles(pictures: readonly ImageInput[]): Multipart['files'] {
   const field = pictures.length === 1 ? 'image' : 'image[]';
   return pictures.map(({ mediaType, bytes }, at) => {
     const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);

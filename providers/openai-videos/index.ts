@@ -23,7 +23,7 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
     video: host.video.jobs(settings, {
       submission(call, base) {
         const url = `${base}/videos`;
-        return { url, body: formOf(call, host), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
+        return { url, body: buildVideoForm(call, host), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
       },
       read({ status, progress, error }, { ref, auth }) {
         const media = async () => ({ url: `${ref.url}/content`, headers: await host.authorize(auth, ref.keyId) });
@@ -34,7 +34,7 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
 }
 
 /** A form, because the first of these servers accepted nothing else; all values are text, including the seconds. */
-function formOf(call: VideoCall, host: Host): Multipart {
+function buildVideoForm(call: VideoCall, host: Host): Multipart {
   const { model, prompt, seconds, size, image } = call;
   const resolution = host.video.resolution(call, 'size', `${size.width}x${size.height}`);
   const fields = Object.entries({ model, prompt, seconds, ...resolution }).map(([name, value]) => {

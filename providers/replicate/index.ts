@@ -63,7 +63,7 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
       everyMs: 1000,
       replyBytesMax: REPLY_BYTES_MAX,
       submission(call, base, { input = IMAGE_TEMPLATE, sizeMap }) {
-        return submissionOf(base, call.model, (base64) => image.fill(call, input, { sizeMap, base64 }));
+        return createPredictionSubmission(base, call.model, (base64) => image.fill(call, input, { sizeMap, base64 }));
       },
       isEnded: ({ status }) => ENDS.has(status),
       sourcesOf({ status, output, error }) {
@@ -73,7 +73,7 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
     }),
     video: video.jobs(settings, {
       submission(call, base, { input = VIDEO_TEMPLATE, sizeMap }) {
-        return submissionOf(base, call.model, (base64) => video.fill(call, input, { sizeMap, base64 }));
+        return createPredictionSubmission(base, call.model, (base64) => video.fill(call, input, { sizeMap, base64 }));
       },
       read({ status, output, error }) {
         const media = async () => image.sourcesOf(output)[0];
@@ -84,7 +84,11 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
 }
 
 /** `owner/name` runs the version that its owner keeps current, `owner/name:version` that version. */
-function submissionOf(base: string, model: string, input: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
+function createPredictionSubmission(
+  base: string,
+  model: string,
+  input: JsonBody,
+): Omit<JobSubmission, 'auth' | 'signal'> {
   const [name, version] = model.split(':', 2);
   return {
     url: version === undefined ? `${base}/models/${name}/predictions` : `${base}/predictions`,

@@ -26,7 +26,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
       }),
       read(task) {
         const { status, progress, output } = task;
-        return { status, progress, url: fields(output)[0], error: errorOf(task) };
+        return { status, progress, url: fields(output)[0], error: readRunwayError(task) };
       },
     }),
   }),
@@ -35,7 +35,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 /** The end of a failure code says where it was found; its start says what it is. */
-function errorOf({ failure, failureCode }: JsonObject): JsonObject {
+function readRunwayError({ failure, failureCode }: JsonObject): JsonObject {
   const code = String(failureCode ?? '');
   const message = failure ?? code;
   if (/(^|\.)SAFETY(\.|$)/.test(code)) return { code: 'moderation', message };

@@ -47,7 +47,7 @@ export function lastPrompt(messages: readonly TextMessage[]): string {
 
 function compose(prompt: string, { model, messages }: TextCall): string {
   const plain = withoutMarkers(withoutWishes(prompt)).replace(/\s+/g, ' ').trim();
-  const { greeting, echo, told, about, markers, goodbye } = phrases[languageOf(plain)];
+  const { greeting, echo, told, about, markers, goodbye } = phrases[detectLanguage(plain)];
   const sentences = [greeting, ...(plain === '' ? [] : [fill(echo, { prompt: shorten(plain) })])];
   for (const { name, text } of lastResults(messages)) sentences.push(fill(told, { tool: name, text: shorten(text) }));
   if (model !== 'lite') sentences.push(about);
@@ -65,7 +65,7 @@ export interface Seen extends Size {
 
 /** A line for each image, in order. */
 function describe(prompt: string, sights: readonly Seen[]): string {
-  const language = languageOf(withoutMarkers(prompt));
+  const language = detectLanguage(withoutMarkers(prompt));
   const { nothing, eyes, sight } = phrases[language];
   if (sights.length === 0) return nothing;
   const lines = sights.map((seen, at) => `${at + 1}. ${fill(sight, { ...seen, colour: seen.colour[language] })}`);
@@ -84,7 +84,7 @@ function shorten(text: string): string {
   return `${characters.slice(0, ECHO_CHARS_MAX).join('').trimEnd()}…`;
 }
 
-function languageOf(text: string): keyof typeof phrases {
+function detectLanguage(text: string): keyof typeof phrases {
   const cyrillic = text.match(/\p{Script=Cyrillic}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
   return cyrillic > latin ? 'russian' : 'english';

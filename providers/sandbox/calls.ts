@@ -74,9 +74,9 @@ export function planCalls({ tools, messages }: TextCall, prompt: string): readon
   const wishes = findWishes(prompt).filter(({ name }) => known(name));
   const answered = messages.slice(promptAt(messages) + 1).filter(({ content }) => content.some(isCall)).length;
   const planned = single ? inTurn(wishes, answered) : wishes.filter(({ times }) => times > answered);
-  if (planned.length > 0) return planned.map(callOf);
-  if (choice === 'any') return [callOf({ name: list[0]?.name ?? '', json: '' })];
-  return typeof choice === 'object' ? [callOf({ name: choice.name, json: '' })] : [];
+  if (planned.length > 0) return planned.map(createToolCall);
+  if (choice === 'any') return [createToolCall({ name: list[0]?.name ?? '', json: '' })];
+  return typeof choice === 'object' ? [createToolCall({ name: choice.name, json: '' })] : [];
 }
 
 /** One call per answer. */
@@ -90,7 +90,7 @@ function isCall({ type }: Content): boolean {
 
 const ID_BYTES = 12;
 
-function callOf({ name, json }: Pick<Wish, 'name' | 'json'>): ToolCallContent {
+function createToolCall({ name, json }: Pick<Wish, 'name' | 'json'>): ToolCallContent {
   return { type: 'tool-call', id: `call_${randomBytes(ID_BYTES).toString('hex')}`, name, json };
 }
 

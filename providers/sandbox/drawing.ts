@@ -14,7 +14,7 @@ const CELL = 64;
 const MARGIN = 32;
 
 /** The size of an image; by default its long side is 1024 pixels. */
-export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonly aspect?: string }): Size {
+export function chooseSize({ size, aspect = '1:1' }: { readonly size?: Size; readonly aspect?: string }): Size {
   if (size) return size;
   const [width = 1, height = 1] = aspect.split(':').map(Number);
   const unit = LONG_SIDE / Math.max(width, height);
@@ -22,7 +22,7 @@ export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonl
 }
 
 /** The space for one of `count` references on an image. */
-export function roomOf({ width, height }: Size, count: number): Size {
+export function measureRoom({ width, height }: Size, count: number): Size {
   return {
     width: Math.max(1, Math.floor(width / count) - 2 * MARGIN),
     height: Math.max(1, height - 2 * MARGIN),
@@ -52,7 +52,7 @@ function chunk(name: string, data: Buffer): Buffer {
 
 /** Rows of cells of one height, in PNG's format: a byte for no filter, then three bytes per pixel. */
 function* paint(prompt: string, size: Size, references: readonly Sight[]): Generator<Buffer> {
-  const colourOf = patternOf(prompt);
+  const colourOf = choosePattern(prompt);
   for (let top = 0; top < size.height; top += CELL) {
     const row = paintRow(size.width, (column) => colourOf(column, top / CELL));
     const band = Buffer.concat(Array.from({ length: Math.min(CELL, size.height - top) }, () => row));
@@ -72,7 +72,7 @@ const PATTERNS: readonly ((column: number, row: number) => number)[] = [
 ];
 
 /** Two cells in three have the main colour, which the prompt may name. */
-function patternOf(prompt: string): (column: number, row: number) => Rgb {
+function choosePattern(prompt: string): (column: number, row: number) => Rgb {
   const [pattern = 0, main = 0, accent = 0] = createHash('sha256').update(prompt).digest();
   const base = namedColour(prompt) ?? colourAt(main);
   const other = colourAt(accent) === base ? colourAt(accent + 1) : colourAt(accent);

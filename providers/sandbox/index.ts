@@ -13,9 +13,9 @@ import type {
 import { composeAnswer, countWords, cutWords, lastPrompt, type Seen } from './answer.ts';
 import { planCalls } from './calls.ts';
 import { mainColour } from './colours.ts';
-import { draw, roomOf, sizeOf } from './drawing.ts';
+import { chooseSize, draw, measureRoom } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
-import { failure, readMarkers, sufferFrom, wordsOf } from './markers.ts';
+import { failure, readMarkers, readWordCount, sufferFrom } from './markers.ts';
 import { embed } from './vectors.ts';
 import { createVideo } from './video.ts';
 
@@ -72,7 +72,7 @@ async function* answer({ call, signal, host, settings, eye }: Answering): AsyncG
   const markers = readMarkers(prompt);
   await sufferFrom(markers, host, signal);
   const calls = planCalls(call, prompt);
-  const count = wordsOf(markers);
+  const count = readWordCount(markers);
   const hasText = calls.length === 0 || count !== undefined;
   const composed = hasText ? composeAnswer(call, count, await see(call, eye, signal)) : [];
   const blocks = [...(hasText ? [textBlock(composed, call.maxTokens)] : []), ...calls.map(toolBlock)];
@@ -148,8 +148,8 @@ async function makePicture({ call, signal, host, eye }: Calling<ImageCall>): Pro
   if (markers.has('[[empty]]')) return { images: [] };
   if (markers.has('[[undecodable]]')) return { images: [{ bytes: Buffer.from('[[undecodable]] asked for this') }] };
   const { prompt, images } = call;
-  const size = sizeOf(call);
-  const references = images.length > 0 ? await eye(images, roomOf(size, images.length), signal) : [];
+  const size = chooseSize(call);
+  const references = images.length > 0 ? await eye(images, measureRoom(size, images.length), signal) : [];
   return { images: [{ bytes: await draw(prompt, size, references) }] };
 }
 

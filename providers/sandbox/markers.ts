@@ -18,7 +18,7 @@ export function withoutMarkers(prompt: string): string {
 }
 
 /** The exact number of words that the first `[[words:…]]` asks for. */
-export function wordsOf(markers: Markers): number | undefined {
+export function readWordCount(markers: Markers): number | undefined {
   const marker = [...markers].find((each) => each.startsWith('[[words:'));
   return marker === undefined ? undefined : Math.min(Number(/\d+/.exec(marker)), WORDS_MAX);
 }

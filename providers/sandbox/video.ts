@@ -29,13 +29,13 @@ export function createVideo({ videoMs }: { readonly videoMs: number }, host: Hos
     },
     async poll(ref, signal) {
       signal.throwIfAborted();
-      return stateOf(ref, host);
+      return readJobState(ref, host);
     },
   };
 }
 
 /** By the clock alone. */
-function stateOf({ marker = '', startedAt, readyAt }: VideoRef, host: Host): VideoState {
+function readJobState({ marker = '', startedAt, readyAt }: VideoRef, host: Host): VideoState {
   const now = host.clock.now();
   const isReady = marker !== 'stall' && now >= Number(readyAt);
   if (isReady) return endOf(marker, host);

@@ -24,7 +24,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
         const url = `${base}/contents/generations/tasks`;
         return {
           url,
-          body: (base64) => bodyOf(call, video, base64),
+          body: (base64) => buildSeedanceBody(call, video, base64),
           idOf: ({ id }) => id,
           lookAt: (id) => `${url}/${id}`,
         };
@@ -36,7 +36,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
+function buildSeedanceBody(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   const url = image && video.dataUrl(image, base64);
   const picture = { type: 'image_url', role: 'first_frame', image_url: { url } };

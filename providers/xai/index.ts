@@ -21,7 +21,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
         idOf: ({ request_id }) => request_id,
         lookAt: (id) => `${base}/videos/${id}`,
       }),
-      read: reportOf,
+      read: readXaiReport,
     }),
   }),
 };
@@ -29,7 +29,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 /** A request blocked by moderation is still done: without a URL, and with a reason or a flag. */
-function reportOf({ status, progress, video, error }: JsonObject): VideoReport {
+function readXaiReport({ status, progress, video, error }: JsonObject): VideoReport {
   const { url, respect_moderation: isRespected } = (video ?? {}) as JsonObject;
   const reason = typeof error === 'string' ? error : '';
   const isBlocked = status === 'done' && !url && (isRespected === false || reason !== '');

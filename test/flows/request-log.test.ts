@@ -64,7 +64,7 @@ describe('the log line of a request', () => {
       });
 
       it(`has them when the client left, without a warning about usage: ${path}, stream ${stream}`, async () => {
-        // 2000 characters are 500 tokens: 2.5 RUB, and 5 tokens of input.
+        // 2000 characters are counted as 501 tokens: 2.505 RUB, and 5 tokens of input.
         upstream.behave(chatStall(['z'.repeat(2000)]));
         const arrived = upstream.nextCall();
         const call = open(gateway.url + path, { key: account.key, body: ask('hi', { stream }) });
@@ -79,9 +79,9 @@ describe('the log line of a request', () => {
         call.destroy();
         const { line, others } = await logged();
         expect(line).to.include({ status: stream ? 200 : 0, aborted: true, ending: 'gone', model: 'model-a' });
-        expect(line).to.include({ charged_micro: '2505000', tokens_input: 5, tokens_output: 500 });
+        expect(line).to.include({ charged_micro: '2510000', tokens_input: 5, tokens_output: 501 });
         expect([line.doubt, others]).to.deep.equal([undefined, []]);
-        expect((await gateway.wallet(account)).charged).to.equal(2_505_000n);
+        expect((await gateway.wallet(account)).charged).to.equal(2_510_000n);
         const metrics = await scrape(gateway.gateway.facts.metricsUrl ?? '');
         expect(metrics.sum('tollgate_usage_estimated_total')).to.equal(0);
       });
