@@ -103,7 +103,7 @@ export function ask(text: string, more: object = {}): object {
 export function joinText(events: readonly StreamEvent[]): string {
   return events
     .map(({ data }) => {
-      if (data?.type === 'response.output_text.delta') return data.delta;
+      if (/^response\.(?:output_text|refusal)\.delta$/.test(data?.type)) return data.delta;
       return data?.delta?.text ?? data?.choices?.[0]?.delta?.content ?? '';
     })
     .join('');
@@ -114,7 +114,7 @@ export function joinText(events: readonly StreamEvent[]): string {
 export function textOfResponse({ output }: any): string {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const parts = output.flatMap(({ content = [] }: any) => content);
-  return parts.map(({ text = '' }: { text?: string }) => text).join('');
+  return parts.map(({ text, refusal }: { text?: string; refusal?: string }) => text ?? refusal ?? '').join('');
 }
 
 /** The billing block of a stream in any dialect. */

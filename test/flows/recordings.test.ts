@@ -10,7 +10,16 @@ import { loadRecordings, type Recording, type TextRecording } from '../../lib/up
 import { type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
 import { settingsAt } from '../../lib/upstream/check/stage.ts';
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { CHAT, DIALECTS, joinText, MESSAGES, parseEvents, type Reply, send } from '../../testkit/client.ts';
+import {
+  DIALECTS,
+  joinText,
+  MESSAGES,
+  parseEvents,
+  RESPONSES,
+  type Reply,
+  send,
+  textOfResponse,
+} from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 
@@ -60,10 +69,10 @@ describe('recordings through the gateway', () => {
       for (const [at, recording] of recordings.entries()) {
         for (const path of DIALECTS) {
           for (const stream of [false, true]) {
-            // In `npm test` each goes one of its four ways.
-            const way = (path === CHAT ? 2 : 0) + (stream ? 1 : 0);
-            if (longer(at % 4 !== way, false)) continue;
-            it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, () =>
+            // In `npm test` each goes one of its six ways.
+            const way = 2 * DIALECTS.indexOf(path) + (stream ? 1 : 0);
+            if (longer(at % (2 * DIALECTS.length) !== way, false)) continue;
+            it(`${recording.name}: ${path.slice('/api/v1/'.length)}${stream ? ', streaming' : ''}`, () =>
               check(recording, { path, stream, model: modelId(plugin, at) }));
           }
         }
@@ -128,9 +137,9 @@ function fails({ expect: { fault, text = '', usage } }: TextRecording): boolean 
   return fault !== undefined || (text === '' && !usage?.output);
 }
 
-/** A chat also delivers reasoning. */
+/** All but messages also deliver reasoning. */
 function deliversAny({ expect: { text = '', reasoning = '' } }: TextRecording, path: string): boolean {
-  return text !== '' || (path === CHAT && reasoning !== '');
+  return text !== '' || (path !== MESSAGES && reasoning !== '');
 }
 
 function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Way): void {
@@ -142,6 +151,11 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
     else if (path === MESSAGES) {
       expect(reply.json.content.map((block: { text: string }) => block.text).join('')).to.equal(text);
       expect(reply.json.stop_reason).to.equal(stopReason);
+    } else if (path === RESPONSES) {
+      expect(textOfResponse(reply.json)).to.equal(text);
+      const isRefused = finish === 'filter' && reply.text.includes('"type":"refusal"');
+      const isCut = finish === 'length' || (finish === 'filter' && !isRefused);
+      expect(reply.json.status).to.equal(isCut ? 'incomplete' : 'completed');
     } else {
       expect(reply.json.choices[0].message.content).to.equal(text);
       expect(reply.json.choices[0].finish_reason).to.equal(finishReason);
@@ -151,9 +165,9 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
   expect(reply.status).to.equal(200);
   const events = parseEvents(reply.text);
   expect(joinText(events)).to.equal(text);
-  const failure = events.find(({ data }) => data?.error);
+  const failure = events.map(({ data }) => data?.response?.error ?? data?.error).find((error) => error);
   expect(failure !== undefined, reply.text).to.equal(fails(recording));
-  const refunded = failure?.data.error.message.includes('Charge refunded');
+  const refunded = failure?.message.includes('Charge refunded');
   if (failure) expect(refunded).to.equal(!deliversAny(recording, path));
 }
 
@@ -167,7 +181,7 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
     ...call.messages.flatMap(({ content }) => content.map((part) => (part.type === 'text' ? part.text : ''))),
   ];
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
-  const messages = call.messages.length + (path === CHAT && call.system !== undefined ? 1 : 0);
+  const messages = call.messages.length + (path !== MESSAGES && call.system !== undefined ? 1 : 0);
   const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage ?? {};
   const prompt = (usage?.input ?? 0) + cacheRead + cacheWrite + cacheWrite1h;
   const input = prompt > 0 ? prompt : Math.ceil(bytes / 4) + 4 * messages;

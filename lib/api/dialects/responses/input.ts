@@ -75,11 +75,17 @@ class History {
     }
     const read = readContent(content, place, reading);
     if (role !== 'user') {
-      this.#system.push(...textsIn(read));
+      this.#takeSystem(textsIn(read));
       return;
     }
     this.#prompt = { content: read, field: place };
     this.#addUser(read);
+  }
+
+  /** Clients add to it as they go: what comes after other messages stays there, or the prompt would begin anew. */
+  #takeSystem(texts: readonly TextContent[]): void {
+    if (this.#messages.length === 0) this.#system.push(...texts);
+    else if (texts.length > 0) this.#messages.push({ role: 'system', content: texts });
   }
 
   #addCall({ call_id: id, name, namespace }: Item, json: unknown, field: string): void {
@@ -106,7 +112,7 @@ class History {
   /** One that is next does not belong to the message before. */
   #addAssistant(read: () => readonly RequestContent[], { isNext = false } = {}): void {
     const last = this.#messages.at(-1);
-    if (last?.role === 'user') this.#calls.checkNone();
+    if (this.#messages.findLast(({ role }) => role !== 'system')?.role === 'user') this.#calls.checkNone();
     const content = read();
     if (content.length === 0) return;
     if (last?.role !== 'assistant' || isNext) this.#messages.push({ role: 'assistant', content });

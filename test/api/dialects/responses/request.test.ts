@@ -96,7 +96,7 @@ describe('responses requests', () => {
     expect(stateOf('text:')).to.equal(undefined);
   });
 
-  it('put instructions before other parts of the system prompt', () => {
+  it('put instructions before other parts of the system prompt, and leave later ones in their place', () => {
     const { system, messages, messageCount } = parse({
       instructions: 'one',
       input: [
@@ -105,8 +105,12 @@ describe('responses requests', () => {
         { role: 'system', content: [{ type: 'input_text', text: 'three' }] },
       ],
     });
-    expect(system).to.deep.equal([text('one'), text('two'), text('three')]);
-    expect([messages.length, messageCount]).to.deep.equal([1, 3]);
+    expect(system).to.deep.equal([text('one'), text('two')]);
+    expect(messages).to.deep.equal([
+      { role: 'user', content: [text('hi')] },
+      { role: 'system', content: [text('three')] },
+    ]);
+    expect(messageCount).to.equal(3);
     expect(parse({ instructions: null }).system).to.equal(undefined);
   });
 
