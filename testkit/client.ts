@@ -109,6 +109,11 @@ export function joinText(events: readonly StreamEvent[]): string {
     .join('');
 }
 
+/** The error that ends a stream in any dialect. */
+export function findFailure(events: readonly StreamEvent[]) {
+  return events.map(({ data }) => data?.response?.error ?? data?.error).find((error) => error);
+}
+
 /** The text of a whole response. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
 export function textOfResponse({ output }: any): string {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ask, DIALECTS, joinText, parseEvents, until } from '../../testkit/client.ts';
+import { ask, DIALECTS, joinText, parseEvents, sayFor, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import {
   type Behaviour,
@@ -46,7 +46,7 @@ describe('a client that closes its side', () => {
   };
 
   const requestOf = (path: string, key: string, body: object) => {
-    const json = JSON.stringify(body);
+    const json = JSON.stringify(sayFor(path, body));
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n`;
     return `${head}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   };

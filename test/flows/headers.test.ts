@@ -167,7 +167,7 @@ describe('headers over the network', () => {
         const { error } = JSON.parse(reply.body);
         expect(error).to.include({ type: 'invalid_request_error' });
         expect(error.message).to.match(/^The request is not valid HTTP(: it has two [a-z-]+ headers)?\.$/);
-        expect(error.code).to.equal(path === CHAT ? 'invalid_request' : undefined);
+        expect(error.code).to.equal(path === MESSAGES ? undefined : 'invalid_request');
       });
     }
   }

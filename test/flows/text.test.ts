@@ -6,9 +6,11 @@ import {
   CHAT,
   DIALECTS,
   findBilling,
+  findFailure,
   joinText,
   MESSAGES,
   parseEvents,
+  RESPONSES,
   send,
   until,
 } from '../../testkit/client.ts';
@@ -225,13 +227,13 @@ describe('text', () => {
         const account = await gateway.account();
         const stream = await send(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
         const events = parseEvents(stream.text);
-        const failure = events.find(({ data }) => data.error);
-        expect(failure?.data.error.type).to.equal('api_error');
-        expect(failure?.data.error.message).not.to.contain('refunded');
-        if (path === CHAT) {
-          expect(failure?.data.error.code).to.equal('upstream_error');
-          expect(events.at(-1)?.data).to.equal('[DONE]');
-        } else expect(failure?.event).to.equal('error');
+        const failure = findFailure(events);
+        expect(failure?.type).to.equal('api_error');
+        expect(failure?.message).not.to.contain('refunded');
+        if (path !== MESSAGES) expect(failure?.code).to.equal('upstream_error');
+        const last = events.at(-1);
+        if (path === CHAT) expect(last?.data).to.equal('[DONE]');
+        else expect(last?.event).to.equal(path === MESSAGES ? 'error' : 'response.failed');
         // 1000 tokens of output and 5 of input, estimated.
         expect((await gateway.wallet(account)).charged).to.equal(5_005_000n);
       });
@@ -246,7 +248,7 @@ describe('text', () => {
         expect(plain.status).to.equal(502);
         expect(plain.json.error.message).to.contain('Charge refunded');
         const stream = await send(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-        expect(parseEvents(stream.text).some(({ data }) => data.error)).to.equal(true);
+        expect(findFailure(parseEvents(stream.text))).to.include({ type: 'api_error' });
         expect((await gateway.wallet(account)).charged).to.equal(500_000n);
       });
 
@@ -255,6 +257,7 @@ describe('text', () => {
         const account = await gateway.account();
         const { json } = await send(gateway.url + path, { key: account.key, body: ask('hi', { max_tokens: 3 }) });
         if (path === MESSAGES) expect(json.stop_reason).to.equal('max_tokens');
+        else if (path === RESPONSES) expect(json.incomplete_details).to.deep.equal({ reason: 'max_output_tokens' });
         else expect(json.choices[0].finish_reason).to.equal('length');
       });
 

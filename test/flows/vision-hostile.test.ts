@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, open, parseEvents, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findFailure, MESSAGES, open, parseEvents, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -202,8 +202,7 @@ describe('hostile images', () => {
       it('says on a stream that no vision model answers, and refunds', async () => {
         upstream.behave(answerStatus(503));
         const reply = await call(path, [inline(BASE64)], { stream: true });
-        const failed = parseEvents(reply.text).find(({ data }) => data.error);
-        expect(failed?.data.error.message).to.equal('Vision backend unavailable. Charge refunded.');
+        expect(findFailure(parseEvents(reply.text))?.message).to.equal('Vision backend unavailable. Charge refunded.');
         await gateway.checkMoney();
       });
     });
