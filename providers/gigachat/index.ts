@@ -1,4 +1,4 @@
-// Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call.
+// Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call, texts become vectors.
 import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 import { tokensOf } from './token.ts';
@@ -25,6 +25,9 @@ export default plugin;
 
 const HEADERS = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
 const REMOVE_MS = 30_000;
+
+/** Of one request for embeddings: what the vendor's own clients send. */
+const INPUTS_MAX = 90;
 
 /** Requests of one session find more of their prompts in the cache. */
 function headersOf({ conversation, cacheKey }: TextCall): Readonly<Record<string, string>> {
@@ -65,6 +68,10 @@ function createProvider(settings: Settings, host: Host): Provider {
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);
       }
+    },
+    embed(call, signal) {
+      const asked = { ...request, url: `${baseOf(call)}/embeddings`, format: host.embeddings };
+      return host.embed(call, { ...asked, inputsMax: INPUTS_MAX, signal });
     },
   };
 

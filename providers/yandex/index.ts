@@ -1,5 +1,6 @@
-// Plugin for YandexGPT: one value per line, each with the whole text so far.
+// Plugin for YandexGPT: one value per line, each with the whole text so far; and vectors, each text by itself.
 import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import { embeddingsOf } from './embeddings.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 
@@ -23,6 +24,7 @@ export default plugin;
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, ({ baseUrl, folder }) => ({
     url: `${baseUrl}/foundationModels/v1/completion`,
+    embedUrl: `${baseUrl}/foundationModels/v1/textEmbedding`,
     folder,
   }));
   const headers = { 'content-type': 'application/json' };
@@ -34,6 +36,10 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { conversation } = call;
       const body = bodyOf(call, folder, host);
       return host.answer(url, { ...request, conversation, body, signal }, readerOf(host));
+    },
+    embed(call, signal) {
+      const { embedUrl: url, folder } = wireOf(call);
+      return host.embed(call, { ...request, url, format: embeddingsOf(folder, host), inputsMax: 1, signal });
     },
   };
 }
