@@ -51,6 +51,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   });
   return {
     tools: true,
+    systemMessages: true,
     documents: true,
     audio: true,
     cacheMarkers: settings.cacheMarkers === 'send',

@@ -20,6 +20,7 @@ export const STYLES = {
   toolReasoning: ['free', 'off', 'blank'],
   stop: ['send', 'omit'],
   cacheKey: ['omit', 'send', 'key'],
+  systemMessages: ['prompt', 'in_place'],
   cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
   vectors: ['base64', 'float'],
@@ -53,6 +54,8 @@ export interface Wire {
   readonly stop: Style<'stop'>;
   /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`, `key` for one with the first only. */
   readonly cacheKey: Style<'cacheKey'>;
+  /** `in_place` for an upstream that takes system messages between others, so that its cache knows what precedes them. */
+  readonly systemMessages: Style<'systemMessages'>;
   /** `send` for an upstream that takes `cache_control`, as OpenRouter does for the models of some vendors. */
   readonly cacheMarkers: Style<'cacheMarkers'>;
   /** `whole` for servers that do not stream answers with a schema. */
@@ -81,6 +84,7 @@ export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
       needsThoughts: toolReasoning === 'blank',
       takesDetails: wire.reasoning === 'reasoning',
       takesCacheKey: wire.cacheKey !== 'omit',
+      keepsSystemMessages: wire.systemMessages === 'in_place',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
     }),

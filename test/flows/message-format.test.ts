@@ -133,6 +133,18 @@ describe('the messages format', () => {
       expect(messages).to.deep.equal([a, turns[2], b, c, said('system', 'Later.')]);
     });
 
+    it('keeps them in a chat where the catalog says so', async () => {
+      const { messages } = await stage.ask(MESSAGES, { model: 'chat-caching', messages: turns });
+      expect(messages.map(({ role, content }: Json) => [role, content])).to.deep.equal([
+        ['system', 'Be brief.'],
+        ['user', 'a'],
+        ['system', 'It is late.'],
+        ['assistant', 'b'],
+        ['user', 'c'],
+        ['system', 'Later.'],
+      ]);
+    });
+
     it('keeps them in long bodies, and still wants results for calls', async () => {
       const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
       const messages = [

@@ -223,6 +223,7 @@ describe('openai-compatible', () => {
         deltas: 'incremental',
         stop: 'send',
         cacheKey: 'omit',
+        systemMessages: 'prompt',
         cacheMarkers: 'omit',
       });
     });

@@ -18,6 +18,8 @@ export interface WireFormat<Quirks> {
 
 /** For chat completions. Its `body` has no token limit: upstreams disagree about the field's name. */
 export interface ChatQuirks {
+  /** True if system messages stay where they are: a vendor's cache then still knows what comes before them. */
+  readonly keepsSystemMessages?: boolean;
   /** True if every delta repeats the whole text so far. */
   readonly isCumulative?: boolean;
   /** True if assistant messages need their reasoning back when there are tools: a blank one if the client has none. */

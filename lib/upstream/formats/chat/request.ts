@@ -17,12 +17,14 @@ import type {
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
+import { moveSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
 
-export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
+export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
+  const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, system, messages, tools, stops, cacheKey, cacheRetention } = call;
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
