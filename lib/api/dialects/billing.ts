@@ -1,4 +1,4 @@
-// The text billing block of both dialects, in RUB.
+// The text billing block of every dialect, in RUB.
 import { toRub } from '../../money/money.ts';
 import type { BillingPart } from '../../stream/part.ts';
 

@@ -1,4 +1,4 @@
-// The images of a message in either dialect: a link that is fetched later, or bytes that are decoded now.
+// The images of a message in any dialect: a link that is fetched later, or bytes that are decoded now.
 
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';

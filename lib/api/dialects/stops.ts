@@ -1,4 +1,4 @@
-// The stop strings of a request, as either dialect names them.
+// The stop strings of a request, as the dialects name them.
 import Joi from 'joi';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { list, text } from '../openapi/schema.ts';

@@ -120,7 +120,7 @@ const ALIASES = list({ type: 'string' }, { description: 'Other names accepted in
 /** Properties of all text models. */
 const TEXT_ENTRY: Readonly<Record<string, Json>> = {
   type: constant('text'),
-  endpoint: text('Path of the endpoint, relative to `/api`. Text models are available on both text endpoints.', {
+  endpoint: text('Path of the endpoint, relative to `/api`. Text models are available on all text endpoints.', {
     const: '/v1/messages',
   }),
   unit: constant('1M_tokens'),

@@ -1,4 +1,4 @@
-// What both text endpoints share in the API document: prices, routing, statuses.
+// What the text endpoints share in the API document: prices, routing, statuses.
 import { SMART_TIERS } from '../../base/smart-tiers.ts';
 import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
