@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { estimateTokens } from '../../lib/calls/text/tokens.ts';
 import { textCost } from '../../lib/money/price.ts';
 import { loadRecordings, type Recording, type TextRecording } from '../../lib/upstream/check/recording.ts';
-import { type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
+import { type Pacing, type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
 import { settingsAt } from '../../lib/upstream/check/stage.ts';
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import {
@@ -25,6 +25,8 @@ import { longer } from '../../testkit/long.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 /** So much that every token shows above the minimum charge. */
+/** Cuts at all places with the same remainder share an answer, each chunk in its own turn. */
+const STRIDES = 16;
 const PRICE = { input: 1_000_000_000_000n, output: 3_000_000_000_000n };
 
 interface Suite {
@@ -80,8 +82,56 @@ describe('recordings through the gateway', () => {
     });
   }
 
-  async function check(recording: TextRecording, way: Way & { readonly model: string }): Promise<void> {
-    replay.play({ before: recording.before, reply: recording.reply });
+  for (const { plugin, recordings } of suites) {
+    describe(`${plugin.name}, however its bytes are cut into reads`, () => {
+      for (const [at, recording] of recordings.entries()) {
+        if (longer(at % 20 !== 0, false)) continue;
+        const model = modelId(plugin, at);
+        it(`${recording.name}: the same text, ending and charge`, async () => {
+          const places = Array.from({ length: recording.reply.body.length }, (_, place) => place);
+          const ways: Pacing[] = [{ cuts: places, together: true }];
+          for (let stride = 0; stride < STRIDES; stride += longer(8, 1)) {
+            ways.push({ cuts: places.filter((place) => place % STRIDES === stride) });
+          }
+          for (const pacing of ways) {
+            for (const stream of [true, false]) await check(recording, { path: CHAT, stream, model }, pacing);
+          }
+        }).timeout(60_000);
+
+        if (recording.expect.finish === undefined || fails(recording) || recording.reply.end === 'reset') continue;
+        it(`${recording.name}: the same answer or a failure where it is cut short`, async () => {
+          const { length } = recording.reply.body;
+          for (let cut = 1; cut < length; cut += Math.ceil(length / longer(10, 50)))
+            await checkCutShort(recording, model, cut);
+        }).timeout(60_000);
+      }
+    });
+  }
+
+  /** Without its finish it is refunded; with it, it is the whole answer or lacks what came after. */
+  async function checkCutShort(recording: TextRecording, model: string, length: number): Promise<void> {
+    const { text = '', finish = 'other' } = recording.expect;
+    replay.play({ before: recording.before, reply: recording.reply, pacing: { length } });
+    const body = buildBody(recording, { path: CHAT, stream: false, model });
+    const reply = await send(gateway.url + CHAT, { key: account.key, body });
+    const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+    if (reply.status === 502) {
+      expect(reply.json.error.message).to.contain('Charge refunded');
+      expect(charge?.charged).to.equal(0n);
+      return;
+    }
+    const [choice] = reply.json.choices;
+    expect(text.startsWith(choice.message.content), `${length} bytes: ${choice.message.content}`).to.equal(true);
+    expect(choice.finish_reason, `${length} bytes`).to.equal(STOPS[finish]?.[1]);
+    expect((charge?.charged ?? 0n) > 0n).to.equal(true);
+  }
+
+  async function check(
+    recording: TextRecording,
+    way: Way & { readonly model: string },
+    pacing: Pacing = {},
+  ): Promise<void> {
+    replay.play({ before: recording.before, reply: recording.reply, pacing });
     const reply = await send(gateway.url + way.path, { key: account.key, body: buildBody(recording, way) });
     checkReply(recording, reply, way);
     const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
@@ -91,7 +141,9 @@ describe('recordings through the gateway', () => {
   }
 });
 
-const modelId = ({ name }: ProviderPlugin, at: number) => `m-${name}-${at}`;
+function modelId({ name }: ProviderPlugin, at: number): string {
+  return `m-${name}-${at}`;
+}
 
 function buildCatalog(origin: string): object {
   const routes = suites.flatMap(({ plugin, recordings }) =>
