@@ -11,6 +11,7 @@ import { type Pacing, type Replay, startReplay } from '../../lib/upstream/check/
 import { settingsAt } from '../../lib/upstream/check/stage.ts';
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import {
+  CHAT,
   DIALECTS,
   joinText,
   MESSAGES,
