@@ -207,6 +207,7 @@ function describeCatalog(url: string): object {
     provider: 'Scripted',
     routes: [{ upstream: wire, model: `agent-${wire}` }],
     price,
+    context: 200_000,
     tools: true,
     vision: true,
     documents: true,

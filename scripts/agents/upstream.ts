@@ -34,7 +34,7 @@ export interface AgentUpstream {
 }
 
 export async function startAgentUpstream(): Promise<AgentUpstream> {
-  const cache = new PromptCache();
+  let cache = new PromptCache();
   let job: Job = { folder: '', steps: STEPS_MIN, thinkSeconds: 0 };
   let calls: CountedCall[] = [];
   let thoughtsDue = 0;
@@ -95,6 +95,7 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     begin(next) {
       job = next;
+      cache = new PromptCache();
       calls = [];
       thoughtsDue = 0;
       thoughtsBack = 0;
