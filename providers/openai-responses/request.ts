@@ -1,5 +1,5 @@
 // Settings of a responses upstream, and the request for one text call.
-import type { AccountSettings, Host, JsonBody, TextCall } from '../../lib/upstream/contract/provider.ts';
+import type { AccountSettings, Host, JsonBody, Reasoning, TextCall } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** The effort sent for no reasoning: `low` for models that cannot do without. */
@@ -9,13 +9,23 @@ export interface Settings extends AccountSettings {
 }
 
 export function bodyOf(call: TextCall, { off, cacheKey }: Settings, { responses }: Host): JsonBody {
-  const { format, reasoning } = call;
+  const { format, reasoning, mayReason } = call;
+  const wanted = writeReasoning(reasoning, off);
   return (base64) => ({
     ...responses.body(call, base64, { takesCacheKey: cacheKey === 'send' }),
     ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
-    ...(reasoning &&
-      reasoning.mode !== 'auto' && { reasoning: { effort: reasoning.mode === 'on' ? reasoning.effort : off } }),
+    ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
-    ...(reasoning && reasoning.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
+    ...(mayReason && reasoning?.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
   });
+}
+
+function writeReasoning(reasoning: Reasoning | undefined, off: Settings['off']): object | undefined {
+  if (!reasoning) return undefined;
+  if (reasoning.mode === 'off') return { effort: off };
+  const wanted = {
+    ...(reasoning.mode === 'on' && { effort: reasoning.effort }),
+    ...(reasoning.display === 'summarized' && { summary: 'auto' }),
+  };
+  return Object.keys(wanted).length > 0 ? wanted : undefined;
 }

@@ -57,10 +57,22 @@ describe('openai-responses: items', () => {
       {},
       { text: { format: { type: 'json_schema', name: 'place', schema } } },
     ],
-    [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' }, include: STATE }],
-    [{ reasoning: { mode: 'off' } }, {}, { reasoning: { effort: 'none' } }],
-    [{ reasoning: { mode: 'off' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
-    [{ reasoning: { mode: 'auto' } }, {}, { include: STATE }],
+    [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' } }],
+    [
+      { mayReason: true, reasoning: { mode: 'on', effort: 'high' } },
+      {},
+      { reasoning: { effort: 'high' }, include: STATE },
+    ],
+    [{ mayReason: true, reasoning: { mode: 'off' } }, {}, { reasoning: { effort: 'none' } }],
+    [{ mayReason: true, reasoning: { mode: 'off' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
+    [{ mayReason: true, reasoning: { mode: 'auto' } }, {}, { include: STATE }],
+    [
+      { mayReason: true, reasoning: { mode: 'auto', display: 'summarized' } },
+      {},
+      { reasoning: { summary: 'auto' }, include: STATE },
+    ],
+    [{ mayReason: true }, {}, { include: STATE }],
+    [{}, {}, {}],
     ...(
       [
         [undefined, {}],

@@ -15,6 +15,8 @@ const MESSAGE_EFFORTS = EFFORTS.slice(1);
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 const THINKING = ['enabled', 'disabled', 'adaptive', 'between_tools'] as const;
 const DISPLAYS = ['summarized', 'omitted'] as const;
+/** Of the responses format; `none` and whatever else there may be shows none. */
+const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 const NAME = /^[\w-]{1,64}$/;
 
 const ELSEWHERE = 'Ignored by models without this feature.';
@@ -176,19 +178,24 @@ export function readOutputConfig(given: unknown): Pick<TextRequest, 'format' | '
   return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: 'output_config.format' };
 }
 
-/** What `reasoning_effort` and `reasoning` ask for; the object decides where it says something. */
+/**
+ * What `reasoning_effort` and `reasoning` ask for; the object decides where it says something. Its `summary` is a field of
+ * the responses format.
+ */
 export function readReasoning(effort: unknown, given: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
-  const { effort: own, max_tokens: budget, exclude } = (given ?? {}) as Fields;
+  const { effort: own, max_tokens: budget, exclude, summary } = (given ?? {}) as Fields;
   if (own != null) checkChoice('reasoning.effort', own, CHAT_EFFORTS);
   if (budget != null) checkBudget('reasoning.max_tokens', budget);
   if (exclude != null && typeof exclude !== 'boolean') {
     throw invalidField('reasoning.exclude', 'must be a boolean, true or false');
   }
   const showsReasoning = exclude !== true;
-  if (budget != null) return { reasoning: { mode: 'on', budgetTokens: budget as number }, showsReasoning };
+  const display = SUMMARIES.some((each) => each === summary) ? ({ display: 'summarized' } as const) : {};
+  if (budget != null) return { reasoning: { mode: 'on', budgetTokens: budget as number, ...display }, showsReasoning };
   const wanted = own ?? effort;
-  if (wanted == null) return { showsReasoning };
-  return { reasoning: wanted === 'none' ? { mode: 'off' } : { mode: 'on', effort: wanted as Effort }, showsReasoning };
+  if (wanted === 'none') return { reasoning: { mode: 'off' }, showsReasoning };
+  if (wanted != null) return { reasoning: { mode: 'on', effort: wanted as Effort, ...display }, showsReasoning };
+  return { ...('display' in display && { reasoning: { mode: 'auto', ...display } }), showsReasoning };
 }
 
 /** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */

@@ -125,6 +125,7 @@ export function createCall(
     tools: abilities.tools && tools ? fitFields(tools, abilities) : undefined,
     format: formatFor(abilities, request.format),
     reasoning: reasoning && abilities.reasoning ? resolveReasoning(reasoning, maxTokens) : undefined,
+    ...(abilities.reasoning && { mayReason: true }),
     stops,
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),

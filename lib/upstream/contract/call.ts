@@ -26,6 +26,11 @@ export interface TextCall extends ProviderCall {
   /** Absent if it is left to the model. */
   readonly reasoning?: Reasoning;
   /**
+   * True for a model that reasons unless `reasoning` says no: a vendor that gives only on request what it wants back of the
+   * reasoning is asked for it.
+   */
+  readonly mayReason?: boolean;
+  /**
    * Strings that the answer must end before. The gateway sees to it by itself: an upstream that takes them too saves the
    * tokens after them.
    */

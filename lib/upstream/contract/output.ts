@@ -21,11 +21,11 @@ export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /**
  * How much the model reasons before it answers: not at all, as it sees fit, or this much. Absent if the client does not
- * say. Only on routes of models that the catalog marks `reasoning`. Reasoning is never delivered.
+ * say. Only on routes of models that the catalog marks `reasoning`.
  */
 export type Reasoning = { readonly mode: 'off' } | ({ readonly mode: 'auto' } & ReasoningDisplay) | ReasoningOn;
 
-/** What of its text is shown: only for a provider with `messageFormat`, and absent if the client does not say. */
+/** What of its text is shown, where the vendor lets a client choose; absent if the client does not say. */
 export interface ReasoningDisplay {
   readonly display?: 'summarized' | 'omitted';
 }
