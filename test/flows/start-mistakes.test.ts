@@ -127,7 +127,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a type nobody knows',
     catalog: withModel({ type: 'sound' }),
-    says: /models\[0\]\.type must be one of \[text, image, video\]/,
+    says: /models\[0\]\.type must be one of \[text, embedding, image, video\]/,
   },
   { name: 'no price', catalog: withModel({ price: undefined }), says: /models\[0\]\.price is required/ },
   {

@@ -102,7 +102,7 @@ describe('alerts', () => {
     }
     for (const kind of FAULT_KINDS) metrics.payments.onFailure('till', kind);
     for (const end of ['done', 'again', 'rejected'] as const) metrics.payments.onWebhook('till', end);
-    await watched.settle({ charge: { model: 'model-a' } } as never, {} as never);
+    await watched.settle({ charge: { model: 'model-a' } } as never, { usage: {} } as never);
     await watched.expireOrphans({} as never);
     await store.ledger.apply([]).catch(() => undefined);
     const known = new Set(before.samples.map(seriesOf));

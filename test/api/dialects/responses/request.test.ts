@@ -182,7 +182,7 @@ describe('responses requests', () => {
     expect(request).to.deep.include({
       format: { type: 'json-schema', name: 'n', schema, strict: true },
       formatField: 'text.format',
-      reasoning: { mode: 'on', effort: 'low' },
+      reasoning: { mode: 'on', effort: 'low', display: 'summarized' },
       showsReasoning: true,
       cacheKey: 'k',
       cacheRetention: '24h',
