@@ -1,14 +1,26 @@
-// Vendors with a prompt cache, of the messages and the chat format: what they count of each call, as the real ones do.
+// A vendor's prompt cache, which counts what it reads and writes as the real ones do, and vendors of the messages and the
+// chat format that have one.
 import { hash } from 'node:crypto';
 import type { Behaviour } from './upstream.ts';
 import { SSE } from './upstream.ts';
 
-/** What a vendor bills of one call. */
-export interface Counted {
+/** In tokens; disjoint. */
+export interface PromptCounts {
   readonly input: number;
   readonly read: number;
   readonly written: number;
+}
+
+/** What a vendor bills of one call. */
+export interface Counted extends PromptCounts {
   readonly output: number;
+}
+
+/** A piece of a prompt, in the order in which the vendor reads them. */
+export interface PromptBlock {
+  readonly text: string;
+  /** Whether a client's cache marker stands on it. */
+  readonly marked: boolean;
 }
 
 export interface CachingVendor {
@@ -26,7 +38,9 @@ export interface Script {
 }
 
 const TTL_MS = 5 * 60_000;
+/** Shorter prefixes are not cached. */
 const TOKENS_MIN = 1024;
+const MARKERS_MAX = 4;
 /** How many blocks before a breakpoint an earlier one is found. */
 const LOOKBACK = 20;
 const CHARACTERS_PER_TOKEN = 4;
@@ -37,20 +51,8 @@ const OUTPUT_TOKENS = 30;
 // biome-ignore lint/suspicious/noExplicitAny: a request of any shape
 type Json = any;
 
-const countTokens = (text: string) => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-
-/** The prefixes that the vendor keeps, by their hash, each until nobody has read it for five minutes. */
-class Prefixes {
-  readonly #until = new Map<string, number>();
-  now = 0;
-
-  has(prefix: string): boolean {
-    return (this.#until.get(prefix) ?? Number.NEGATIVE_INFINITY) > this.now;
-  }
-
-  keep(prefix: string): void {
-    this.#until.set(prefix, this.now + TTL_MS);
-  }
+export function countTokens(text: string): number {
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
 
 interface Prefix {
@@ -59,7 +61,7 @@ interface Prefix {
   readonly marked: boolean;
 }
 
-function listPrefixes(blocks: readonly { readonly text: string; readonly marked: boolean }[]): readonly Prefix[] {
+function listPrefixes(blocks: readonly PromptBlock[]): readonly Prefix[] {
   let before = '';
   let tokens = 0;
   return blocks.map(({ text, marked }) => {
@@ -69,19 +71,63 @@ function listPrefixes(blocks: readonly { readonly text: string; readonly marked:
   });
 }
 
+/** The prefixes that a vendor keeps for a key, by their hash, each until nobody has read it for five minutes. */
+export class PromptCache {
+  readonly #until = new Map<string, number>();
+  now = 0;
+
+  /** Reads the longest prefix that ends near a marker, and writes the rest up to the last one. */
+  countMarked(blocks: readonly PromptBlock[]): PromptCounts {
+    const all = listPrefixes(blocks);
+    const ends = all.flatMap(({ marked, tokens }, at) => (marked && tokens >= TOKENS_MIN ? [at] : []));
+    if (ends.length > MARKERS_MAX) throw new Error(`${ends.length} markers`);
+    const found = ends
+      .toReversed()
+      .flatMap((end) => all.slice(Math.max(0, end - LOOKBACK), end + 1).toReversed())
+      .find((prefix) => this.#has(prefix));
+    if (found) this.#keep(found);
+    for (const end of ends) this.#keep(all[end] as Prefix);
+    const total = all.at(-1)?.tokens ?? 0;
+    const read = found?.tokens ?? 0;
+    const written = Math.max(0, (all[ends.at(-1) ?? -1]?.tokens ?? 0) - read);
+    return { input: total - read - written, read, written };
+  }
+
+  /** Caches without being asked, in steps, and writes for nothing. */
+  countAutomatic(prompt: string): PromptCounts {
+    const stepCharacters = STEP_TOKENS * CHARACTERS_PER_TOKEN;
+    const steps: PromptBlock[] = [];
+    for (let at = 0; at + stepCharacters <= prompt.length; at += stepCharacters) {
+      steps.push({ text: prompt.slice(at, at + stepCharacters), marked: false });
+    }
+    const all = listPrefixes(steps).filter(({ tokens }) => tokens >= TOKENS_MIN);
+    const read = all.findLast((prefix) => this.#has(prefix))?.tokens ?? 0;
+    for (const prefix of all) this.#keep(prefix);
+    return { input: countTokens(prompt) - read, read, written: 0 };
+  }
+
+  #has(prefix: Prefix): boolean {
+    return (this.#until.get(prefix.hash) ?? Number.NEGATIVE_INFINITY) > this.now;
+  }
+
+  #keep(prefix: Prefix): void {
+    this.#until.set(prefix.hash, this.now + TTL_MS);
+  }
+}
+
 function createVendor(
-  count: (body: Json, prefixes: Prefixes) => Omit<Counted, 'output'>,
+  count: (body: Json, cache: PromptCache) => PromptCounts,
   answer: (body: Json, counted: Counted) => { readonly whole: object; readonly events: readonly string[] },
 ): CachingVendor {
-  const prefixes = new Prefixes();
+  const cache = new PromptCache();
   const counted: Counted[] = [];
   return {
     counted,
     wait(ms) {
-      prefixes.now += ms;
+      cache.now += ms;
     },
     behaviour({ body, response }) {
-      const counts = { ...count(body, prefixes), output: OUTPUT_TOKENS };
+      const counts = { ...count(body, cache), output: OUTPUT_TOKENS };
       counted.push(counts);
       const { whole, events } = answer(body, counts);
       if (body.stream) response.writeHead(200, SSE).end(events.map((event) => `${event}\n\n`).join(''));
@@ -125,34 +171,22 @@ export function createMessageVendor(script: Script): CachingVendor {
   });
 }
 
-function countMarked({ tools = [], system = [], messages }: Json, prefixes: Prefixes): Omit<Counted, 'output'> {
-  const listed = (content: Json, role: string) =>
+function countMarked({ tools = [], system = [], messages }: Json, cache: PromptCache): PromptCounts {
+  const listBlocks = (content: Json, role: string) =>
     (typeof content === 'string' ? [{ type: 'text', text: content }] : content).map(
       ({ cache_control: marker, ...block }: Json) => ({
         text: `${role} ${JSON.stringify(block)}`,
         marked: marker !== undefined,
       }),
     );
-  const all = listPrefixes([
-    ...listed(tools, 'tool'),
-    ...listed(system, 'system'),
-    ...messages.flatMap(({ role, content }: Json) => listed(content, role)),
+  return cache.countMarked([
+    ...listBlocks(tools, 'tool'),
+    ...listBlocks(system, 'system'),
+    ...messages.flatMap(({ role, content }: Json) => listBlocks(content, role)),
   ]);
-  const ends = all.flatMap(({ marked, tokens }, at) => (marked && tokens >= TOKENS_MIN ? [at] : []));
-  if (ends.length > 4) throw new Error(`${ends.length} markers`);
-  const found = ends
-    .toReversed()
-    .flatMap((end) => all.slice(Math.max(0, end - LOOKBACK), end + 1).toReversed())
-    .find((prefix) => prefixes.has(prefix.hash));
-  if (found) prefixes.keep(found.hash);
-  for (const end of ends) prefixes.keep((all[end] as Prefix).hash);
-  const total = all.at(-1)?.tokens ?? 0;
-  const read = found?.tokens ?? 0;
-  const written = Math.max(0, (all[ends.at(-1) ?? -1]?.tokens ?? 0) - read);
-  return { input: total - read - written, read, written };
 }
 
-/** Caches by itself, in steps, and writes for nothing. */
+/** Caches by itself. */
 export function createChatVendor(script: Script): CachingVendor {
   return createVendor(countAutomatic, ({ messages }, { input, read, output }) => {
     const at = messages.filter(({ role }: Json) => role === 'assistant').length;
@@ -182,21 +216,13 @@ export function createChatVendor(script: Script): CachingVendor {
 }
 
 /** Of a message, the model sees its texts and calls, not how they are written. */
-function countAutomatic({ tools = [], messages }: Json, prefixes: Prefixes): Omit<Counted, 'output'> {
-  const textOf = (content: Json) =>
+function countAutomatic({ tools = [], messages }: Json, cache: PromptCache): PromptCounts {
+  const joinTexts = (content: Json) =>
     Array.isArray(content) ? content.map(({ text }: Json) => text).join('\n\n') : (content ?? '');
   const said = messages.map(({ role, content, tool_calls: calls = [] }: Json) =>
-    [role, textOf(content), ...calls.map((call: Json) => `${call.function.name} ${call.function.arguments}`)].join(' '),
+    [role, joinTexts(content), ...calls.map((call: Json) => `${call.function.name} ${call.function.arguments}`)].join(
+      ' ',
+    ),
   );
-  const whole = [...tools.map((tool: Json) => JSON.stringify(tool.function)), ...said].join('\n');
-  const stepCharacters = STEP_TOKENS * CHARACTERS_PER_TOKEN;
-  const steps: { text: string; marked: boolean }[] = [];
-  for (let at = 0; at + stepCharacters <= whole.length; at += stepCharacters) {
-    steps.push({ text: whole.slice(at, at + stepCharacters), marked: false });
-  }
-  const all = listPrefixes(steps).filter(({ tokens }) => tokens >= TOKENS_MIN);
-  const found = all.findLast((prefix) => prefixes.has(prefix.hash));
-  for (const prefix of all) prefixes.keep(prefix.hash);
-  const read = found?.tokens ?? 0;
-  return { input: countTokens(whole) - read, read, written: 0 };
+  return cache.countAutomatic([...tools.map((tool: Json) => JSON.stringify(tool.function)), ...said].join('\n'));
 }

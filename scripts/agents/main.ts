@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import type { Counted } from '../../testkit/prompt-cache.ts';
 import { readOptions } from '../options.ts';
 import { CLOSING, isJobDone, PROMPT, STEPS_MIN, writeJob } from './job.ts';
 import { type Place, PROGRAMS, type Program, type WireName, writeSettings } from './programs.ts';
-import { type CountedCall, startAgentUpstream, type Tally } from './upstream.ts';
+import { startAgentUpstream, type Tally } from './upstream.ts';
 
 const { only, log, steps, limit, think } = readOptions({
   only: { type: 'string', default: '' },
@@ -88,9 +89,9 @@ async function compare(program: Program): Promise<void> {
   if (!through.done) fail('the job is not done through the gateway');
   const due = sumBill(through.calls, CALL_MINIMUM);
   if (charged !== due) fail(`charged ${charged} micro-roubles instead of ${due}`);
-  for (const kind of ['input', 'cacheRead', 'cacheWrite'] as const) {
+  for (const kind of ['input', 'read', 'written'] as const) {
     const [before, after] = [sum(direct.calls, kind), sum(through.calls, kind)];
-    const all = sum(direct.calls, 'input') + sum(direct.calls, 'cacheRead') + sum(direct.calls, 'cacheWrite');
+    const all = sum(direct.calls, 'input') + sum(direct.calls, 'read') + sum(direct.calls, 'written');
     if (Math.abs(after - before) > TOLERANCE * all) fail(`${after} tokens of ${kind} instead of ${before}`);
   }
   if (through.thoughtsBack < direct.thoughtsBack) {
@@ -106,20 +107,19 @@ interface Reported {
 
 function report({ name }: Program, version: string, { by, run, bill }: Reported): void {
   const { calls, done, thoughtsBack, thoughtsDue } = run;
-  const counts = (['input', 'cacheRead', 'cacheWrite', 'output'] as const).map((kind) => `${sum(calls, kind)}`);
+  const counts = (['input', 'read', 'written', 'output'] as const).map((kind) => `${sum(calls, kind)}`);
   const thoughts = `${thoughtsBack} of ${thoughtsDue}`;
   rows.push([name, version, by, done ? 'yes' : 'NO', `${calls.length}`, ...counts, thoughts, (bill / 1e6).toFixed(2)]);
 }
 
-function sum(calls: readonly CountedCall[], kind: keyof CountedCall): number {
+function sum(calls: readonly Counted[], kind: keyof Counted): number {
   return calls.reduce((total, call) => total + call[kind], 0);
 }
 
 /** In micro-roubles. */
-function sumBill(calls: readonly CountedCall[], minimum: number): number {
-  return calls.reduce((total, { input, cacheRead, cacheWrite, output }) => {
-    const cost =
-      input * PRICE.input + cacheRead * PRICE.cacheRead + cacheWrite * PRICE.cacheWrite + output * PRICE.output;
+function sumBill(calls: readonly Counted[], minimum: number): number {
+  return calls.reduce((total, { input, read, written, output }) => {
+    const cost = input * PRICE.input + read * PRICE.cacheRead + written * PRICE.cacheWrite + output * PRICE.output;
     return total + Math.max(cost, minimum);
   }, 0);
 }

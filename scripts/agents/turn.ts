@@ -1,11 +1,12 @@
 // One request of an agent and its scripted answer, whatever the wire format.
+import type { PromptBlock, PromptCounts } from '../../testkit/prompt-cache.ts';
 import type { AgentCall, AgentTool } from './job.ts';
-import type { Prompt, PromptCounts } from './prompt-cache.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Turn {
-  readonly prompt: Prompt;
+  /** Blocks for a vendor that caches what is marked, a text for one that caches by itself. */
+  readonly prompt: readonly PromptBlock[] | string;
   readonly tools: readonly AgentTool[];
   /** Calls in the history. */
   readonly calls: number;

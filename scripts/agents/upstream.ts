@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Counted, countTokens, PromptCache, type PromptCounts } from '../../testkit/prompt-cache.ts';
 import { CLOSING, canDoJob, type Job, nextCall, STEPS_MIN } from './job.ts';
-import { countTokens, PromptCache, type PromptCounts } from './prompt-cache.ts';
 import type { Answer, Json, Turn, Wire } from './turn.ts';
 import { chat } from './wire-chat.ts';
 import { messages } from './wire-messages.ts';
@@ -15,14 +15,10 @@ const WIRES: readonly Wire[] = [messages, chat, responses];
 
 /** What the upstream has counted. */
 export interface Tally {
-  readonly calls: readonly CountedCall[];
+  readonly calls: readonly Counted[];
   /** Reasoning that the vendor needs back, and how much of it came back. */
   readonly thoughtsDue: number;
   readonly thoughtsBack: number;
-}
-
-export interface CountedCall extends PromptCounts {
-  readonly output: number;
 }
 
 export interface AgentUpstream {
@@ -34,14 +30,21 @@ export interface AgentUpstream {
 }
 
 export async function startAgentUpstream(): Promise<AgentUpstream> {
-  let cache = new PromptCache();
+  /** By key, as vendors have them. */
+  let caches = new Map<string, PromptCache>();
   let job: Job = { folder: '', steps: STEPS_MIN, thinkSeconds: 0 };
-  let calls: CountedCall[] = [];
+  let calls: Counted[] = [];
   let thoughtsDue = 0;
   let thoughtsBack = 0;
 
+  function count(key: string, prompt: Turn['prompt']): PromptCounts {
+    const cache = caches.get(key) ?? new PromptCache();
+    caches.set(key, cache);
+    return typeof prompt === 'string' ? cache.countAutomatic(prompt) : cache.countMarked(prompt);
+  }
+
   function answer(key: string, model: string, turn: Turn): Answer {
-    const counts = cache.take(key, turn.prompt);
+    const counts = count(key, turn.prompt);
     const id = `${calls.length + 1}`.padStart(6, '0');
     const isJob = canDoJob(turn.tools);
     const call = isJob ? nextCall(turn.tools, turn.calls, job) : undefined;
@@ -95,7 +98,7 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     begin(next) {
       job = next;
-      cache = new PromptCache();
+      caches = new Map();
       calls = [];
       thoughtsDue = 0;
       thoughtsBack = 0;

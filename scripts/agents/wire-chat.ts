@@ -8,7 +8,7 @@ export const chat: Wire = {
   read(body): Turn {
     const history = readList(body.messages);
     return {
-      prompt: { segments: [...readList(body.tools), ...history].map((part) => JSON.stringify(part)) },
+      prompt: [...readList(body.tools), ...history].map((part) => JSON.stringify(part)).join('\n'),
       tools: readList(body.tools).map(({ function: described }) => {
         const { name, parameters } = (described ?? {}) as Json;
         return { name: String(name), isCustom: false, schema: (parameters ?? {}) as Schema };
@@ -57,12 +57,12 @@ function describeCall({ id, call }: Answer): Json {
 }
 
 function describeUsage({ counts, output, reasoning }: Answer): Json {
-  const prompt_tokens = counts.input + counts.cacheRead;
+  const prompt_tokens = counts.input + counts.read;
   return {
     prompt_tokens,
     completion_tokens: output,
     total_tokens: prompt_tokens + output,
-    prompt_tokens_details: { cached_tokens: counts.cacheRead },
+    prompt_tokens_details: { cached_tokens: counts.read },
     completion_tokens_details: { reasoning_tokens: reasoning },
   };
 }

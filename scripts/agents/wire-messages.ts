@@ -15,10 +15,10 @@ export const messages: Wire = {
     ];
     const history = readList(body.messages).flatMap(({ content }) => readContent(content));
     return {
-      prompt: {
-        segments: blocks.map(({ cache_control: _marker, ...block }: Json) => JSON.stringify(block)),
-        markers: blocks.flatMap((block: Json, at) => (block.cache_control ? [at + 1] : [])),
-      },
+      prompt: blocks.map(({ cache_control: marker, ...block }: Json) => ({
+        text: JSON.stringify(block),
+        marked: Boolean(marker),
+      })),
       tools: readList(body.tools).map(({ name, input_schema: schema }) => ({
         name: String(name),
         isCustom: false,
@@ -98,8 +98,8 @@ function streamBlock(block: Json, index: number): readonly Json[] {
 function describeUsage({ counts, output }: Answer): Json {
   return {
     input_tokens: counts.input,
-    cache_creation_input_tokens: counts.cacheWrite,
-    cache_read_input_tokens: counts.cacheRead,
+    cache_creation_input_tokens: counts.written,
+    cache_read_input_tokens: counts.read,
     output_tokens: output,
   };
 }

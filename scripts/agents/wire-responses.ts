@@ -9,11 +9,9 @@ export const responses: Wire = {
     const items = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : readList(body.input);
     const tools = readList(body.tools).flatMap((tool) => (tool.type === 'namespace' ? readList(tool.tools) : [tool]));
     return {
-      prompt: {
-        segments: [...readList(body.tools), { instructions: body.instructions }, ...items].map((part) =>
-          JSON.stringify(part),
-        ),
-      },
+      prompt: [...readList(body.tools), { instructions: body.instructions }, ...items]
+        .map((part) => JSON.stringify(part))
+        .join('\n'),
       tools: tools.map(({ type, name, parameters }) => ({
         name: String(name ?? type),
         isCustom: type === 'custom',
@@ -125,10 +123,10 @@ function streamItem(item: Json, output_index: number): readonly Json[] {
 
 function describeResponse(answer: Answer, output: readonly Json[], status: string): Json {
   const { id, model, counts, reasoning } = answer;
-  const input_tokens = counts.input + counts.cacheRead;
+  const input_tokens = counts.input + counts.read;
   const usage = {
     input_tokens,
-    input_tokens_details: { cached_tokens: counts.cacheRead },
+    input_tokens_details: { cached_tokens: counts.read },
     output_tokens: answer.output,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input_tokens + answer.output,
