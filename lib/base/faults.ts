@@ -146,7 +146,7 @@ const table = {
   model_not_allowed: {
     status: 403,
     type: 'permission_error',
-    chatCode: 'account_suspended',
+    chatCode: 'model_not_allowed',
     retryable: false,
     text: (d) => `This API key may not be used for model \`${d.model}\`. It may be used for ${d.hint}.`,
   },

@@ -6,6 +6,7 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey } from '../../lib/accounts/key.ts';
 import type { RequestedLimits } from '../../lib/accounts/limits.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, RESPONSES, type Reply, readHead, send } from '../../testkit/client.ts';
+import { EMBEDDINGS } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
@@ -32,6 +33,13 @@ const CATALOG = {
     ...['small', 'middle', 'big'].map((id) => text(id)),
     text('eye', 'vision'),
     {
+      id: 'embed',
+      type: 'embedding',
+      provider: 'Test',
+      price: { input: '1000' },
+      routes: [{ upstream: 'sandbox', model: 'embedding' }],
+    },
+    {
       id: 'draw',
       type: 'image',
       provider: 'Test',
@@ -56,6 +64,8 @@ const CATALOG = {
 const CALLS: readonly (readonly [path: string, model: string, body: object])[] = [
   [MESSAGES, 'middle', ask('hi')],
   [CHAT, 'middle', ask('hi')],
+  [RESPONSES, 'middle', { input: 'hi', max_output_tokens: 1000 }],
+  [EMBEDDINGS, 'embed', { input: 'hi' }],
   [GENERATIONS, 'draw', { prompt: 'a hill' }],
   [EDITS, 'draw', { prompt: 'a hill', image: PICTURE }],
   [VIDEOS, 'film', { prompt: 'a hill' }],
@@ -86,7 +96,7 @@ describe('limits of a key', () => {
     const { message } = reply.json.error;
     const chat = { error: { message, type: want.type, code: want.code } };
     expect(reply.json).to.deep.equal(
-      path === CHAT || path === RESPONSES ? chat : { type: 'error', error: { type: want.type, message } },
+      [CHAT, RESPONSES, EMBEDDINGS].includes(path) ? chat : { type: 'error', error: { type: want.type, message } },
     );
     expect(reply.headers['x-should-retry']).to.equal('false');
     return message;
@@ -98,7 +108,7 @@ describe('limits of a key', () => {
   }
 
   const EXPIRED = { status: 401, type: 'authentication_error', code: 'invalid_api_key' };
-  const FORBIDDEN = { status: 403, type: 'permission_error', code: 'account_suspended' };
+  const FORBIDDEN = { status: 403, type: 'permission_error', code: 'model_not_allowed' };
 
   it('accept the key until its expiry, then say that it has expired', async () => {
     const expiresAt = Date.now() + 400;
@@ -133,7 +143,7 @@ describe('limits of a key', () => {
   });
 
   it('accept a model by any of its names', async () => {
-    const { key } = await issue({ models: ['middle-alias', 'draw', 'film'] });
+    const { key } = await issue({ models: ['middle-alias', 'embed', 'draw', 'film'] });
     for (const [path, model, body] of CALLS) {
       expect((await post(key, path, { ...body, model })).status, path).to.equal(200);
     }
@@ -174,7 +184,7 @@ describe('limits of a key', () => {
       const { json } = await send(gateway.url + MODELS, { key });
       return (json.data as { id: string }[]).map(({ id }) => id);
     };
-    expect(await listed(null)).to.deep.equal(['small', 'middle', 'big', 'eye', 'draw', 'film', 'smart']);
+    expect(await listed(null)).to.deep.equal(['small', 'middle', 'big', 'eye', 'embed', 'draw', 'film', 'smart']);
     expect(await listed(['big-alias', 'film'])).to.deep.equal(['big', 'film', 'smart']);
     expect(await listed(['draw'])).to.deep.equal(['draw']);
   });
@@ -232,11 +242,11 @@ describe('limits of a key', () => {
       return { paid: paid.length, refused: refused.length };
     }
 
-    for (const [path, model, body] of CALLS) {
+    for (const [path, model, body] of CALLS.filter(([path]) => path !== EMBEDDINGS)) {
       it(`refuses only calls that it does not cover on ${path}`, async () => {
         const price = { draw: 10, film: 40, middle: 41 }[model] ?? 0;
         const { id, key } = await issue({ budget: BigInt(price) * 1_000_000n, reset: 'month' });
-        const call = { ...body, model, max_tokens: 8192 };
+        const call = { ...body, model, [path === RESPONSES ? 'max_output_tokens' : 'max_tokens']: 8192 };
         const first = await post(key, path, call);
         expect(first.status, first.text).to.equal(200);
         const spent = await readSpent(id);
@@ -266,7 +276,7 @@ describe('limits of a key', () => {
     });
 
     it('is exact for concurrent calls of each kind', async () => {
-      for (const [path, model, body] of CALLS.slice(2)) {
+      for (const [path, model, body] of CALLS.filter(([, model]) => ['draw', 'film'].includes(model))) {
         const price = model === 'film' ? 40n : 10n;
         const { id, key } = await issue({ budget: 3n * price * 1_000_000n + 1n, reset: 'day' });
         const calls = Array.from({ length: 12 }, () => post(key, path, { ...body, model }));

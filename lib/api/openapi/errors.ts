@@ -152,6 +152,7 @@ const CHAT_CODES = choice([
   'invalid_api_key',
   'insufficient_balance',
   'account_suspended',
+  'model_not_allowed',
   'not_found',
   'method_not_allowed',
   'conflict',
