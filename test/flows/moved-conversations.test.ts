@@ -59,8 +59,8 @@ describe('a conversation that is moved', () => {
   });
 
   /** One call: the counts that the client is told, what its charge keeps, and what it cost. */
-  async function call(session = 'a', path: string = MESSAGES) {
-    const marked = { type: 'text', text: `${session}: ${SYSTEM}`, cache_control: { type: 'ephemeral' } };
+  async function call(session = 'a', path: string = MESSAGES, begin = session) {
+    const marked = { type: 'text', text: `${begin}: ${SYSTEM}`, cache_control: { type: 'ephemeral' } };
     const body =
       path === MESSAGES
         ? { system: [marked], messages: [{ role: 'user', content: 'Hello' }] }
@@ -169,6 +169,15 @@ describe('a conversation that is moved', () => {
     await call('b');
     upstreams[0]?.behave(answerStatus(503));
     expect((await call('c')).usage).not.to.have.property('tokens_cache_moved');
+  });
+
+  it('pays for reading no other prompt, whatever name it comes under', async () => {
+    await call('a');
+    upstreams[0]?.behave(answerStatus(503));
+    const other = await call('a', MESSAGES, 'b');
+    expect(other.usage).to.have.property('tokens_cache_write').above(9_000);
+    expect(other.usage).not.to.have.property('tokens_cache_moved');
+    expect((await call('a')).usage).to.have.property('tokens_cache_moved');
   });
 
   async function reload(route: number): Promise<void> {

@@ -14,7 +14,8 @@ import type { RouteHealth } from '../health.ts';
 import type { PaidCall } from '../paid.ts';
 import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
 import { type Attempt, type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
-import { type CachedPrompts, countAsRead } from './cached-prompts.ts';
+import { digestBeginnings } from './beginnings.ts';
+import { type CachedPrompt, type CachedPrompts, countAsRead } from './cached-prompts.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
 import { computeHold, listCacheWrites } from './hold.ts';
@@ -30,7 +31,7 @@ export interface TextAnswering {
   readonly timeouts: TextTimeouts;
   readonly health: RouteHealth;
   readonly onAttempt?: OnAttempt | undefined;
-  /** What conversations have in the caches of vendors. */
+  /** What prompts have in the caches of vendors. */
   readonly cachedPrompts: CachedPrompts;
   /** What an embedder adds to the way of every answer. */
   readonly transforms?: readonly CreateTransform[] | undefined;
@@ -71,6 +72,10 @@ export class TextAnswer<Out>
   #attempt: Attempt | undefined;
   /** Where that was. */
   #asked: Candidate | undefined;
+  /** The digest of the prompt, and what a vendor had of it; undefined without a conversation. */
+  #prompt:
+    | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
+    | undefined;
 
   constructor(options: TextAnswerOptions<Out>) {
     const { request, model, candidates, estimate } = options;
@@ -124,6 +129,7 @@ export class TextAnswer<Out>
     // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
     if (this.#asked !== undefined) this.#options.output.keepAlive();
     this.#asked = candidate;
+    this.#findCached(candidate);
     this.#attempt = createAttempt(this.#planAttempt(candidate, onFirst));
     return this.#attempt.run();
   }
@@ -230,20 +236,30 @@ export class TextAnswer<Out>
     return { amount: textCost(model.price, tokens), usage, bill: tokens };
   }
 
+  /** While the request is still there; another model has caches of its own. */
+  #findCached({ conversation }: Candidate): void {
+    if (conversation === this.#prompt?.conversation) return;
+    this.#prompt = undefined;
+    if (conversation === undefined) return;
+    const { request, engine } = this.#options;
+    const beginnings = digestBeginnings(conversation, request);
+    const digest = beginnings.at(-1) as string;
+    this.#prompt = { conversation, digest, cached: engine.cachedPrompts.find(beginnings) };
+  }
+
   /** What the gateway's own move of a conversation makes a vendor count anew is charged as if it had been read. */
   #forgiveMove(counted: Tokens): Tokens {
-    const { model, engine } = this.#options;
-    const conversation = this.#asked?.conversation;
-    if (conversation === undefined) return counted;
-    const lost = engine.cachedPrompts.countLost(conversation, this.#place, this.#startedAt);
-    if (lost === 0) return counted;
-    const asRead = countAsRead(counted, lost);
-    return textCost(model.price, asRead) < textCost(model.price, counted) ? asRead : counted;
+    const cached = this.#prompt?.cached;
+    if (!cached || cached.place === this.#place) return counted;
+    const { price } = this.#options.model;
+    const asRead = countAsRead(counted, cached.tokens);
+    return textCost(price, asRead) < textCost(price, counted) ? asRead : counted;
   }
 
   #noteCached(counted: Tokens): void {
-    const conversation = this.#asked?.conversation;
-    if (conversation !== undefined) this.#options.engine.cachedPrompts.note(conversation, this.#place, counted);
+    if (!this.#prompt) return;
+    const { digest, cached } = this.#prompt;
+    this.#options.engine.cachedPrompts.note(digest, this.#place, counted, cached);
   }
 
   /** Where the vendor's cache is. */

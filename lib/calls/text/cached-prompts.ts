@@ -1,25 +1,29 @@
-// What conversations have in the caches of vendors, as this process has seen it: a call that the gateway sends elsewhere
-// is charged as if it had read there what it now writes anew.
+// What prompts have in the caches of vendors, as this process has seen it: a call that the gateway sends elsewhere is
+// charged as if it had read there what it now writes anew.
 import type { Tokens } from '../../money/price.ts';
 
 export interface CachedPrompts {
-  /** Notes what a call at this place, a route with a key, has left in the vendor's cache. */
-  note(conversation: string, place: string, counted: Tokens): void;
   /**
-   * The tokens that a call would have read in the place where its conversation was, had it begun there at that time, on
-   * the clock of `performance.now()`; 0 if it stayed there.
+   * What a vendor has of a prompt, given the digests of its beginnings; undefined if nothing. A name alone would not do:
+   * it is the client's, who may give it to any other prompt.
    */
-  countLost(conversation: string, place: string, at: number): number;
+  find(beginnings: readonly string[]): CachedPrompt | undefined;
+  /**
+   * Notes what a call has left in the vendor's cache at this place, a route with a key, under the digest of its whole
+   * prompt; `before` is what was found when it began.
+   */
+  note(prompt: string, place: string, counted: Tokens, before?: CachedPrompt): void;
 }
 
-interface CachedPrompt {
+export interface CachedPrompt {
   readonly place: string;
   readonly tokens: number;
+  /** On the clock of `performance.now()`. */
   readonly until: number;
 }
 
 /** Each takes some 200 bytes; the oldest are forgotten first. */
-const CONVERSATIONS_MAX = 10_000;
+const PROMPTS_MAX = 10_000;
 
 /** How long vendors keep a prompt after its last use. */
 const MINUTES_MS = 5 * 60_000;
@@ -28,20 +32,22 @@ const HOUR_MS = 60 * 60_000;
 export function createCachedPrompts(now: () => number = () => performance.now()): CachedPrompts {
   const prompts = new Map<string, CachedPrompt>();
   return {
-    note(conversation, place, { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }) {
+    find(beginnings) {
+      if (prompts.size === 0) return undefined;
+      const at = now();
+      const isKept = (digest: string) => (prompts.get(digest)?.until ?? 0) > at;
+      const longest = beginnings.findLast(isKept);
+      return longest === undefined ? undefined : prompts.get(longest);
+    },
+    note(prompt, place, { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }, before) {
       const tokens = cacheRead + cacheWrite + cacheWrite1h;
       if (tokens === 0) return;
-      const before = prompts.get(conversation);
       const until = now() + (cacheWrite1h > 0 ? HOUR_MS : MINUTES_MS);
       const kept = before?.place === place ? Math.max(before.until, until) : until;
       // Those used last are at the end.
-      prompts.delete(conversation);
-      prompts.set(conversation, { place, tokens, until: kept });
-      if (prompts.size > CONVERSATIONS_MAX) prompts.delete(prompts.keys().next().value as string);
-    },
-    countLost(conversation, place, at) {
-      const prompt = prompts.get(conversation);
-      return prompt && prompt.place !== place && prompt.until > at ? prompt.tokens : 0;
+      prompts.delete(prompt);
+      prompts.set(prompt, { place, tokens, until: kept });
+      if (prompts.size > PROMPTS_MAX) prompts.delete(prompts.keys().next().value as string);
     },
   };
 }

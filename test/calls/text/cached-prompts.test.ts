@@ -3,7 +3,7 @@ import { type CachedPrompts, countAsRead, createCachedPrompts } from '../../../l
 
 const MINUTE_MS = 60_000;
 
-describe('cached prompts of conversations', () => {
+describe('cached prompts', () => {
   let now: number;
   let prompts: CachedPrompts;
 
@@ -12,36 +12,40 @@ describe('cached prompts of conversations', () => {
     prompts = createCachedPrompts(() => now);
   });
 
-  const countLost = (conversation: string, place: string) => prompts.countLost(conversation, place, now);
+  const find = (...beginnings: string[]) => prompts.find(beginnings);
 
-  it('are lost elsewhere, as much as was read and written there last', () => {
-    prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
-    expect([countLost('c', 'one'), countLost('c', 'two')]).to.deep.equal([0, 100]);
-    prompts.note('c', 'one', { input: 5, cacheRead: 100, cacheWrite: 20, cacheWrite1h: 3, output: 1 });
-    expect(countLost('c', 'two')).to.equal(123);
-    expect(countLost('d', 'two')).to.equal(0);
+  it('are found by any beginning, the longest first', () => {
+    expect(find('a', 'ab')).to.equal(undefined);
+    prompts.note('a', 'one', { input: 5, cacheWrite: 100, output: 1 });
+    expect(find('a', 'ab')).to.include({ place: 'one', tokens: 100 });
+    prompts.note('ab', 'two', { input: 5, cacheRead: 100, cacheWrite: 20, cacheWrite1h: 3, output: 1 });
+    expect(find('a', 'ab', 'abc')).to.include({ place: 'two', tokens: 123 });
+    expect(find('a', 'ac')).to.include({ place: 'one', tokens: 100 });
+    expect(find('b', 'bc')).to.equal(undefined);
   });
 
   it('are where the last call left something', () => {
-    prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
-    prompts.note('c', 'two', { input: 105, output: 1 });
-    expect(countLost('c', 'two')).to.equal(100);
-    prompts.note('c', 'two', { input: 5, cacheRead: 90, output: 1 });
-    expect([countLost('c', 'two'), countLost('c', 'one')]).to.deep.equal([0, 90]);
+    prompts.note('a', 'one', { input: 5, cacheWrite: 100, output: 1 });
+    prompts.note('a', 'two', { input: 105, output: 1 });
+    expect(find('a')).to.include({ place: 'one', tokens: 100 });
+    prompts.note('a', 'two', { input: 5, cacheRead: 90, output: 1 });
+    expect(find('a')).to.include({ place: 'two', tokens: 90 });
   });
 
-  it('are lost to nobody after five minutes, or an hour, without a call', () => {
-    prompts.note('c', 'one', { input: 5, cacheWrite: 100, output: 1 });
+  it('are gone after five minutes, or an hour, without a call', () => {
+    prompts.note('a', 'one', { input: 5, cacheWrite: 100, output: 1 });
     now += 5 * MINUTE_MS - 1;
-    expect(countLost('c', 'two')).to.equal(100);
+    expect(find('a')?.tokens).to.equal(100);
     now += 1;
-    expect(countLost('c', 'two')).to.equal(0);
-    prompts.note('c', 'one', { input: 5, cacheWrite1h: 100, output: 1 });
+    expect(find('a')).to.equal(undefined);
+    prompts.note('a', 'one', { input: 5, cacheWrite1h: 100, output: 1 });
     now += 50 * MINUTE_MS;
-    prompts.note('c', 'one', { input: 5, cacheRead: 100, output: 1 });
-    expect(countLost('c', 'two')).to.equal(100);
-    now += 10 * MINUTE_MS;
-    expect(countLost('c', 'two')).to.equal(0);
+    prompts.note('ab', 'one', { input: 5, cacheRead: 100, output: 1 }, find('a', 'ab'));
+    expect(find('a', 'ab')?.tokens).to.equal(100);
+    now += 9 * MINUTE_MS;
+    expect(find('a', 'ab')?.tokens).to.equal(100);
+    now += MINUTE_MS;
+    expect(find('a', 'ab')).to.equal(undefined);
   });
 
   it('are forgotten, those first that were not used for longest', () => {
@@ -49,7 +53,7 @@ describe('cached prompts of conversations', () => {
     prompts.note('second', 'one', { input: 5, cacheWrite: 7, output: 1 });
     prompts.note('first', 'one', { input: 5, cacheRead: 7, output: 1 });
     for (let at = 0; at < 9_999; at += 1) prompts.note(`c${at}`, 'one', { input: 5, cacheWrite: 7, output: 1 });
-    expect([countLost('first', 'two'), countLost('second', 'two')]).to.deep.equal([7, 0]);
+    expect([find('first')?.tokens, find('second')]).to.deep.equal([7, undefined]);
   });
 });
 

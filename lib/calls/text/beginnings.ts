@@ -1,0 +1,53 @@
+// The beginnings of a prompt, by digest: a vendor's cache holds a prompt only as far as it is the same from its start on.
+import { createHash } from 'node:crypto';
+import type { RequestContent, TextRequest } from './request.ts';
+
+type Prompt = Pick<TextRequest, 'system' | 'tools' | 'messages'>;
+
+/**
+ * A digest for each part of the messages: of the conversation's name and all that the model reads up to there. The last
+ * one is of the whole prompt. Markers do not count; they move from turn to turn.
+ */
+export function digestBeginnings(conversation: string, { system = [], tools, messages }: Prompt): readonly string[] {
+  const opening = digest([conversation, tools?.text ?? '', ...system.map(({ text }) => text)]);
+  const digests = [opening];
+  for (const { role, content } of messages) {
+    for (const part of content) digests.push(digest([digests.at(-1) as string, role, ...listPieces(part)]));
+  }
+  return digests;
+}
+
+function* listPieces(part: RequestContent): Iterable<string | Uint8Array> {
+  yield part.type;
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      yield part.text;
+      break;
+    case 'tool-reference':
+      yield part.name;
+      break;
+    case 'tool-call':
+      yield part.name;
+      yield part.json;
+      break;
+    case 'tool-result':
+      for (const inner of part.content) yield* listPieces(inner);
+      break;
+    case 'image':
+      yield typeof part.source === 'string' ? part.source : part.source.bytes;
+      break;
+    case 'document':
+    case 'audio':
+      yield part.bytes;
+  }
+}
+
+/** The lengths keep apart what is divided differently. */
+function digest(pieces: Iterable<string | Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(`${piece.length} `).update(piece);
+  return hash.digest('base64').slice(0, DIGEST_CHARACTERS);
+}
+
+const DIGEST_CHARACTERS = 22;
