@@ -198,6 +198,8 @@ describe('the shipped catalog', () => {
       'text-embedding-3-large',
       'gemini-embedding-001',
       'mistral-embed',
+      'text-search-doc',
+      'text-search-query',
     ]);
     for (const { id, dimensions, context } of found) {
       expect(dimensions?.default, id).to.be.a('number');
