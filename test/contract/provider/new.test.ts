@@ -10,7 +10,7 @@ import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const KINDS = ['text', 'image', 'video'];
+const KINDS = ['text', 'embed', 'image', 'video'];
 const LINES_MAX = 150;
 
 describe('a new provider', function () {
