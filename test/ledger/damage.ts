@@ -9,7 +9,7 @@ import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { type TextPrice, textCost } from '../../lib/money/price.ts';
+import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
@@ -185,6 +185,8 @@ export async function fillStore(store: Store): Promise<void> {
   await makePayments(store, 'acc_a');
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
+  await makeEmbeddings(store, 'acc_a', 'key_a');
+  await makeEmbeddings(store, 'acc_b', 'key_b');
   const uses = ['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 }));
   await store.keys.use(uses, { writer: 'own_a', number: 1 });
   await store.accounts.setStatus('acc_b', 'suspended');
@@ -362,4 +364,25 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await store.jobs.change({ kind: 'complete', ...made, version: 2, result: 'res_1' });
   const fail = { kind: 'fail', id: `job_failed_${wallet}`, version: 1, at: AT + 43, error: 'it failed' } as const;
   await applied(store, { kind: 'refund', wallet, chargeId: `failed_${wallet}`, at: AT + 43, job: fail });
+}
+
+const EMBEDDING_PRICE: EmbeddingPrice = { input: 40_000_000n };
+/** Above the minimum of a call, so that every token shows in the amount. */
+const EMBEDDED = 100_000;
+
+/** Calls for embeddings: one that stays settled, and a refunded one. */
+async function makeEmbeddings(store: Store, wallet: string, key: string): Promise<void> {
+  const amount = embeddingCost(EMBEDDING_PRICE, EMBEDDED);
+  for (const name of ['vectors', 'vectors_refunded']) {
+    const call = { wallet, chargeId: `${name}_${wallet}` } as const;
+    const terms = { chargeKind: 'embedding', prices: JSON.stringify({ input: `${EMBEDDING_PRICE.input}` }) } as const;
+    const hold = { ...call, ...terms, key, model: 'model-2', owner: 'own_a', lease: AT + 100, amount: 2n * amount };
+    const usage = JSON.stringify({ tokens_input: EMBEDDED });
+    await applied(
+      store,
+      { kind: 'reserve', ...hold, at: AT + 44 },
+      { kind: 'settle', ...call, amount, usage, at: AT + 45 },
+    );
+  }
+  await applied(store, giveBack('refund', wallet, `vectors_refunded_${wallet}`, { at: AT + 46 }));
 }
