@@ -1,4 +1,6 @@
 // Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
+
+import { hasPdfHeader } from '../../calls/text/pdf.ts';
 import type { RequestContent } from '../../calls/text/request.ts';
 import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
@@ -62,8 +64,7 @@ function readFile(file: unknown, field: string): DocumentContent | AudioContent 
 }
 
 function guessType(bytes: Uint8Array, filename: unknown): string {
-  const beginning = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
-  if (beginning.includes('%PDF-')) return PDF;
+  if (hasPdfHeader(bytes)) return PDF;
   return typeof filename === 'string' && /\.(?:txt|md|csv|json|html?|xml)$/i.test(filename) ? PLAIN : PDF;
 }
 

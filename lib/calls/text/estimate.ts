@@ -2,7 +2,7 @@
 
 import { countCharacters, sliceText } from '../../stream/characters.ts';
 import { tokensOfCharacters } from '../../stream/meter.ts';
-import { countFileTokens } from './files.ts';
+import { countFileTokens, type FileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
@@ -29,6 +29,8 @@ const COUNT_PER_HELD = 1.08;
  */
 const TOKENS_FORGIVEN = 512;
 
+const NO_FILES: FileTokens = { estimated: 0, believable: 0 };
+
 /** Yields to the event loop after this many characters, a few ms of work. */
 const CHARACTERS_AT_ONCE = 524_288;
 
@@ -51,10 +53,11 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   }
   const { images, messageCount } = request;
   const imageTokens = TOKENS_PER_IMAGE * images;
-  const files = request.files ? countFileTokens(request.messages) : 0;
+  const files = request.files ? countFileTokens(request.messages) : NO_FILES;
   const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
   const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
-  const extras = TOKENS_PER_MESSAGE * messageCount + imageTokens + files + instructions;
+  const known = TOKENS_PER_MESSAGE * messageCount + imageTokens + instructions;
+  const extras = known + files.estimated;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
   // Our estimate of the text may be twice a tokenizer's, so half of it is used.
@@ -62,8 +65,8 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
-    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
-    tokensBuffered: tokensOfCharacters(characters) + imageTokens + files,
+    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + files.believable),
+    tokensBuffered: tokensOfCharacters(characters) + imageTokens + files.estimated,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
 }

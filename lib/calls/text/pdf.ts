@@ -16,6 +16,12 @@ const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
 const COUNT = /\/Count\s+(\d{1,6})(?!\d)/g;
 const OBJECTS = /\/Type\s*\/ObjStm/g;
 
+/** Readers find it after other bytes, too. */
+export function hasPdfHeader(bytes: Uint8Array): boolean {
+  const beginning = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
+  return beginning.includes('%PDF-');
+}
+
 /** At least one. Pages are counted where they are, and in the compressed objects of newer files. */
 export function countPages(bytes: Uint8Array): number {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

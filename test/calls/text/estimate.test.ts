@@ -79,6 +79,42 @@ describe('estimate of input', () => {
   });
 });
 
+describe('files', () => {
+  const page = '/Type /Page ';
+  const hidden = '/Type /P#61ge '.repeat(100);
+  const file = (content: string, mediaType: string): RequestContent => {
+    const bytes = Buffer.from(content);
+    return mediaType.startsWith('audio/')
+      ? { type: 'audio', mediaType, bytes }
+      : { type: 'document', mediaType, bytes };
+  };
+  const estimate = (content: RequestContent) =>
+    estimateInput(request([], { files: {}, messages: [{ role: 'user', content: [content] }] }));
+
+  for (const [name, content, tokens] of [
+    ['a PDF', file(`%PDF-1.7 ${page}${page}`, 'application/pdf'), 4000],
+    ['a PDF of another name', file(`%PDF-1.7 ${page}${page}`, 'application/octet-stream'), 4000],
+    ['a PDF without a head', file(page, 'Application/X-PDF'), 2000],
+    ['a PDF whose pages only a reader finds', file(`%PDF-1.7 ${page}${hidden}`, 'application/pdf'), 2000],
+    ['a document that unfolds', file('PK34', 'application/zip'), 1],
+    ['a recording', file('x'.repeat(200), 'audio/mpeg'), 2],
+  ] as const) {
+    it(`count as little as they show, and are believed to be a hundred pages: ${name}`, async () => {
+      expect(await estimate(content)).to.include({ tokens, tokensHeld: tokens, tokensMax: 3 * 200_000 });
+    });
+  }
+
+  it('are believed to be more if they show it', async () => {
+    const { tokensMax } = await estimate(file(page.repeat(300), 'application/pdf'));
+    expect(tokensMax).to.equal(3 * 300 * 2000);
+  });
+
+  it('are counted like text if they are text', async () => {
+    const content = file('%PDF-1.7 is how it begins', 'text/plain');
+    expect(await estimate(content)).to.include({ tokens: 7, tokensMax: 21 });
+  });
+});
+
 describe('input that is held', () => {
   const control = '\u0001'.repeat(100_000);
 
