@@ -32,7 +32,7 @@ const INPUTS_MAX = 90;
 /** Requests of one session find more of their prompts in the cache. */
 function headersOf({ conversation, cacheKey }: TextCall): Readonly<Record<string, string>> {
   const session = conversation ?? cacheKey;
-  return session === undefined ? HEADERS : { ...HEADERS, 'x-session-id': encodeURIComponent(session) };
+  return session === undefined ? HEADERS : { ...HEADERS, 'x-session-id': encodeURIComponent(session.toWellFormed()) };
 }
 
 function createProvider(settings: Settings, host: Host): Provider {

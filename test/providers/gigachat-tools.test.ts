@@ -71,6 +71,7 @@ describe('gigachat: functions', () => {
   it('names the session by the conversation, or by the key of the cache', async () => {
     expect((await ask({ conversation: '1f', cacheKey: 'k' })).headers['x-session-id']).to.equal('1f');
     expect((await ask({ cacheKey: 'беседа 1' })).headers['x-session-id']).to.equal(encodeURIComponent('беседа 1'));
+    expect((await ask({ cacheKey: 'k\ud800' })).headers['x-session-id']).to.equal(encodeURIComponent('k\ufffd'));
     expect((await ask({})).headers).to.not.have.property('x-session-id');
   });
 

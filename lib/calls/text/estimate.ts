@@ -56,6 +56,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   const files = request.files ? countFileTokens(request.messages) : NO_FILES;
   const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
   const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
+  const states = Math.ceil(countStateCharacters(request) / BYTES_PER_TOKEN);
   const known = TOKENS_PER_MESSAGE * messageCount + imageTokens + instructions;
   const extras = known + files.estimated;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
@@ -65,7 +66,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
-    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + files.believable),
+    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + files.believable),
     tokensBuffered: tokensOfCharacters(characters) + imageTokens + files.estimated,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
@@ -80,7 +81,10 @@ export function countMost(tokensHeld: number): number {
 function* listTexts({ system, messages, tools, format }: TextRequest): Iterable<string> {
   for (const { text } of system ?? []) yield text;
   if (tools) yield tools.text;
-  if (format?.type === 'json-schema') yield JSON.stringify(format.schema);
+  if (format?.type === 'json-schema') {
+    yield JSON.stringify(format.schema);
+    if (format.description !== undefined) yield format.description;
+  }
   for (const { content } of messages) {
     for (const part of content) {
       yield* textsIn(part);
@@ -97,6 +101,9 @@ function* textsIn(part: RequestContent): Iterable<string> {
     case 'tool-reference':
       yield part.name;
       break;
+    case 'document':
+      if (part.name !== undefined) yield part.name;
+      break;
     case 'tool-call':
       yield part.name;
       yield part.json;
@@ -104,6 +111,15 @@ function* textsIn(part: RequestContent): Iterable<string> {
     case 'tool-result':
       for (const inner of part.content) yield* textsIn(inner);
   }
+}
+
+/** What goes back to a vendor as it came costs mostly nothing, but a client may have made it up. */
+function countStateCharacters({ messages }: TextRequest): number {
+  let characters = 0;
+  for (const { content } of messages) {
+    for (const part of content) if ('state' in part) characters += part.state?.value.length ?? 0;
+  }
+  return characters;
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

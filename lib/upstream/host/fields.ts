@@ -10,6 +10,16 @@ export function fieldsOf(value: unknown, ...path: readonly (string | number)[]):
   return step === undefined ? value : fieldsOf(value[step], ...rest);
 }
 
+/** What a client gives back, as JSON, may be anything; undefined if it is neither an object nor a list. */
+export function parseFields(json: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Lists too: fields they don't have are missing. */
 export function isFields(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;

@@ -79,6 +79,31 @@ describe('estimate of input', () => {
   });
 });
 
+describe('all that a client can write', () => {
+  const LONG = 'x'.repeat(40_000);
+  const state = { format: 'chat', value: LONG };
+
+  it('is counted, also names of documents and descriptions of schemas', async () => {
+    const named = { type: 'document', mediaType: 'text/plain', bytes: new Uint8Array(), name: LONG } as const;
+    const messages = [{ role: 'user', content: [named] }] as const;
+    expect(await tokensOf([], { files: {}, messages })).to.equal(10_000);
+    const schema = { type: 'json-schema', name: 'n', schema: {}, description: LONG } as const;
+    expect(await tokensOf([], { format: schema })).to.equal(10_001);
+  });
+
+  for (const [name, part] of [
+    ['reasoning', { type: 'reasoning', text: '', state }],
+    ['a call', { type: 'tool-call', id: 'i', name: '', json: '', state }],
+  ] as const) {
+    it(`is believed if the vendor counts it: the state of ${name}`, async () => {
+      const messages = [{ role: 'assistant', content: [part] }] as const;
+      const { tokens, tokensMax } = await estimateInput(request([], { messages }));
+      expect(tokens).to.equal(0);
+      expect(tokensMax).to.equal(3 * 10_000);
+    });
+  }
+});
+
 describe('files', () => {
   const page = '/Type /Page ';
   const hidden = '/Type /P#61ge '.repeat(100);

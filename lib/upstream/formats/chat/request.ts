@@ -16,6 +16,7 @@ import type {
   Tools,
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
+import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { moveSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
@@ -75,12 +76,9 @@ function writeChatReasoning({ content }: TextMessage): object {
 function writeChatReasoningDetails({ content }: TextMessage): object {
   const details = reasoningIn(content).flatMap(({ text, redacted, state }): unknown => {
     if (!state) return [];
-    try {
-      const given: unknown = JSON.parse(state.value);
-      if (typeof given === 'object' && given !== null) return given;
-    } catch {
-      // A bare signature.
-    }
+    const given = parseFields(state.value);
+    if (given) return given;
+    // A bare signature.
     if (redacted) return { type: 'reasoning.encrypted', data: state.value };
     return { type: 'reasoning.text', text, signature: state.value };
   });
@@ -115,12 +113,12 @@ function writeChatMessages({ role, content }: TextMessage, writing: Writing): re
   ];
 }
 
-/** Some upstreams want more back with a call than the format has. */
+/** Some upstreams want more back with a call than the format has: that, and nothing else that a client may have put there. */
 function writeChatCall({ id, name, json, state }: ToolCallContent): object {
   const call = chatCall({ id, name }, json);
   if (state?.format !== CHAT_STATE) return call;
-  const extra: unknown = JSON.parse(state.value);
-  return typeof extra === 'object' && extra !== null ? { ...call, ...extra } : call;
+  const extra = parseFields(state.value)?.extra_content;
+  return isFields(extra) ? { ...call, extra_content: extra } : call;
 }
 
 type Said = TextContent | ImageContent | DocumentContent | AudioContent;

@@ -9,6 +9,7 @@ import type {
   TextMessage,
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
+import { parseFields } from '../../host/fields.ts';
 import { RESPONSES_STATE } from './item.ts';
 
 /** Nothing is stored there for a later call. */
@@ -46,15 +47,15 @@ function writeItems({ role, content }: TextMessage, base64: Base64): readonly ob
   return role === 'assistant' ? [...message, ...items] : [...items, ...message];
 }
 
-/** An item as the upstream gave it, or what it encrypted; reasoning of other upstreams is left out. */
+/**
+ * An item as the upstream gave it, or what it encrypted; reasoning of other upstreams is left out. A client may have made
+ * it up, so it is never an item of another type.
+ */
 function writeReasoningItem({ text, state }: ReasoningContent): readonly object[] {
   if (state?.format !== RESPONSES_STATE) return [];
-  try {
-    const item: unknown = JSON.parse(state.value);
-    if (typeof item === 'object' && item !== null) return [{ type: 'reasoning', ...item }];
-  } catch {
-    // What it encrypted.
-  }
+  const item = parseFields(state.value);
+  if (item) return [{ ...item, type: 'reasoning' }];
+  // What it encrypted.
   const summary = text === '' ? [] : [{ type: 'summary_text', text }];
   return [{ type: 'reasoning', summary, encrypted_content: state.value }];
 }
