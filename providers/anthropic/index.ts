@@ -3,14 +3,14 @@ import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/up
 import defaultBetas from './betas.json' with { type: 'json' };
 import {
   AUTH_STYLES,
-  authOf,
-  bodyOf,
-  headersOf,
+  buildMessagesBody,
+  buildMessagesHeaders,
+  buildMessagesUrl,
+  chooseKeyHeaders,
   OFF_STYLES,
   type Settings,
   SYSTEM_STYLES,
   THINKING_STYLES,
-  urlOf,
 } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -49,9 +49,9 @@ const QUIRKS: MessageQuirks = {
 
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({
-    url: urlOf(wire),
+    url: buildMessagesUrl(wire),
     wire,
-    request: { method: 'POST', auth: authOf(wire, host) } as const,
+    request: { method: 'POST', auth: chooseKeyHeaders(wire, host) } as const,
   }));
   return {
     tools: true,
@@ -64,8 +64,8 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
       const { conversation } = call;
-      const body = bodyOf(call, wire, host);
-      const headers = headersOf(call, wire);
+      const body = buildMessagesBody(call, wire, host);
+      const headers = buildMessagesHeaders(call, wire);
       return host.answer(url, { ...request, headers, conversation, body, signal }, host.message.reader(QUIRKS));
     },
   };

@@ -36,11 +36,11 @@ export interface Wire {
 
 export type Settings = AccountSettings & Wire;
 
-export function urlOf({ baseUrl }: Wire): string {
+export function buildMessagesUrl({ baseUrl }: Wire): string {
   return `${baseUrl}/v1/messages`;
 }
 
-export function headersOf({ betas = [] }: TextCall, wire: Wire): Readonly<Record<string, string>> {
+export function buildMessagesHeaders({ betas = [] }: TextCall, wire: Wire): Readonly<Record<string, string>> {
   const allowed = betas.filter((beta) => wire.betas.includes(beta));
   return {
     accept: 'text/event-stream, application/json',
@@ -49,28 +49,28 @@ export function headersOf({ betas = [] }: TextCall, wire: Wire): Readonly<Record
   };
 }
 
-export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
+export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
   return auth === 'bearer' ? bearer : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf(call: TextCall, wire: Wire, { message }: Host): JsonBody {
+export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host): JsonBody {
   return (base64) => ({
     ...message.body(call, base64, { keepsSystemMessages: wire.systemMessages === 'in_place' }),
-    ...fieldsOf(call, wire),
-    ...thinkingOf(call, wire),
-    ...outputOf(call, wire),
+    ...pickMessageFields(call, wire),
+    ...writeThinking(call, wire),
+    ...writeOutputConfig(call, wire),
   });
 }
 
 /** Without its beta, a field of one is refused. */
-function fieldsOf({ messageFields = {}, betas = [] }: TextCall, wire: Wire): object {
+function pickMessageFields({ messageFields = {}, betas = [] }: TextCall, wire: Wire): object {
   const { context_management: edits, ...fields } = messageFields;
   const isManaged = betas.some((beta) => beta.startsWith('context-management-') && wire.betas.includes(beta));
   return { ...fields, ...(isManaged && { context_management: edits }) };
 }
 
 /** Newer models decide how long to reason and take an effort; older ones take a number of tokens. */
-function thinkingOf({ reasoning, messages, tools }: TextCall, { thinking: style, thinkingOff }: Wire): object {
+function writeThinking({ reasoning, messages, tools }: TextCall, { thinking: style, thinkingOff }: Wire): object {
   if (!reasoning) return {};
   if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
   // Refused where a call is required.
@@ -87,15 +87,15 @@ const isCall = ({ type }: Content) => type === 'tool-call';
 const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.format === 'messages';
 
 /** JSON without a schema is not supported here. */
-function outputOf({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
+function writeOutputConfig({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
   const config = {
     ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: format.schema } }),
-    ...(reasoning?.mode === 'on' && thinking === 'adaptive' && { effort: effortOf(reasoning) }),
+    ...(reasoning?.mode === 'on' && thinking === 'adaptive' && { effort: spellEffort(reasoning) }),
     ...(reasoning?.mode === 'off' && thinkingOff === 'low' && { effort: 'low' }),
   };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-function effortOf({ effort }: ReasoningOn): string {
+function spellEffort({ effort }: ReasoningOn): string {
   return effort === 'minimal' ? 'low' : effort;
 }

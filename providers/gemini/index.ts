@@ -1,7 +1,7 @@
 // Plugin for the Gemini API: text as a stream of its events, vectors, images by the models that
 // draw, videos as long operations.
 import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
+import { buildGeminiImageBody, buildGeminiTextBody, buildGeminiUrl, type Settings } from './request.ts';
 import { createVideo } from './video.ts';
 
 /** An image of 4K comes as some 30 MiB of base64. */
@@ -39,19 +39,19 @@ function createProvider(settings: Settings, host: Host): Provider {
     stateFormat: 'contents',
     text(call, signal) {
       const wire = wireOf(call);
-      const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
+      const url = buildGeminiUrl(wire, call.model, 'streamGenerateContent?alt=sse');
       const { conversation } = call;
-      const body = textBodyOf(call, wire, host);
+      const body = buildGeminiTextBody(call, wire, host);
       return host.answer(url, { ...request, conversation, body, signal }, host.contents.reader());
     },
     embed(call, signal) {
-      const url = urlOf(wireOf(call), call.model, 'batchEmbedContents');
+      const url = buildGeminiUrl(wireOf(call), call.model, 'batchEmbedContents');
       return host.embed(call, { ...request, url, format: host.contents.embeddings, inputsMax: INPUTS_MAX, signal });
     },
     async image(call, signal) {
       const wire = wireOf(call);
-      const init = { ...request, body: imageBodyOf(call, wire, host), signal };
-      const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
+      const init = { ...request, body: buildGeminiImageBody(call, wire, host), signal };
+      const { value } = await host.json(buildGeminiUrl(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
       return { images: host.contents.picturesOf(value) };
     },
     video: createVideo(settings, host, auth),

@@ -18,25 +18,25 @@ export interface Settings extends AccountSettings {
 }
 
 /** A tuned model is named with its collection: `tunedModels/name`. */
-export function urlOf({ baseUrl }: Settings, model: string, method: string): string {
+export function buildGeminiUrl({ baseUrl }: Settings, model: string, method: string): string {
   return `${baseUrl}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
 /** From the third generation on, calls without the model's signatures are refused; this one is accepted. */
-function noSignatureOf(model: string): string | undefined {
+function findNoSignature(model: string): string | undefined {
   return /gemini-[12]\b/.test(model) ? undefined : 'skip_thought_signature_validator';
 }
 
-export function textBodyOf(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
+export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
   const { model, maxTokens, format, reasoning, stops } = call;
   return (base64) => ({
-    ...contents.body(call, base64, { noSignature: noSignatureOf(model) }),
+    ...contents.body(call, base64, { noSignature: findNoSignature(model) }),
     generationConfig: {
       maxOutputTokens: maxTokens,
       stopSequences: stops?.slice(0, 5),
       ...(format && { responseMimeType: 'application/json' }),
       ...(format?.type === 'json-schema' && { responseJsonSchema: format.schema }),
-      ...(reasoning && thinkingOf(reasoning, thinking)),
+      ...(reasoning && writeThinkingConfig(reasoning, thinking)),
     },
   });
 }
@@ -45,7 +45,7 @@ export function textBodyOf(call: TextCall, { thinking }: Settings, { contents }:
 const LEVELS: Readonly<Record<string, string>> = { off: 'minimal', xhigh: 'high', max: 'high' };
 
 /** A budget of 0 turns it off, and of -1 leaves it to the model. */
-function thinkingOf(reasoning: Reasoning, style: Settings['thinking']): object {
+function writeThinkingConfig(reasoning: Reasoning, style: Settings['thinking']): object {
   const { mode } = reasoning;
   if (style === 'budget') {
     const thinkingBudget = mode === 'on' ? reasoning.budgetTokens : mode === 'off' ? 0 : -1;
@@ -59,7 +59,7 @@ function thinkingOf(reasoning: Reasoning, style: Settings['thinking']): object {
 /** The supported aspects: others are refused. */
 const ASPECTS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-export function imageBodyOf(call: ImageCall, { sizeMap }: Settings, { contents, image }: Host): JsonBody {
+export function buildGeminiImageBody(call: ImageCall, { sizeMap }: Settings, { contents, image }: Host): JsonBody {
   const { prompt, images, size } = call;
   const pictures = images.map((picture) => ({ type: 'image', ...picture }) as const);
   const asked = { role: 'user', content: [{ type: 'text', text: prompt }, ...pictures] } as const;

@@ -1,13 +1,13 @@
 // Videos of the Gemini API: long-running operations, polled until they are done.
 import type { Host, JsonBody, KeyHeaders, VideoCall, VideoProvider } from '../../lib/upstream/contract/provider.ts';
-import { type Settings, urlOf } from './request.ts';
+import { buildGeminiUrl, type Settings } from './request.ts';
 
 export function createVideo(settings: Settings, { authorize, fields, video }: Host, auth: KeyHeaders): VideoProvider {
   return video.jobs(settings, {
     auth,
     submission: (call, base, wire) => ({
-      url: urlOf(wire, call.model, 'predictLongRunning'),
-      body: bodyOf(call, video),
+      url: buildGeminiUrl(wire, call.model, 'predictLongRunning'),
+      body: buildGeminiVideoBody(call, video),
       idOf: ({ name }) => name,
       // The name of an operation is a path.
       lookAt: (id) => `${base}/${decodeURIComponent(id)}`,
@@ -29,7 +29,7 @@ export function createVideo(settings: Settings, { authorize, fields, video }: Ho
   });
 }
 
-function bodyOf(call: VideoCall, video: Host['video']): JsonBody {
+function buildGeminiVideoBody(call: VideoCall, video: Host['video']): JsonBody {
   const { prompt, seconds, aspect, resolution, image } = call;
   const spelled = video.resolution(call, 'resolution', resolution ?? undefined);
   const parameters = { aspectRatio: aspect, durationSeconds: seconds, ...spelled };

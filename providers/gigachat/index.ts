@@ -1,7 +1,7 @@
 // Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call, texts become vectors.
 import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/upstream/contract/provider.ts';
-import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
-import { tokensOf } from './token.ts';
+import { buildGigachatBody, buildImageUpload, listPromptImages, type Settings } from './request.ts';
+import { createGigachatTokens } from './token.ts';
 import { NAMES, STATE } from './tools.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -30,13 +30,13 @@ const REMOVE_MS = 30_000;
 const INPUTS_MAX = 90;
 
 /** Requests of one session find more of their prompts in the cache. */
-function headersOf({ conversation, cacheKey }: TextCall): Readonly<Record<string, string>> {
+function buildGigachatHeaders({ conversation, cacheKey }: TextCall): Readonly<Record<string, string>> {
   const session = conversation ?? cacheKey;
   return session === undefined ? HEADERS : { ...HEADERS, 'x-session-id': encodeURIComponent(session.toWellFormed()) };
 }
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const request = { method: 'POST', auth: host.tokens(tokensOf(settings, host)) } as const;
+  const request = { method: 'POST', auth: host.tokens(createGigachatTokens(settings, host)) } as const;
   const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl);
   return {
     tools: true,
@@ -49,12 +49,12 @@ function createProvider(settings: Settings, host: Host): Provider {
       // All files, and the answer that uses them, belong to one account.
       let keyId: string | undefined;
       try {
-        for (const picture of picturesOf(call, host)) {
+        for (const picture of listPromptImages(call, host)) {
           const reply = await host.json(`${base}/files`, {
             ...request,
             conversation,
             keyId,
-            body: fileOf(picture),
+            body: buildImageUpload(picture),
             signal,
           });
           const { id } = host.fields(reply.value);
@@ -62,8 +62,8 @@ function createProvider(settings: Settings, host: Host): Provider {
           keyId = reply.keyId;
           ids.push(id);
         }
-        const body = bodyOf(call, ids, host);
-        const asked = { ...request, conversation, keyId, headers: headersOf(call), body, signal };
+        const body = buildGigachatBody(call, ids, host);
+        const asked = { ...request, conversation, keyId, headers: buildGigachatHeaders(call), body, signal };
         yield* host.answer(`${base}/chat/completions`, asked, host.chat.reader({ callState: STATE }));
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);

@@ -21,20 +21,20 @@ export interface Settings extends AccountSettings {
 }
 
 /** The files of a call, in order. Throws for formats that the vendor does not accept. */
-export function picturesOf({ messages }: TextCall, { fault }: Host): readonly ImageInput[] {
+export function listPromptImages({ messages }: TextCall, { fault }: Host): readonly ImageInput[] {
   const pictures = findImages(messages.flatMap(({ content }) => content));
   const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
   if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'picture' });
   return pictures;
 }
 
-export function fileOf({ mediaType, bytes }: ImageInput): Multipart {
+export function buildImageUpload({ mediaType, bytes }: ImageInput): Multipart {
   const fileName = mediaType.replace('image/', 'picture.');
   return { fields: { purpose: 'general' }, files: [{ field: 'file', fileName, mediaType, bytes }] };
 }
 
 /** There is one system message, and it comes first. */
-export function bodyOf(call: TextCall, ids: readonly string[], host: Host): string {
+export function buildGigachatBody(call: TextCall, ids: readonly string[], host: Host): string {
   const { model, system, messages, maxTokens, tools, format } = call;
   const first = system ? [{ role: 'system', content: host.textOf(system) }] : [];
   return JSON.stringify({

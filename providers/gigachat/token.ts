@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Host, TokenSource } from '../../lib/upstream/contract/provider.ts';
 import type { Settings } from './request.ts';
 
-export function tokensOf({ authUrl, scope }: Settings, host: Host): TokenSource {
+export function createGigachatTokens({ authUrl, scope }: Settings, host: Host): TokenSource {
   return {
     async exchange(key, signal) {
       const headers = {

@@ -1,6 +1,6 @@
 // Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
 import type { CountNames, CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { authOf, bodyOf, embeddingsOf, type Settings, STYLES } from './request.ts';
+import { buildChatBody, chooseAuth, createChatEmbeddings, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -47,7 +47,7 @@ const COUNTS: readonly CountsPlace[] = [
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => {
     const urlOf = (path: string) => host.urlBelow(wire.baseUrl, path);
-    return { wire, url: urlOf('chat/completions'), embedUrl: urlOf('embeddings'), auth: authOf(wire) };
+    return { wire, url: urlOf('chat/completions'), embedUrl: urlOf('embeddings'), auth: chooseAuth(wire) };
   });
   return {
     tools: true,
@@ -59,7 +59,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
       const { conversation } = call;
-      const body = bodyOf(call, wire, host);
+      const body = buildChatBody(call, wire, host);
       const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
       const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
       return host.answer(url, request, reader);
@@ -68,7 +68,14 @@ function createProvider(settings: Settings, host: Host): Provider {
     embed(call, signal) {
       const { wire, embedUrl: url, auth } = targetOf(call);
       const { inputsMax } = wire;
-      return host.embed(call, { method: 'POST', url, ...auth, format: embeddingsOf(wire, host), inputsMax, signal });
+      return host.embed(call, {
+        method: 'POST',
+        url,
+        ...auth,
+        format: createChatEmbeddings(wire, host),
+        inputsMax,
+        signal,
+      });
     },
   };
 }

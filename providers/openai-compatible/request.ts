@@ -68,13 +68,13 @@ export interface Wire {
 
 export type Settings = AccountSettings & Wire;
 
-export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
+export function chooseAuth({ auth }: Wire): Pick<HostRequest, 'auth'> {
   if (auth === 'none') return {};
   if (auth === 'bearer') return { auth: (key) => ({ authorization: `Bearer ${key}` }) };
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
+export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
   const { maxTokensParam, usage, toolReasoning } = wire;
   const known = wire.cacheKey === 'key' ? { ...call, cacheRetention: undefined } : call;
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
@@ -92,13 +92,13 @@ export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
     [maxTokensParam]: call.maxTokens,
     ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),
     ...(usage === 'usage_include' && { usage: { include: true } }),
-    ...(call.format && { response_format: formatOf(call.format) }),
-    ...(reasoning && reasoningOf(reasoning, wire.reasoning)),
+    ...(call.format && { response_format: writeResponseFormat(call.format) }),
+    ...(reasoning && writeReasoning(reasoning, wire.reasoning)),
   });
 }
 
 /** What comes as numbers all the same is read, too. */
-export function embeddingsOf({ vectors }: Wire, { embeddings }: Host): EmbeddingsFormat {
+export function createChatEmbeddings({ vectors }: Wire, { embeddings }: Host): EmbeddingsFormat {
   return { ...embeddings, body: (call) => ({ ...embeddings.body(call), encoding_format: vectors }) };
 }
 
@@ -107,14 +107,14 @@ function isThoughtless({ tools }: TextCall, style: Wire['toolReasoning']): boole
   return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
-function formatOf(format: OutputFormat): object {
+function writeResponseFormat(format: OutputFormat): object {
   if (format.type === 'json') return { type: 'json_object' };
   const { type: _, ...schema } = format;
   return { type: 'json_schema', json_schema: schema };
 }
 
 /** If nothing is said, the model reasons as it sees fit. */
-function reasoningOf(wish: Reasoning, style: Wire['reasoning']): object {
+function writeReasoning(wish: Reasoning, style: Wire['reasoning']): object {
   if (style === 'none' || wish.mode === 'auto') return {};
   const effort = wish.mode === 'off' ? 'none' : wish.effort;
   if (style === 'reasoning_effort') return { reasoning_effort: effort };

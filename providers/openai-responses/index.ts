@@ -1,6 +1,6 @@
 // Plugin for upstreams with the responses API, the newer one beside chat completions.
 import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { bodyOf, type Settings } from './request.ts';
+import { buildResponsesBody, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -26,7 +26,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { wire, url } = wireOf(call);
       const { conversation } = call;
-      const body = bodyOf(call, wire, host);
+      const body = buildResponsesBody(call, wire, host);
       return host.answer(url, { ...request, conversation, body, signal }, host.responses.reader());
     },
   };

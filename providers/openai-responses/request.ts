@@ -8,7 +8,7 @@ export interface Settings extends AccountSettings {
   readonly cacheKey: 'send' | 'omit';
 }
 
-export function bodyOf(call: TextCall, { off, cacheKey }: Settings, { responses }: Host): JsonBody {
+export function buildResponsesBody(call: TextCall, { off, cacheKey }: Settings, { responses }: Host): JsonBody {
   const { format, reasoning, mayReason } = call;
   const wanted = writeReasoning(reasoning, off);
   return (base64) => ({

@@ -32,7 +32,7 @@ function findWishes(prompt: string): readonly (Wish & { readonly start: number; 
   for (const match of prompt.matchAll(BEGINNING)) {
     const [beginning, name = '', times = '1'] = match;
     const from = match.index + beginning.length;
-    const to = endOf(prompt, from);
+    const to = findWishEnd(prompt, from);
     if (to < 0 || found.length === WISHES_MAX) break;
     const json = prompt.slice(from, to);
     found.push({ name, times: Math.min(Number(times), TIMES_MAX), json, start: match.index, end: to + 2 });
@@ -41,7 +41,7 @@ function findWishes(prompt: string): readonly (Wish & { readonly start: number; 
 }
 
 /** Where the arguments end: at the first `]]` that makes them JSON, or else at the first; -1 if there is none. */
-function endOf(prompt: string, from: number): number {
+function findWishEnd(prompt: string, from: number): number {
   const first = prompt.indexOf(']]', from);
   if (prompt[from] !== '{') return first;
   for (let [at, tries] = [first, 0]; at >= 0 && tries < TRIES_MAX; tries += 1) {

@@ -38,7 +38,7 @@ export function createVideo({ videoMs }: { readonly videoMs: number }, host: Hos
 function readJobState({ marker = '', startedAt, readyAt }: VideoRef, host: Host): VideoState {
   const now = host.clock.now();
   const isReady = marker !== 'stall' && now >= Number(readyAt);
-  if (isReady) return endOf(marker, host);
+  if (isReady) return endJob(marker, host);
   if (marker === 'lost') throw host.fault.make('network', 'the prompt asked for lost looks with [[lost]]');
   // What a provider makes of an unknown word for the state.
   if (marker === 'unknown') return { status: 'processing' };
@@ -47,7 +47,7 @@ function readJobState({ marker = '', startedAt, readyAt }: VideoRef, host: Host)
   return { status: share < QUEUED_SHARE ? 'queued' : 'processing', progress };
 }
 
-function endOf(marker: string, host: Host): VideoState {
+function endJob(marker: string, host: Host): VideoState {
   if (marker === 'fail') return { status: 'failed', fault: failure('[[fail]]', host) };
   if (marker !== 'moderated') return { status: 'completed', result: { bytes: FILM } };
   const fault = host.fault.make('request', 'the prompt asked for it with [[moderated]]', { about: 'content' });

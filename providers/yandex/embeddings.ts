@@ -2,7 +2,7 @@
 import type { EmbeddingsFormat, Host } from '../../lib/upstream/contract/provider.ts';
 
 /** A model is `text-search-doc/latest`; a tuned one is named by its full URI. */
-export function embeddingsOf(folder: string, { fault, fields }: Host): EmbeddingsFormat {
+export function createYandexEmbeddings(folder: string, { fault, fields }: Host): EmbeddingsFormat {
   return {
     body: ({ model, inputs: [text], dimensions }) => ({
       modelUri: model.includes('://') ? model : `emb://${folder}/${model}`,

@@ -1,8 +1,8 @@
 // Plugin for YandexGPT: one value per line, each with the whole text so far; and vectors, each text by itself.
 import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { embeddingsOf } from './embeddings.ts';
-import { readerOf } from './reply.ts';
-import { bodyOf, type Settings } from './request.ts';
+import { createYandexEmbeddings } from './embeddings.ts';
+import { createYandexReader } from './reply.ts';
+import { buildYandexBody, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -34,12 +34,12 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { url, folder } = wireOf(call);
       const { conversation } = call;
-      const body = bodyOf(call, folder, host);
-      return host.answer(url, { ...request, conversation, body, signal }, readerOf(host));
+      const body = buildYandexBody(call, folder, host);
+      return host.answer(url, { ...request, conversation, body, signal }, createYandexReader(host));
     },
     embed(call, signal) {
       const { embedUrl: url, folder } = wireOf(call);
-      return host.embed(call, { ...request, url, format: embeddingsOf(folder, host), inputsMax: 1, signal });
+      return host.embed(call, { ...request, url, format: createYandexEmbeddings(folder, host), inputsMax: 1, signal });
     },
   };
 }

@@ -1,7 +1,7 @@
 // Reads the lines of a YandexGPT answer: each repeats the text so far, with counts as text.
 import type { AnswerReader, AnswerWriter, FinishReason, Host } from '../../lib/upstream/contract/provider.ts';
 
-export function readerOf({ fault, fields }: Host): AnswerReader {
+export function createYandexReader({ fault, fields }: Host): AnswerReader {
   let sent = '';
   return {
     take(line, out) {

@@ -17,7 +17,7 @@ export interface Settings extends AccountSettings {
 }
 
 /** A model is `yandexgpt/latest`; a tuned one is named by its full URI. The models see no images. */
-export function bodyOf(call: TextCall, folder: string, host: Host): string {
+export function buildYandexBody(call: TextCall, folder: string, host: Host): string {
   const { model, system, messages, maxTokens, tools, format, reasoning } = call;
   const first = system ? [{ role: 'system', text: host.textOf(system) }] : [];
   const mode = reasoning?.mode === 'off' ? 'DISABLED' : 'ENABLED_HIDDEN';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
 import { createHost } from '../../lib/upstream/host/host.ts';
-import { bodyOf } from '../../providers/anthropic/request.ts';
+import { buildMessagesBody } from '../../providers/anthropic/request.ts';
 
 const TOOLS: Tools = { list: [{ name: 'look', schema: { type: 'object' } }] };
 
@@ -20,7 +20,7 @@ function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budge
     betas: [],
     systemMessages: 'in_place',
   } as const;
-  return bodyOf(call, wire, HOST)(() => '') as Record<string, unknown>;
+  return buildMessagesBody(call, wire, HOST)(() => '') as Record<string, unknown>;
 }
 
 const reasoning = { mode: 'on', effort: 'high', budgetTokens: 2000 } as const;
