@@ -53,9 +53,10 @@ export const CHARGE_STATES = ['held', 'settled', 'released', 'expired', 'refunde
 export type ChargeState = (typeof CHARGE_STATES)[number];
 
 /**
- * What a call used: `tokens_input` and `tokens_output` of text; `tokens_input` of embeddings; `images`; `seconds` and `resolution` of a video. Charges,
- * log lines and the command line show it as JSON under these names. Text charges also record routing details (see
- * `text/facts.ts`). `repeated_as` is the charge of the repeated call, if this call is free because of it.
+ * What a call used: the counts of `token-usage.ts` for text; `tokens_input` for embeddings; `images`; `seconds` and
+ * `resolution` of a video. Charges, log lines and the command line show it as JSON under these names. Text charges also
+ * record routing details (see `text/facts.ts`). `repeated_as` is the charge of the repeated call, if this call is free
+ * because of it.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 

@@ -81,6 +81,18 @@ export function countPrompt({ input = 0, cacheRead = 0, cacheWrite = 0, cacheWri
   return input + cacheRead + cacheWrite + cacheWrite1h;
 }
 
+/** Disjoint counts of a prompt; those of a cache are absent if zero. */
+export type PromptTokens = Omit<Tokens, 'output' | 'reasoning'>;
+
+export function omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h }: Required<PromptTokens>): PromptTokens {
+  return {
+    input,
+    ...(cacheRead > 0 && { cacheRead }),
+    ...(cacheWrite > 0 && { cacheWrite }),
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
+  };
+}
+
 /** The price of the tokens of a call for embeddings, or the minimum: what it holds, by an estimate, and what it costs. */
 export function embeddingCost({ input }: EmbeddingPrice, tokens: number): Micro {
   return atLeastMinimum(roundPerUnit(BigInt(tokens) * input));

@@ -43,15 +43,17 @@ export function itemizeTokens({
   usage,
 }: Pick<Charge, 'kind' | 'prices' | 'usage'>): TokenReceipt | undefined {
   if ((kind !== 'text' && kind !== 'embedding') || usage === null) return undefined;
-  const isText = kind === 'text';
-  // Embeddings have no output.
-  const none = isText ? {} : { output: '0' };
-  const price = readTextPrice({ ...none, ...JSON.parse(prices) });
-  const tokens = readTokens({ ...(!isText && { tokens_output: 0 }), ...JSON.parse(usage) });
-  const receipt = price && tokens && itemize(price, tokens);
-  return (
-    receipt && (isText ? receipt : { ...receipt, lines: receipt.lines.filter(({ kind: each }) => each !== 'output') })
-  );
+  if (kind === 'text') return itemizeStored(JSON.parse(prices), JSON.parse(usage));
+  const receipt = itemizeStored({ output: '0', ...JSON.parse(prices) }, { tokens_output: 0, ...JSON.parse(usage) });
+  return receipt && { ...receipt, lines: receipt.lines.filter((line) => line.kind !== 'output') };
+}
+
+type Stored = Readonly<Record<string, unknown>>;
+
+function itemizeStored(prices: Stored, usage: Stored): TokenReceipt | undefined {
+  const price = readTextPrice(prices);
+  const tokens = readTokens(usage);
+  return price && tokens && itemize(price, tokens);
 }
 
 function itemize(price: TextPrice, tokens: Tokens): TokenReceipt {

@@ -9,6 +9,24 @@ export function countCharacters(text: string): number {
   return text.length - pairs;
 }
 
+/** A few ms of work. */
+const CHARACTERS_PER_TICK = 524_288;
+
+/** Visits texts in slices, and lets the event loop tick between long ones. */
+export async function visitSlices(texts: Iterable<string>, visit: (slice: string) => void): Promise<void> {
+  let sinceTick = 0;
+  for (const text of texts) {
+    for (const slice of sliceText(text, CHARACTERS_PER_TICK)) {
+      sinceTick += slice.length;
+      if (sinceTick > CHARACTERS_PER_TICK) {
+        await new Promise((resolve) => setImmediate(resolve));
+        sinceTick = slice.length;
+      }
+      visit(slice);
+    }
+  }
+}
+
 /** A text in slices of at most this many characters; surrogate pairs stay whole. */
 export function* sliceText(text: string, charactersMax: number): Generator<string> {
   for (let from = 0; from < text.length; ) {

@@ -1,5 +1,5 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
-import { countPrompt, type Tokens } from '../money/price.ts';
+import { countPrompt, omitZeros, type PromptTokens, type Tokens } from '../money/price.ts';
 import { countCharacters } from './characters.ts';
 import type { StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
@@ -29,7 +29,7 @@ export interface ImageTokens {
 /** Passes everything on. */
 export interface Meter extends Transform<StreamPart> {
   /** Input tokens as known so far, in the same split as a bill's. */
-  promptSoFar(): PromptUsage;
+  promptSoFar(): PromptTokens;
   /** What has been used so far, as if the answer were cut off now. */
   used(): Tokens;
   /** Whether that exceeds this on either side. Every hold asks it of all running calls of its wallet. */
@@ -45,9 +45,6 @@ export interface Bill extends Tokens {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
 }
-
-/** Disjoint counts of a prompt; those of a cache are absent if zero. */
-export type PromptUsage = Omit<Tokens, 'output' | 'reasoning'>;
 
 /** Of an answer whose upstream's counts are not used. */
 export const CHARACTERS_PER_TOKEN = 4;
@@ -117,7 +114,7 @@ class AnswerMeter implements Meter {
     if (typeof counts.output === 'number') this.#unreported = 0;
   }
 
-  promptSoFar(): PromptUsage {
+  promptSoFar(): PromptTokens {
     const { inputEstimate, images } = this.#options;
     const prompt = this.#believablePrompt();
     if (!prompt) return { input: inputEstimate };
@@ -172,7 +169,7 @@ class AnswerMeter implements Meter {
   }
 
   /** Undefined if it cannot be: the parts of a plausible sum may still be absurd. */
-  #believablePrompt(): PromptUsage | undefined {
+  #believablePrompt(): PromptTokens | undefined {
     const sum = this.#inputReported();
     if (!isCount(sum) || sum === 0) return undefined;
     const { cacheRead = 0, input = 0, cacheWrite = 0, cacheWrite1h = 0 } = this.#reported ?? {};
@@ -186,14 +183,12 @@ class AnswerMeter implements Meter {
     };
     const read = take(cacheRead);
     const fresh = take(input);
-    const written = take(cacheWrite);
-    const writtenForLong = take(cacheWrite1h);
-    return {
+    return omitZeros({
       input: fresh,
-      ...(read > 0 && { cacheRead: read }),
-      ...(written > 0 && { cacheWrite: written }),
-      ...(writtenForLong > 0 && { cacheWrite1h: writtenForLong }),
-    };
+      cacheRead: read,
+      cacheWrite: take(cacheWrite),
+      cacheWrite1h: take(cacheWrite1h),
+    });
   }
 
   get isInputAboveBound(): boolean {

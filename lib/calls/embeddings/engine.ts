@@ -89,7 +89,7 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
         // A client that leaves still pays: the upstream counts the input when it gets it.
         owed(upstream) {
           if (upstream.type === 'finish') return computeCost(upstream.result.inputTokens, { model, estimate, context });
-          return upstream.type === 'gone' && wasAsked ? costOf(model, estimate.billed) : undefined;
+          return upstream.type === 'gone' && wasAsked ? priceTokens(model, estimate.billed) : undefined;
         },
       });
       if (ending.type === 'gone') return undefined;
@@ -142,9 +142,9 @@ function computeCost(
   if (counted !== undefined && doubt !== undefined) {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by our own count');
   }
-  return costOf(model, tokens);
+  return priceTokens(model, tokens);
 }
 
-function costOf({ price }: EmbeddingModel, tokens: number): EmbeddingCost {
+function priceTokens({ price }: EmbeddingModel, tokens: number): EmbeddingCost {
   return { amount: embeddingCost(price, tokens), usage: { tokens_input: tokens }, tokens };
 }

@@ -1,5 +1,5 @@
 // Estimates the tokens of inputs, and judges what an upstream has counted.
-import { sliceText } from '../../stream/characters.ts';
+import { visitSlices } from '../../stream/characters.ts';
 import { countTokens, estimateTokens } from '../text/tokens.ts';
 import type { EmbeddingEstimate, EmbeddingRequest } from './request.ts';
 
@@ -11,9 +11,6 @@ const BELIEVED_PER_COUNTED = 3;
 /** An instruction before each input. */
 const BELIEVED_PER_INPUT = 64;
 
-/** Yields to the event loop after this many characters, a few ms of work. */
-const CHARACTERS_AT_ONCE = 524_288;
-
 export async function estimateInputs({
   inputs,
   tokens,
@@ -22,19 +19,14 @@ export async function estimateInputs({
     const exact = tokens.reduce((sum, { length }) => sum + length, 0);
     return addInputs({ most: exact, billed: exact }, tokens.length);
   }
-  let [bytes, counted, billed, sinceTurn] = [0, 0, 0, 0];
-  for (const text of inputs) {
-    for (const part of sliceText(text, CHARACTERS_AT_ONCE)) {
-      sinceTurn += part.length;
-      if (sinceTurn > CHARACTERS_AT_ONCE) {
-        await turn();
-        sinceTurn = part.length;
-      }
-      bytes += Buffer.byteLength(part);
-      counted += countTokens(part);
-      billed += estimateTokens(part);
-    }
-  }
+  let bytes = 0;
+  let counted = 0;
+  let billed = 0;
+  await visitSlices(inputs, (slice) => {
+    bytes += Buffer.byteLength(slice);
+    counted += countTokens(slice);
+    billed += estimateTokens(slice);
+  });
   const most = Math.max(Math.ceil(bytes / BYTES_PER_TOKEN), Math.ceil(counted));
   return addInputs({ most, billed: Math.max(inputs.length, Math.ceil(billed)) }, inputs.length);
 }
@@ -46,8 +38,6 @@ function addInputs({ most, billed }: { most: number; billed: number }, count: nu
     max: BELIEVED_PER_COUNTED * most + BELIEVED_PER_INPUT * count,
   };
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 interface CountedTokens {
   readonly tokens: number;

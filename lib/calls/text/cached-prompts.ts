@@ -1,6 +1,6 @@
 // What prompts have in the caches of vendors, as this process has seen it: a call that the gateway sends elsewhere is
 // charged as if it had read there what it now writes anew.
-import type { Tokens } from '../../money/price.ts';
+import { countPrompt, omitZeros, type Tokens } from '../../money/price.ts';
 
 export interface CachedPrompts {
   /**
@@ -64,14 +64,11 @@ export function countAsRead(counted: Tokens, tokens: number): Tokens {
   const written = take(cacheWrite);
   const writtenForLong = take(cacheWrite1h);
   const fresh = take(input);
-  const read = cacheRead + (cacheWrite - written) + (cacheWrite1h - writtenForLong) + (input - fresh);
+  const read = countPrompt(counted) - written - writtenForLong - fresh;
   const { output, reasoning } = counted;
   return {
-    input: fresh,
+    ...omitZeros({ input: fresh, cacheRead: read, cacheWrite: written, cacheWrite1h: writtenForLong }),
     output,
-    ...(read > 0 && { cacheRead: read }),
-    ...(written > 0 && { cacheWrite: written }),
-    ...(writtenForLong > 0 && { cacheWrite1h: writtenForLong }),
     ...(reasoning !== undefined && { reasoning }),
   };
 }

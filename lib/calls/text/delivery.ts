@@ -2,8 +2,7 @@
 // until the call is settled.
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Settlement } from '../../ledger/ledger.ts';
-import { countPrompt, findRates, getRate, type TextPrice, type Tokens } from '../../money/price.ts';
-import type { PromptUsage } from '../../stream/meter.ts';
+import { countPrompt, findRates, getRate, type PromptTokens, type TextPrice, type Tokens } from '../../money/price.ts';
 import type { ErrorPart, ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { splitIntoChunks } from './chunks.ts';
@@ -18,7 +17,7 @@ export interface DeliveryOptions {
   /** Holds everything back until the answer is whole. */
   readonly buffered: boolean;
   /** The prompt's tokens as known at the first fragment. */
-  readonly prompt: () => PromptUsage;
+  readonly prompt: () => PromptTokens;
   /** Called when the first text has arrived. */
   readonly onText?: (() => void) | undefined;
   /** Called before the first fragment is passed on. */

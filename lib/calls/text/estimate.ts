@@ -1,6 +1,6 @@
 // Estimates of input tokens, before any model has counted them.
 
-import { countCharacters, sliceText } from '../../stream/characters.ts';
+import { countCharacters, visitSlices } from '../../stream/characters.ts';
 import { tokensOfCharacters } from '../../stream/meter.ts';
 import { countFileTokens, type FileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
@@ -31,26 +31,15 @@ const TOKENS_FORGIVEN = 512;
 
 const NO_FILES: FileTokens = { estimated: 0, believable: 0 };
 
-/** Yields to the event loop after this many characters, a few ms of work. */
-const CHARACTERS_AT_ONCE = 524_288;
-
 export async function estimateInput(request: TextRequest): Promise<InputEstimate> {
   let bytes = 0;
   let characters = 0;
   let counted = 0;
-  let sinceTurn = 0;
-  for (const text of listTexts(request)) {
-    for (const part of sliceText(text, CHARACTERS_AT_ONCE)) {
-      sinceTurn += part.length;
-      if (sinceTurn > CHARACTERS_AT_ONCE) {
-        await turn();
-        sinceTurn = part.length;
-      }
-      bytes += Buffer.byteLength(part);
-      characters += countCharacters(part);
-      counted += countTokens(part);
-    }
-  }
+  await visitSlices(listTexts(request), (slice) => {
+    bytes += Buffer.byteLength(slice);
+    characters += countCharacters(slice);
+    counted += countTokens(slice);
+  });
   const { images, messageCount } = request;
   const imageTokens = TOKENS_PER_IMAGE * images;
   const files = request.files ? countFileTokens(request.messages) : NO_FILES;
@@ -121,5 +110,3 @@ function countStateCharacters({ messages }: TextRequest): number {
   }
   return characters;
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));

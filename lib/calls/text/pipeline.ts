@@ -1,6 +1,7 @@
 // The way of a text answer: the one list of what happens to its parts, in order.
+import type { PromptTokens } from '../../money/price.ts';
 import { createGuard, type Guard, type GuardOptions } from '../../stream/guard.ts';
-import { createMeter, type Meter, type MeterOptions, type PromptUsage } from '../../stream/meter.ts';
+import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
@@ -20,7 +21,7 @@ export interface TextPipelineOptions<Out> {
   readonly extra: readonly CreateTransform[];
   readonly delivery: Omit<DeliveryOptions, 'prompt'>;
   /** The prompt as it is billed, where that is not as it is counted. */
-  readonly promptAsBilled?: ((counted: PromptUsage) => PromptUsage) | undefined;
+  readonly promptAsBilled?: ((counted: PromptTokens) => PromptTokens) | undefined;
   readonly output: TextOutput<Out>;
 }
 
