@@ -9,7 +9,7 @@ import type { Transform } from '../../stream/pipeline.ts';
 export interface AnsweredCall {
   /** The id of the answer, without the dialect's prefix. */
   readonly id: string;
-  /** True if it had pictures. */
+  /** True if it had images. */
   readonly vision: boolean;
   /** What the dialect kept of the request. */
   readonly echo?: object | undefined;

@@ -96,10 +96,15 @@ export function readMessages(wire: readonly unknown[], { keepsSystem = false }: 
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
   calls.checkNone();
-  const { hasAny, hasReferences, images, ...files } = found;
+  return { system, messages, ...describeContents(found, calls) };
+}
+
+/** What was found in the contents of all messages. */
+export function describeContents(
+  { hasAny, hasReferences, images, ...files }: FoundFiles,
+  calls: OpenCalls,
+): Omit<ReadMessages, 'system' | 'messages'> {
   return {
-    system,
-    messages,
     images,
     ...(hasAny && { files }),
     ...(calls.hasAny && { hasCalls: true }),

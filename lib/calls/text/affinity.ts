@@ -65,15 +65,15 @@ export function orderRoutes(
  * Inside a tool loop, first the routes that take back what the model's upstream wants back: to all others it means
  * nothing, and is left out.
  */
-export function preferStateMaker<Way extends { readonly route: Pick<Route, 'provider'> }>(
-  ways: readonly Way[],
+export function preferStateMaker<Candidate extends { readonly route: Pick<Route, 'provider'> }>(
+  candidates: readonly Candidate[],
   { messages }: Pick<TextRequest, 'messages'>,
-): readonly Way[] {
-  if (ways.length < 2 || !messages.at(-1)?.content.some(({ type }) => type === 'tool-result')) return ways;
+): readonly Candidate[] {
+  if (candidates.length < 2 || !messages.at(-1)?.content.some(({ type }) => type === 'tool-result')) return candidates;
   const format = findLastState(messages)?.format;
-  if (format === undefined) return ways;
-  const takes = ({ route: { provider } }: Way) => (provider.stateFormat ?? PLUGIN_STATE) === format;
-  return [...ways.filter(takes), ...ways.filter((way) => !takes(way))];
+  if (format === undefined) return candidates;
+  const takes = ({ route: { provider } }: Candidate) => (provider.stateFormat ?? PLUGIN_STATE) === format;
+  return [...candidates.filter(takes), ...candidates.filter((candidate) => !takes(candidate))];
 }
 
 function findLastState(messages: TextRequest['messages']): BlockState | undefined {

@@ -3,7 +3,6 @@ import type { TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import type { Micro } from '../../money/money.ts';
 import { type CacheWrite, textHold } from '../../money/price.ts';
-import type { Cacheable } from '../../upstream/contract/provider.ts';
 import { countMost } from './estimate.ts';
 import type { RequestContent, TextRequest } from './request.ts';
 
@@ -40,16 +39,9 @@ export function listCacheWrites({ price, routes, cache }: TextModel, request: Te
 const WRITES: readonly CacheWrite[] = ['cacheWrite', 'cacheWrite1h'];
 
 function* listMarkers({ system = [], tools, messages }: TextRequest): Iterable<string> {
-  for (const part of [...system, ...(tools?.list ?? [])]) yield* markerOf(part);
-  for (const { content } of messages) for (const part of content) yield* markersIn(part);
-}
-
-function* markersIn(part: RequestContent): Iterable<string> {
-  if (part.type === 'reasoning') return;
-  yield* markerOf(part);
-  if (part.type === 'tool-result') for (const inner of part.content) yield* markerOf(inner);
-}
-
-function* markerOf({ cache }: Cacheable): Iterable<string> {
-  if (cache) yield cache.ttl;
+  const content = messages.flatMap((message) => message.content);
+  const inner = content.flatMap((part): readonly RequestContent[] => (part.type === 'tool-result' ? part.content : []));
+  for (const part of [...system, ...(tools?.list ?? []), ...content, ...inner]) {
+    if ('cache' in part && part.cache) yield part.cache.ttl;
+  }
 }

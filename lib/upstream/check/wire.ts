@@ -27,8 +27,8 @@ export type Derivation = (body: Buffer) => Buffer | undefined;
 
 /** Each call twice, piece by piece in turn. */
 export const interleaveCalls: Readonly<Record<WireFormat, Derivation>> = {
-  chat: (body) => {
-    const doubled = doubleEvents(body, (value) => {
+  chat: (body) =>
+    doubleEvents(body, (value) => {
       const calls = value.choices?.[0]?.delta?.tool_calls;
       if (!Array.isArray(calls) || !calls.every((call: Value) => Number.isInteger(call.index))) return undefined;
       for (const call of calls) {
@@ -36,9 +36,7 @@ export const interleaveCalls: Readonly<Record<WireFormat, Derivation>> = {
         if (call.id) call.id += SUFFIX;
       }
       return value;
-    });
-    return doubled;
-  },
+    }),
   messages: (body) => {
     const calls = new Set<unknown>();
     return doubleEvents(body, (value) => {
@@ -72,13 +70,8 @@ export function repeatArguments(format: WireFormat, json: string): Derivation {
     const events = readEvents(body);
     const last = events.findLastIndex(({ value }) => value !== undefined && copy(clone(value), json) !== undefined);
     if (last < 0) return undefined;
-    return writeEvents(
-      events.toSpliced(
-        last + 1,
-        0,
-        changeEvent(events[last] as WireEvent, (value) => copy(value, json)),
-      ),
-    );
+    const again = changeEvent(events[last] as WireEvent, (value) => copy(value, json));
+    return writeEvents(events.toSpliced(last + 1, 0, again));
   };
 }
 

@@ -28,7 +28,7 @@ export interface ChatQuirks {
   readonly takesDetails?: boolean;
   /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
   readonly takesCacheKey?: boolean;
-  /** True if a client's cache markers go along with texts, pictures and results. */
+  /** True if a client's cache markers go along with texts, images and results. */
   readonly takesMarkers?: boolean;
   /** True if stop strings are left out, for models that refuse them. */
   readonly omitsStops?: boolean;

@@ -49,16 +49,19 @@ interface NarrowContent extends Readonly<Record<string, unknown>> {
   readonly type: string;
 }
 
-interface NarrowCall
-  extends Omit<TextCall, 'system' | 'messages' | 'stops' | 'cacheKey' | 'cacheRetention' | 'conversation'> {
+interface NarrowCall extends Pick<TextCall, 'model' | 'options' | 'maxTokens' | 'tools' | 'format' | 'reasoning'> {
   readonly system?: string;
   readonly messages: readonly { readonly role: TextMessage['role']; readonly content: readonly NarrowContent[] }[];
 }
 
 function narrowCall(call: TextCall): NarrowCall {
-  const { system, messages, tools, stops: _, cacheKey: __, cacheRetention: ___, conversation: ____, ...rest } = call;
+  const { model, options, maxTokens, system, messages, tools, format, reasoning } = call;
   return {
-    ...rest,
+    model,
+    options,
+    maxTokens,
+    ...(format && { format }),
+    ...(reasoning && { reasoning }),
     ...(system && { system: system.map(({ text }) => text).join('\n\n') }),
     messages: messages.map(({ role, content }) => ({ role, content: content.flatMap(narrowContent) })),
     ...(tools && { tools: narrowTools(tools) }),

@@ -5,7 +5,7 @@ import { OpenCalls, readCalled } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
 import { writeCustomArguments } from '../custom-tool.ts';
 import { invalidField, isRecord } from '../fields.ts';
-import { addMessage, type ReadMessages, textsIn } from '../messages.ts';
+import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
 import { joinToolName } from './tools.ts';
 
@@ -129,15 +129,11 @@ class History {
     const { content, field } = this.#prompt;
     if (content.length === 0) throw invalidField(field, 'the last user message must contain text or an image');
     this.#calls.checkNone();
-    const { hasAny, hasReferences, images, ...files } = this.#found;
     return {
       system: this.#system,
       // Reasoning alone says nothing to a model.
       messages: this.#messages.filter((message) => message.content.some(({ type }) => type !== 'reasoning')),
-      images,
-      ...(hasAny && { files }),
-      ...(this.#calls.hasAny && { hasCalls: true }),
-      ...(hasReferences && { hasReferences }),
+      ...describeContents(this.#found, this.#calls),
     };
   }
 }

@@ -112,7 +112,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   #openItem({ block }: ReplyBlockStartPart): string {
     const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
     const id = writeItemId(item);
-    const kind = kindOf(item);
+    const kind = findEventKind(item);
     this.#hasRefused ||= isRefusal(block);
     this.#open = {
       ...item,
@@ -159,7 +159,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const rest = open.custom ? this.#endInput(open) : '';
     this.#open = undefined;
     const { id, index, text, state } = open;
-    const kind = kindOf(open);
+    const kind = findEventKind(open);
     const place = this.#place(id, kind);
     const item = writeItem(open, { status, text, state });
     const ends = this.#endParts(open, kind, place);
@@ -248,7 +248,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 /** The first word of a fragment's event. */
 type Kind = 'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input';
 
-function kindOf({ block, names }: ItemOf): Kind {
+function findEventKind({ block, names }: ItemOf): Kind {
   if (block.type === 'text') return isRefusal(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
@@ -265,12 +265,12 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   const output = blocks.map((block, index) => {
     const status = index === blocks.length - 1 ? ended.status : 'completed';
     const item = { replyId: id, index, block, names };
-    return writeItem(item, { status, text: textOf(block, item), state: block.state });
+    return writeItem(item, { status, text: readBlockText(block, item), state: block.state });
   });
   const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 
-function textOf(block: CollectedReply['blocks'][number], item: ItemOf): string {
-  return kindOf(item) === 'custom_tool_call_input' ? readCustomInput(block.text) : block.text;
+function readBlockText(block: CollectedReply['blocks'][number], item: ItemOf): string {
+  return findEventKind(item) === 'custom_tool_call_input' ? readCustomInput(block.text) : block.text;
 }
