@@ -47,9 +47,10 @@ function listImages(part: RequestContent): readonly RequestImage[] {
   return part.type === 'image' ? [part] : [];
 }
 
-/** Approximate bytes of the texts, and of the images that came with the request. */
-export function measureRequest({ system = [], messages, tools }: TextRequest): number {
+/** Approximate bytes of the texts, and of the images that came with the request: all that a client can make long. */
+export function measureRequest({ system = [], messages, tools, format, messageFields }: TextRequest): number {
   let bytes = tools?.text.length ?? 0;
+  for (const fields of [format, messageFields]) if (fields) bytes += JSON.stringify(fields).length;
   for (const { text } of system) bytes += text.length;
   for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
   return bytes;
@@ -58,9 +59,11 @@ export function measureRequest({ system = [], messages, tools }: TextRequest): n
 function bytesIn(part: RequestContent): number {
   switch (part.type) {
     case 'text':
-    case 'reasoning':
       return part.text.length;
+    case 'reasoning':
+      return part.text.length + (part.state?.value.length ?? 0);
     case 'document':
+      return part.bytes.length + (part.name?.length ?? 0);
     case 'audio':
       return part.bytes.length;
     case 'image':
@@ -68,7 +71,7 @@ function bytesIn(part: RequestContent): number {
     case 'tool-reference':
       return part.name.length;
     case 'tool-call':
-      return part.json.length;
+      return part.json.length + (part.state?.value.length ?? 0);
     case 'tool-result':
       return part.content.reduce((sum, inner) => sum + bytesIn(inner), 0);
   }
@@ -79,7 +82,10 @@ export function releaseTextRequest(request: TextRequest): void {
   for (const { source } of listRequestImages(request)) if (typeof source !== 'string') source.release();
   if (request.files) releaseFiles(request.messages);
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
-  delete (request as { tools?: unknown }).tools;
+  const optional: { tools?: unknown; format?: unknown; messageFields?: unknown } = request;
+  delete optional.tools;
+  delete optional.format;
+  delete optional.messageFields;
 }
 
 /** Messages as a provider takes them: every image is fetched. */

@@ -116,4 +116,27 @@ describe('the pictures of a request', () => {
     expect(held).to.equal(0);
     expect([request.system, request.messages]).to.deep.equal([undefined, []]);
   });
+
+  it('have beside them what else may be long: it is measured, and let go of', () => {
+    const long = 'x'.repeat(1000);
+    const state = { format: 'chat', value: long };
+    const own: Partial<TextRequest>[] = [
+      { format: { type: 'json-schema', name: 'n', schema: { description: long } } },
+      { messageFields: { context_management: { edits: [{ type: long }] } } },
+    ];
+    const parts: RequestContent[] = [
+      { type: 'reasoning', text: '', state },
+      { type: 'tool-call', id: 'x', name: 'find', json: '', state },
+      { type: 'document', mediaType: 'text/plain', bytes: new Uint8Array(), name: long },
+    ];
+    const requests = [
+      ...own.map((more): TextRequest => ({ ...requestOf(), ...more })),
+      ...parts.map((part): TextRequest => ({ ...requestOf(), messages: [{ role: 'user', content: [part] }] })),
+    ];
+    for (const request of requests) {
+      expect(measureRequest(request)).to.be.within(1000, 1200);
+      releaseTextRequest(request);
+      expect(JSON.stringify(request)).not.to.contain(long);
+    }
+  });
 });

@@ -10,29 +10,33 @@ export interface ResponsesEcho {
   readonly names: ToolNames;
 }
 
-/** Longer instructions and tools are not repeated: they would be sent three times with each stream. */
+/** Longer members are not repeated: they would be kept as long as the answer, and sent three times with each stream. */
 const ECHO_CHARACTERS_MAX = 64 * 1024;
 
 export function createEcho(fields: ResponsesFields, names: ToolNames): ResponsesEcho {
   const { model, instructions, tools, reasoning, text, metadata } = fields;
-  const format = { type: 'text' };
+  const plain = { type: 'text' };
   const members = {
     background: false,
-    instructions: instructions && instructions.length > ECHO_CHARACTERS_MAX ? null : (instructions ?? null),
+    instructions: repeat(instructions, null),
     max_output_tokens: fields.max_output_tokens ?? null,
-    metadata: metadata ?? {},
+    metadata: repeat(metadata, {}),
     parallel_tool_calls: fields.parallel_tool_calls ?? true,
     previous_response_id: null,
     ...(fields.prompt_cache_key != null && { prompt_cache_key: fields.prompt_cache_key }),
-    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    reasoning: { effort: repeat(reasoning?.effort, null), summary: repeat(reasoning?.summary, null) },
     store: false,
     temperature: null,
-    text: { ...text, format: text?.format ?? format },
-    tool_choice: fields.tool_choice ?? 'auto',
+    text: { ...repeat(text && { ...text, format: undefined }, {}), format: repeat(text?.format, plain) },
+    tool_choice: repeat(fields.tool_choice, 'auto'),
+    tools: repeat(tools, []),
     top_p: null,
     truncation: 'disabled',
   };
-  const written = JSON.stringify(tools ?? []);
-  const toolsJson = written.length > ECHO_CHARACTERS_MAX ? '[]' : written;
-  return { model, members: `${JSON.stringify(members).slice(1, -1)},"tools":${toolsJson}`, names };
+  return { model, members: JSON.stringify(members).slice(1, -1), names };
+}
+
+function repeat<Given, Default>(given: Given, otherwise: Default): NonNullable<Given> | Default {
+  const isShort = given != null && JSON.stringify(given).length <= ECHO_CHARACTERS_MAX;
+  return isShort ? given : otherwise;
 }

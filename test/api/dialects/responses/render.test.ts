@@ -262,12 +262,28 @@ describe('response events', () => {
     expect(events.at(-1).response.smart_routing).to.deep.equal(SMART);
   });
 
-  it('do not repeat long instructions and tools', () => {
-    const long = 'x'.repeat(70_000);
-    const tools = [{ type: 'function', name: 'a', description: long, parameters: {} }];
-    const { response } = eventsOf([START], { instructions: long, tools })[0];
-    expect(response).to.deep.include({ instructions: null, tools: [] });
-  });
+  const long = 'x'.repeat(70_000);
+  const named = { type: 'function', name: 'a', parameters: {} };
+  const chosen = { type: 'allowed_tools', mode: 'auto', tools: [{ ...named, more: long }] };
+
+  for (const [name, given, repeated] of [
+    ['instructions', { instructions: long }, { instructions: null }],
+    ['tools', { tools: [{ ...named, description: long }] }, { tools: [] }],
+    ['a choice', { tools: [named], tool_choice: chosen }, { tools: [named], tool_choice: 'auto' }],
+    ['a form', { text: { format: { type: 'text', more: long } } }, { text: { format: { type: 'text' } } }],
+    [
+      'what is beside a form',
+      { text: { format: { type: 'json_object' }, verbosity: long } },
+      { text: { format: { type: 'json_object' } } },
+    ],
+    ['wishes for reasoning', { reasoning: { summary: long } }, { reasoning: { effort: null, summary: null } }],
+  ] as const) {
+    it(`do not repeat what is long: ${name}`, () => {
+      const { response } = eventsOf([START], given)[0];
+      expect(response).to.deep.include(repeated);
+      expect(JSON.stringify(response).length).to.be.below(2000);
+    });
+  }
 });
 
 describe('response', () => {
