@@ -210,7 +210,7 @@ function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'
     at(play, 'playground-image', { path: `${play}?kind=image` }),
     at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),
     at(play, 'playground-video', { path: `${play}?kind=video` }),
-    at(play, 'playground-pictures', { path: `${play}?pictures=2` }),
+    at(play, 'playground-pictures', { path: `${play}?images=2` }),
     at(play, 'playground-picture', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
     at('/account/join', 'join', { path: join }),

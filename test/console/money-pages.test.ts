@@ -166,12 +166,12 @@ describe('pages about money', () => {
     }
     const readPrice = async (query: string) =>
       /<strong class="big">([^<]+)</.exec((await owner.get(`/account/models?${query}`)).text)?.[1];
-    expect(await readPrice('model=sandbox-image&pictures=3')).to.equal('₽15.00');
+    expect(await readPrice('model=sandbox-image&images=3')).to.equal('₽15.00');
     // A million tokens; the answer does not count.
     expect(await readPrice('model=sandbox-embedding&characters=4000000&answer=4000')).to.equal('₽40.00');
     expect((await owner.get('/account/models')).text).to.contain('₽40.00 per 1M tokens');
     const plain = await readPrice('model=sandbox-heavy&characters=4000&answer=0');
-    const seen = await readPrice('model=sandbox-heavy&characters=4000&answer=0&pictures=2');
+    const seen = await readPrice('model=sandbox-heavy&characters=4000&answer=0&images=2');
     // A thousand tokens of text, and two thousand of images.
     expect([plain, seen]).to.deep.equal(['₽1.50', '₽4.50']);
   });

@@ -87,7 +87,7 @@ describe('images in the playground', function () {
     const files = [file(PNG), file(png({ width: 9, height: 9 }), ''), file(png({ width: 5, height: 7 }), 'b.gif')];
     const shown = await ask('text', files, { do: 'price' });
     expect(shown.status).to.equal(200);
-    expect(shown.text).to.contain('<dd>eye</dd>').and.to.contain('name="pictures" value="3"');
+    expect(shown.text).to.contain('<dd>eye</dd>').and.to.contain('name="images" value="3"');
     expect(shown.text).to.contain('Choose them again');
     const without = priceIn(await ask('text', [NONE], { do: 'price' }));
     const reply = await ask('text', files);
@@ -101,10 +101,10 @@ describe('images in the playground', function () {
   });
 
   it('need only their number for a quote', async () => {
-    const counted = await ask('text', [], { do: 'price', pictures: '2' });
+    const counted = await ask('text', [], { do: 'price', images: '2' });
     const seen = await ask('text', [file(PNG), file(PNG)], { do: 'price' });
     expect(priceIn(counted)).to.equal(priceIn(seen));
-    expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams({ ...FIELDS.text, pictures: '2' })}`))).to.equal(
+    expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams({ ...FIELDS.text, images: '2' })}`))).to.equal(
       priceIn(seen),
     );
   });
@@ -151,7 +151,7 @@ describe('images in the playground', function () {
       ['an empty file', 'text', [file(Buffer.alloc(0))], {}, 400, 'not a PNG, JPEG, GIF or WebP'],
       ['one that is too large', 'text', [file(png({ bytes: 8 * MIB + 1 }))], {}, 400, 'larger than 8 MiB'],
       ['a model that does not edit', 'image', [file(PNG)], { model: 'plain' }, 400, 'does not edit'],
-      ['those that the page has lost', 'text', [NONE], { pictures: '1' }, 400, 'Choose them again'],
+      ['those that the page has lost', 'text', [NONE], { images: '1' }, 400, 'Choose them again'],
       ['an unknown key', 'image', [file(PNG)], { key: 'key_unknown' }, 401, 'unknown or revoked'],
     ] as const) {
       it(name, async () => {
@@ -164,8 +164,8 @@ describe('images in the playground', function () {
     }
 
     it('lets the user send without them', async () => {
-      const { text } = await ask('text', [NONE], { pictures: '1' });
-      expect(text).to.contain('name="pictures" value="0"');
+      const { text } = await ask('text', [NONE], { images: '1' });
+      expect(text).to.contain('name="images" value="0"');
     });
 
     it('a body above 48 MiB or from another site, unread', async () => {

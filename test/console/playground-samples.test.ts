@@ -48,7 +48,7 @@ describe('the samples of the playground', function () {
 
   /** In page order. */
   async function readSamples(kind: string, pictures = 0): Promise<readonly string[]> {
-    const query = new URLSearchParams({ kind, prompt: PROMPT, pictures: `${pictures}`, ...FIELDS[kind] });
+    const query = new URLSearchParams({ kind, prompt: PROMPT, images: `${pictures}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
     return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
       unescaped(code).replaceAll('YOUR_KEY', account.key),
@@ -57,7 +57,7 @@ describe('the samples of the playground', function () {
 
   it('say where the images are, if there are any', async () => {
     const hint = async (pictures: string) =>
-      (await owner.get(`/account/playground?kind=text&pictures=${pictures}`)).text.includes('image-1.png and so on');
+      (await owner.get(`/account/playground?kind=text&images=${pictures}`)).text.includes('image-1.png and so on');
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
   });
 

@@ -47,7 +47,7 @@ export function readPlaygroundForm(
   const models = listModels(catalog())
     .filter(({ type }) => type === kind)
     .map(({ id }) => id);
-  const count = read('pictures') ?? '';
+  const count = read('images') ?? '';
   const text = (name: PlayField) => read(name) ?? DEFAULTS[name] ?? '';
   const model = text('model') || (models[0] ?? '');
   const found = catalog().byName.get(model);

@@ -39,7 +39,7 @@ export async function playgroundForm(visit: OwnerVisit, input: PlaygroundForm, k
   return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="kind" value="${input.kind}">
-<input type="hidden" name="pictures" value="${imageCount}">
+<input type="hidden" name="images" value="${imageCount}">
 ${select(
   { name: 'key', label: words.key, chosen: input.key },
   keys.map((key) => [key.id, keyName(key)]),

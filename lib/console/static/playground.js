@@ -49,7 +49,7 @@ function followForm(form) {
   }
 
   const files = /** @type {HTMLInputElement | null} */ (form.querySelector('[type=file]'));
-  const count = /** @type {HTMLInputElement} */ (form.elements.namedItem('pictures'));
+  const count = /** @type {HTMLInputElement} */ (form.elements.namedItem('images'));
   files?.addEventListener('change', () => {
     count.value = String(files.files?.length ?? 0);
     document.getElementById('again')?.remove();
