@@ -1,4 +1,4 @@
-// What both envelopes say about a fault besides its message.
+// What all envelopes say about a fault besides its message.
 import type { Fault } from '../../base/faults.ts';
 
 /** Whether the envelope has what clients of any dialect read. */

@@ -59,7 +59,6 @@ export class TextAnswer<Out>
 {
   readonly terms: PaidCall<unknown>['terms'];
   deadline = 0;
-  #startedAt = 0;
   readonly #options: TextAnswerOptions<Out>;
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
@@ -115,8 +114,7 @@ export class TextAnswer<Out>
   ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
     output.open();
-    this.#startedAt = performance.now();
-    this.deadline = this.#startedAt + engine.timeouts.totalTimeoutMs;
+    this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
     const asking = askRoutes(this);
     return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
   }
