@@ -1,6 +1,6 @@
-// Whatever ends an answer, in every wire format: what was produced is charged, and nothing else.
+// Whatever ends an answer, in every wire format and every dialect: what was produced is charged, and nothing else.
 import { expect } from 'chai';
-import { ask, CHAT, open, readHead, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, open, RESPONSES, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { FORMATS, type FormatWriter, INPUT } from './answer-formats.ts';
@@ -13,6 +13,8 @@ const PRICE = { input: '1', output: '1000000' };
 const HANG = Symbol('the upstream says nothing more');
 const RESET = Symbol('the connection breaks');
 
+type Dialect = (typeof DIALECTS)[number];
+
 type Step = string | typeof HANG | typeof RESET;
 
 interface Way {
@@ -20,7 +22,8 @@ interface Way {
   readonly steps: (format: FormatWriter) => readonly Step[];
   /** Tokens that the upstream has produced. */
   readonly produced: number;
-  readonly request?: object;
+  /** What the client asks for besides, in its dialect. */
+  readonly wish?: Readonly<Record<Dialect, object>>;
   /** The client leaves once it has seen a word, or once it is known that the upstream has said everything. */
   readonly leaves?: true;
   /** A call without streaming of which nothing is delivered is refunded. */
@@ -29,10 +32,17 @@ interface Way {
   readonly without?: readonly string[];
 }
 
-const TOOLS = {
-  tools: [{ type: 'function', function: { name: 'say', parameters: { type: 'object', properties: {} } } }],
+const SCHEMA = { type: 'object', properties: {} };
+const TOOLS: Way['wish'] = {
+  [MESSAGES]: { tools: [{ name: 'say', input_schema: SCHEMA }] },
+  [CHAT]: { tools: [{ type: 'function', function: { name: 'say', parameters: SCHEMA } }] },
+  [RESPONSES]: { tools: [{ type: 'function', name: 'say', parameters: SCHEMA }] },
 };
-const STOP = { stop: ['word word'] };
+const STOP: Way['wish'] = {
+  [MESSAGES]: { stop_sequences: ['word word'] },
+  [CHAT]: { stop: ['word word'] },
+  [RESPONSES]: { stop: ['word word'] },
+};
 
 const WAYS: readonly Way[] = [
   { name: 'ends by itself', steps: (f) => [f.begin(), f.text(200), f.end('stop', 200)], produced: 200 },
@@ -42,7 +52,7 @@ const WAYS: readonly Way[] = [
     name: 'ends with a call',
     steps: (f) => [f.begin(), f.text(10), f.call(190), f.end('tool', 210)],
     produced: 210,
-    request: TOOLS,
+    wish: TOOLS,
   },
   {
     name: 'thinks before it speaks',
@@ -58,25 +68,25 @@ const WAYS: readonly Way[] = [
     name: 'meets a stop string and goes on to its counts',
     steps: (f) => [f.begin(), f.reasoning(300), f.text(100), f.text(100), f.end('stop', 500)],
     produced: 500,
-    request: STOP,
+    wish: STOP,
   },
   {
     name: 'meets a stop string in its first words',
     steps: (f) => [f.begin(), f.text(2), f.text(398), f.end('stop', 400)],
     produced: 400,
-    request: STOP,
+    wish: STOP,
   },
   {
     name: 'meets a stop string and never counts',
     steps: (f) => [f.begin(), f.reasoning(300), f.text(100), f.end('stop')],
     produced: 400,
-    request: STOP,
+    wish: STOP,
   },
   {
     name: 'meets a stop string and breaks off',
     steps: (f) => [f.begin(), f.reasoning(300), f.text(100), RESET],
     produced: 400,
-    request: STOP,
+    wish: STOP,
   },
   { name: 'reports more than its limit', steps: (f) => [f.begin(), f.text(50), f.end('stop', 1600)], produced: 1000 },
   { name: 'reports absurdly much', steps: (f) => [f.begin(), f.text(50), f.end('stop', 10 ** 12)], produced: 1000 },
@@ -177,13 +187,19 @@ describe('what an answer is billed that', () => {
     return promise;
   }
 
-  async function chargeOf(way: Way, format: string, stream: boolean): Promise<number> {
+  interface Call {
+    readonly dialect: Dialect;
+    readonly format: string;
+    readonly stream: boolean;
+  }
+
+  async function chargeOf(way: Way, { dialect, format, stream }: Call): Promise<number> {
     const account = await gateway.account('100000');
     const played = play(way.steps((FORMATS[format] as () => FormatWriter)()));
-    const body = ask('hi', { model: format, stream, max_tokens: MAX_TOKENS, ...way.request });
+    const body = ask('hi', { model: format, stream, max_tokens: MAX_TOKENS, ...way.wish?.[dialect] });
     const options = { key: account.key, body };
     if (way.leaves) {
-      const sent = open(gateway.url + CHAT, options);
+      const sent = open(gateway.url + dialect, options);
       sent.on('error', () => undefined);
       if (stream)
         readHead(sent).then(
@@ -193,17 +209,19 @@ describe('what an answer is billed that', () => {
       await played;
       await new Promise((next) => setTimeout(next, 30));
       sent.destroy();
-    } else await send(gateway.url + CHAT, options);
+    } else await Promise.all([send(gateway.url + dialect, options), played]);
     await until(async () => (await gateway.wallet(account)).held === 0n);
     return Number((await gateway.wallet(account)).charged) / RUB;
   }
 
-  for (const way of WAYS) {
-    for (const format of Object.keys(FORMATS)) {
+  // A sample of the product: every way and every format meets every dialect, streamed and whole.
+  for (const [wayAt, way] of WAYS.entries()) {
+    for (const [formatAt, format] of Object.keys(FORMATS).entries()) {
       if (way.without?.includes(format)) continue;
       for (const stream of [true, false]) {
-        it(`${way.name}: ${format}${stream ? ', streamed' : ''}`, async () => {
-          const charged = await chargeOf(way, format, stream);
+        const dialect = DIALECTS[(wayAt + formatAt + Number(stream)) % DIALECTS.length] as Dialect;
+        it(`${way.name}: ${format} for ${dialect}${stream ? ', streamed' : ''}`, async () => {
+          const charged = await chargeOf(way, { dialect, format, stream });
           if (way.refundedWhole && !stream) expect(charged).to.equal(0);
           else expect(charged / way.produced).to.be.within(0.97, 1.03);
         });
