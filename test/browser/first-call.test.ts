@@ -53,9 +53,13 @@ describe('the first call in a browser', function () {
     await page.waitForURL('**/account/keys');
     await page.fill('#name', 'first');
     await page.click('button:text-is("Create")');
-    const command = ((await page.textContent('pre code')) ?? '').replace('curl ', 'curl -sS ');
-    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-    expect(JSON.parse(stdout).choices[0].message.content).to.contain('You wrote: “Hello!”');
+    const answers = (await page.locator('pre code').allTextContents()).map(async (command) => {
+      const { stdout } = await promisify(execFile)('sh', ['-c', command.replace('curl ', 'curl -sS ')]);
+      return JSON.parse(stdout);
+    });
+    const [chat, response] = await Promise.all(answers);
+    expect(chat.choices[0].message.content).to.contain('You wrote: “Hello!”');
+    expect(response.output[0].content[0].text).to.contain('You wrote: “Hello!”');
     await page.click('nav a:text-is("Overview")');
     await page.waitForURL('**/account');
     await page.click('table a');

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../testkit/client.ts';
+import { joinText, parseEvents, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
@@ -22,6 +22,9 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** The kind that each task is charged as. */
 const KINDS: Readonly<Record<string, string>> = { edit: 'edit', motion: 'video', vision: 'text' };
+
+const ECHO = /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/;
+const PICTURES = /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s;
 
 describe('the samples of the playground', function () {
   this.timeout(60_000);
@@ -46,7 +49,7 @@ describe('the samples of the playground', function () {
     rmSync(folder, { recursive: true });
   });
 
-  /** In page order. */
+  /** In page order: three programs, for text three more of the Responses API. */
   async function readSamples(kind: string, pictures = 0): Promise<readonly string[]> {
     const query = new URLSearchParams({ kind, prompt: PROMPT, images: `${pictures}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
@@ -66,7 +69,7 @@ describe('the samples of the playground', function () {
   const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
 
   for (const [kind, result] of [
-    ['text', /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['text', ECHO],
     ['embedding', /0\.\d+,?\s/],
     ['image', /\/media\/\w+\.png/],
     ['video', /\/media\/\w+\.mp4/],
@@ -88,7 +91,7 @@ describe('the samples of the playground', function () {
   }
 
   for (const [task, kind, pictures, result] of [
-    ['vision', 'text', 2, /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s],
+    ['vision', 'text', 2, PICTURES],
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
@@ -107,18 +110,36 @@ describe('the samples of the playground', function () {
     });
   }
 
+  for (const [pictures, result] of [
+    [0, ECHO],
+    [2, PICTURES],
+  ] as const) {
+    it(`in the Responses API with ${pictures} local images, in JavaScript and in a shell`, async () => {
+      const [curl = '', , js = ''] = (await readSamples('text', pictures)).slice(3);
+      expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
+      const made = await lastCharge();
+      expect(made?.kind).to.equal('text');
+      const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
+      expect(joinText(parseEvents(answer))).to.match(result);
+      await until(async () => (await lastCharge())?.id !== made?.id);
+      expect((await lastCharge())?.reserved).to.equal(made?.reserved);
+    });
+  }
+
   for (const [task, kind, pictures, result] of [
-    ['text', 'text', 0, /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['text', 'text', 0, ECHO],
+    ['responses', 'text', 0, ECHO],
+    ['responses-vision', 'text', 2, PICTURES],
     ['embedding', 'embedding', 0, /0\.\d+,?\s/],
     ['image', 'image', 0, /\/media\/\w+\.png/],
     ['video', 'video', 0, /\/media\/\w+\.mp4/],
-    ['vision', 'text', 2, /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s],
+    ['vision', 'text', 2, PICTURES],
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
     itLong(`in Python: ${task}`, async function (this: Mocha.Context) {
       if (!hasOpenAi()) return this.skip();
-      const [, python = ''] = await readSamples(kind, pictures);
+      const [, python = ''] = (await readSamples(kind, pictures)).slice(task.startsWith('responses') ? 3 : 0);
       const before = (await lastCharge())?.id;
       expect(await runIn('python3', ['-'], python)).to.match(result);
       const made = await lastCharge();
@@ -129,7 +150,7 @@ describe('the samples of the playground', function () {
 
   it('have a placeholder instead of the key', async () => {
     const { text } = await owner.get('/account/playground');
-    expect(text.match(/YOUR_KEY/g)).to.have.length(4);
+    expect(text.match(/YOUR_KEY/g)).to.have.length(7);
     expect(text).not.to.contain(account.key);
   });
 });

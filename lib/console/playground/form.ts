@@ -13,7 +13,7 @@ import { describeTextPrice } from '../token-price.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
 import { type Quote, quoteCall } from './quote.ts';
-import { fillSample, SAMPLE_LANGUAGES } from './samples.ts';
+import { listSamples } from './samples.ts';
 import { WORDS } from './words.ts';
 
 export const PLAYGROUND = '/account/playground';
@@ -145,9 +145,13 @@ function quoteRows(visit: OwnerVisit, { amount, model, price, tokenPrice, terms 
 
 export function samples({ language, services }: OwnerVisit, input: PlaygroundForm): Html {
   const words = WORDS[language];
-  const texts = SAMPLE_LANGUAGES.map(
-    (name) => html`<h3>${words.languages[name]}</h3>
-<pre tabindex="0"><code data-copy>${fillSample(input, name, services.publicUrl())}</code></pre>`,
+  const texts = listSamples(input, services.publicUrl()).map(
+    ({
+      language: name,
+      isResponses,
+      program,
+    }) => html`<h3>${words.languages[name]}${isResponses && ', Responses API'}</h3>
+<pre tabindex="0"><code data-copy>${program}</code></pre>`,
   );
   return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}</p>${texts}</section>`;
 }

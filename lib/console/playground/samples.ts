@@ -2,13 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { buildRequestBody, type PlaygroundForm } from './fields.ts';
 
-export const SAMPLE_LANGUAGES = ['curl', 'python', 'js'] as const;
+const SAMPLE_LANGUAGES = ['curl', 'python', 'js'] as const;
 type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number];
 
-/** With images, a text call reads them, an image call edits them, and a video starts from one. */
-const TASKS = ['text', 'embedding', 'image', 'video', 'vision', 'edit', 'motion'] as const;
+const RESPONSES_TASKS = ['responses', 'responses-vision'] as const;
+const TASKS = ['text', 'embedding', 'image', 'video', 'vision', 'edit', 'motion', ...RESPONSES_TASKS] as const;
 type Task = (typeof TASKS)[number];
-const TASK_WITH_IMAGES = { text: 'vision', embedding: 'embedding', image: 'edit', video: 'motion' } as const;
+
+/** With images, a text call reads them, an image call edits them, and a video starts from one. */
+const KIND_TASKS: Readonly<Record<PlaygroundForm['kind'], Readonly<Record<'plain' | 'withImages', readonly Task[]>>>> =
+  {
+    text: { plain: ['text', 'responses'], withImages: ['vision', 'responses-vision'] },
+    embedding: { plain: ['embedding'], withImages: ['embedding'] },
+    image: { plain: ['image'], withImages: ['edit'] },
+    video: { plain: ['video'], withImages: ['motion'] },
+  };
 
 const read = (task: Task, language: SampleLanguage) =>
   readFileSync(new URL(`../samples/${task}-${language}.txt`, import.meta.url), 'utf8').trimEnd();
@@ -20,16 +28,30 @@ const TEMPLATES = new Map(
 /** Placeholder for the key, whose text only its owner knows. */
 const SAMPLE_KEY = 'YOUR_KEY';
 
-export function fillSample(input: PlaygroundForm, language: SampleLanguage, base: string): string {
-  const task = input.imageCount > 0 ? TASK_WITH_IMAGES[input.kind] : input.kind;
-  const files = Array.from({ length: input.imageCount }, (_, at) => `image-${at + 1}.png`);
-  const values = { base, key: SAMPLE_KEY, ...sampleValues(input, files) };
-  const template = TEMPLATES.get(`${task} ${language}`) ?? '';
-  return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name as keyof typeof values] ?? '');
+export interface Sample {
+  readonly language: SampleLanguage;
+  readonly isResponses: boolean;
+  readonly program: string;
 }
 
-function sampleValues(input: PlaygroundForm, files: readonly string[]) {
-  const body = withImageFiles(input, files);
+/** The call in every language; a text call in the chat format, then in the responses format. */
+export function listSamples(input: PlaygroundForm, base: string): readonly Sample[] {
+  const files = Array.from({ length: input.imageCount }, (_, at) => `image-${at + 1}.png`);
+  return KIND_TASKS[input.kind][files.length > 0 ? 'withImages' : 'plain'].flatMap((task) => {
+    const isResponses = RESPONSES_TASKS.some((name) => name === task);
+    const body = isResponses ? buildResponsesBody(input, files) : withImageFiles(input, files);
+    const values = { base, key: SAMPLE_KEY, ...sampleValues(input, body, files) };
+    const fill = (template: string) =>
+      template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name as keyof typeof values] ?? '');
+    return SAMPLE_LANGUAGES.map((language) => {
+      return { language, isResponses, program: fill(TEMPLATES.get(`${task} ${language}`) ?? '') };
+    });
+  });
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+function sampleValues(input: PlaygroundForm, body: Body, files: readonly string[]) {
   const sent = input.kind === 'text' ? { ...body, stream: true } : body;
   const inProgram: JsonWriter = { text: JSON.stringify, image: (file) => `image("${file}")` };
   const fields = Object.entries(body).map(([name, value]) => [name, writeJson(value, inProgram)] as const);
@@ -59,13 +81,23 @@ class ImageFile {
 }
 
 /** The body with images where the API takes them; an edit sends them as files beside it. */
-function withImageFiles(input: PlaygroundForm, files: readonly string[]): Readonly<Record<string, unknown>> {
+function withImageFiles(input: PlaygroundForm, files: readonly string[]): Body {
   const body = buildRequestBody(input);
   const [first, ...rest] = files.map((file) => new ImageFile(file));
   if (!first || input.kind === 'image') return body;
   if (input.kind === 'video') return { ...body, image: first };
   const images = [first, ...rest].map((url) => ({ type: 'image_url', image_url: { url } }));
   return { ...body, messages: [{ role: 'user', content: [{ type: 'text', text: input.prompt }, ...images] }] };
+}
+
+function buildResponsesBody({ model, prompt, max_tokens }: PlaygroundForm, files: readonly string[]): Body {
+  const images = files.map((file) => ({ type: 'input_image', image_url: new ImageFile(file) }));
+  const content = [{ type: 'input_text', text: prompt }, ...images];
+  return {
+    model,
+    ...(max_tokens !== '' && { max_output_tokens: Number(max_tokens) }),
+    input: images.length > 0 ? [{ role: 'user', content }] : prompt,
+  };
 }
 
 interface JsonWriter {
