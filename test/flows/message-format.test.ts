@@ -63,7 +63,7 @@ describe('the messages format', () => {
   }
 
   it('refuses tools that a vendor runs, and all of them in chat', async () => {
-    for (const type of ['web_search_20250305', 'code_execution_20260120', 'tool_search_tool_regex_20251119', 'x']) {
+    for (const type of ['web_search_20250305', 'code_execution_20260120', 'bash_code_execution_20250825', 'x']) {
       const message = await stage.refused(MESSAGES, asked('message', { tools: [{ type, name: 'x' }] }));
       expect(message).to.match(/^Invalid `tools\[0\]\.type`: must be custom, or that of a tool that the client runs/);
     }

@@ -241,8 +241,8 @@ export class TextAnswer<Out>
     if (conversation === undefined) return;
     const { request, engine } = this.#options;
     const beginnings = digestBeginnings(conversation, request);
-    const digest = beginnings.at(-1) as string;
-    this.#prompt = { conversation, digest, cached: engine.cachedPrompts.find(beginnings) };
+    const digest = beginnings.at(-1);
+    if (digest !== undefined) this.#prompt = { conversation, digest, cached: engine.cachedPrompts.find(beginnings) };
   }
 
   /** What the gateway's own move of a conversation makes a vendor count anew is charged as if it had been read. */

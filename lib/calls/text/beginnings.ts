@@ -1,14 +1,18 @@
 // The beginnings of a prompt, by digest: a vendor's cache holds a prompt only as far as it is the same from its start on.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RequestContent, TextRequest } from './request.ts';
 
 type Prompt = Pick<TextRequest, 'system' | 'tools' | 'messages'>;
 
+/** A few ms of work; no conversation has as many. */
+const PARTS_MAX = 10_000;
+
 /**
  * A digest for each part of the messages: of the conversation's name and all that the model reads up to there. The last
- * one is of the whole prompt. Markers do not count; they move from turn to turn.
+ * one is of the whole prompt. Markers do not count; they move from turn to turn. None of a prompt in very many parts.
  */
 export function digestBeginnings(conversation: string, { system = [], tools, messages }: Prompt): readonly string[] {
+  if (messages.reduce((parts, { content }) => parts + content.length, 0) > PARTS_MAX) return [];
   const opening = digest([conversation, tools?.text ?? '', ...system.map(({ text }) => text)]);
   const digests = [opening];
   for (const { role, content } of messages) {
@@ -45,9 +49,10 @@ function* listPieces(part: RequestContent): Iterable<string | Uint8Array> {
 
 /** The lengths keep apart what is divided differently. */
 function digest(pieces: Iterable<string | Uint8Array>): string {
-  const hash = createHash('sha256');
-  for (const piece of pieces) hash.update(`${piece.length} `).update(piece);
-  return hash.digest('base64').slice(0, DIGEST_CHARACTERS);
+  let text = '';
+  for (const piece of pieces)
+    text += typeof piece === 'string' ? `${piece.length} ${piece}` : `b${hash('sha256', piece)}`;
+  return hash('sha256', text, 'base64').slice(0, DIGEST_CHARACTERS);
 }
 
 const DIGEST_CHARACTERS = 22;

@@ -22,7 +22,7 @@ export const MESSAGE_TOOL: ToolShape = {
   inside: undefined,
   schema: 'input_schema',
   type: 'custom',
-  predefined: /^(?:bash|text_editor|memory|computer)_\w{1,64}$/,
+  predefined: /^(?:bash|text_editor|memory|computer)(?:_toolset)?_\d{8}$/,
   fields: ['defer_loading', 'input_examples', 'eager_input_streaming'],
 };
 export const RESPONSES_TOOL: ToolShape = { inside: undefined, schema: 'parameters', type: 'function' };

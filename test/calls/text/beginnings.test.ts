@@ -57,6 +57,12 @@ describe('beginnings of a prompt', () => {
     });
   }
 
+  it('are none where there are very many, which would take long', () => {
+    const many = (count: number) => user(...Array.from({ length: count }, () => text('a')));
+    expect(digests(many(10_000))).to.have.length(10_001);
+    expect(digests(many(6_000), many(4_001))).to.deep.equal([]);
+  });
+
   it('differ by the conversation, the system prompt and the tools', () => {
     const messages = [user(text('Hello'))];
     const tools = { list: [], text: 'tool' };
