@@ -121,9 +121,9 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     '.text.format',
     '.text.format.type',
     '.tool_choice',
+    '.tools',
     '.top_p',
     '.truncation',
-    '.tools',
   ],
 };
 

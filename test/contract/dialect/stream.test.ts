@@ -127,9 +127,9 @@ const ECHO_SHAPE = {
   temperature: 'null',
   text: { format: { type: 'string' } },
   tool_choice: 'string',
+  tools: [],
   top_p: 'null',
   truncation: 'string',
-  tools: [],
 };
 
 function lifecycleShape(fields: object): object {
