@@ -121,6 +121,19 @@ describe('responses', () => {
     ]);
   });
 
+  it('fail with the code that agents know if they are too long for the model, and as an error if not streamed', async () => {
+    const words = 'their own words';
+    upstream.behave(answerStatus(400, { error: { message: words, code: 'context_length_exceeded' } }));
+    const message = 'The request is too long for the model. Shorten it or lower `max_tokens`. Charge refunded.';
+    const events = await stream({ input: 'hi' });
+    const error = { code: 'context_length_exceeded', type: 'api_error', message };
+    expect(events.at(-1).response.error).to.deep.equal(error);
+    const { status, json } = await post({ input: 'hi' });
+    expect(status).to.equal(502);
+    expect(json).to.deep.equal({ error: { ...error, code: 'upstream_error' } });
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
+  });
+
   it('fail in the words of the gateway, before the first fragment and after it', async () => {
     upstream.behave(answerStatus(500));
     const early = await stream({ input: 'hi' });

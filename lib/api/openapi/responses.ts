@@ -97,7 +97,11 @@ const RESPONSE = withRouting(
       completed_at: { type: ['integer', 'null'] },
       status: choice(['in_progress', 'completed', 'incomplete', 'failed']),
       error: orNull(
-        object({ code: text('As in an error.'), type: text('As in an error.'), message: text('In words.') }),
+        object({
+          code: text('As in an error, or `context_length_exceeded`.'),
+          type: text('As in an error.'),
+          message: text('In words.'),
+        }),
       ),
       incomplete_details: orNull(object({ reason: choice(['max_output_tokens', 'content_filter']) })),
       model: text('The id of the model that answered.'),
