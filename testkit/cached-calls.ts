@@ -2,7 +2,7 @@
 import { type Behaviour, chatChunk, SSE } from './upstream.ts';
 
 /** RUB per 1M tokens, of both models. */
-export const CACHE_PRICE = {
+const CACHE_PRICE = {
   input: '200',
   cacheRead: '20',
   cacheWrite: '250',
@@ -35,7 +35,7 @@ export interface ChatCounts {
   readonly reasoning?: number;
 }
 
-export function chatCounts({ prompt, read = 0, written = 0, output, reasoning = 0 }: ChatCounts): object {
+function chatCounts({ prompt, read = 0, written = 0, output, reasoning = 0 }: ChatCounts): object {
   return {
     prompt_tokens: prompt,
     completion_tokens: output,

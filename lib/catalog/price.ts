@@ -4,7 +4,7 @@ import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
 import { type TextPrice, TOKEN_RATES, type TokenRates } from '../money/price.ts';
 
 /** Prices in RUB per 1M tokens, as decimal strings. An absent cache price is the input price. */
-export interface TokenRatesEntry {
+interface TokenRatesEntry {
   readonly input: string;
   readonly output: string;
   /** Prompt tokens that were read from the vendor's cache. */
@@ -21,7 +21,7 @@ export interface TextPriceEntry extends TokenRatesEntry {
 }
 
 /** The prices of all tokens of a call whose whole prompt, cached part included, is longer than `above`. */
-export interface PriceBandEntry extends TokenRatesEntry {
+interface PriceBandEntry extends TokenRatesEntry {
   /** Prompt tokens. */
   readonly above: number;
 }

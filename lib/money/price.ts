@@ -58,7 +58,7 @@ export interface Tokens {
 /** What a call may write to the vendor's cache. */
 export type CacheWrite = 'cacheWrite' | 'cacheWrite1h';
 
-export interface TextEstimate {
+interface TextEstimate {
   /** Prompt tokens. */
   readonly input: number;
   /** The most prompt tokens that the vendor may count; decides which bands the hold has to cover. */

@@ -1,10 +1,11 @@
 // `npm run agents`: installs coding agents from the registry of npm and lets each mend a scratch repository twice, directly
-// at a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the bill of
-// both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if the
-// bill is not the tokens times the prices. `--only NAME` runs the programs whose name begins so, `--log` shows their output,
-// `--steps N` makes the job longer, `--limit N` sets the gateway's requests a minute, `--think N` the seconds before the first call.
+// at a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the
+// bill of both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or
+// if the bill is not the tokens times the prices. `--only NAME` runs the programs whose name begins so, `--log` shows their
+// output, `--steps N` makes the job longer, `--limit N` sets the gateway's requests a minute, `--think N` the seconds
+// before the first call.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { until } from '../../testkit/client.ts';
@@ -141,7 +142,7 @@ function install({ package: name }: Program): string | undefined {
   } catch {
     if (!existsSync(manifest)) return undefined;
   }
-  return (JSON.parse(execFileSync('cat', [manifest]).toString()) as { version: string }).version;
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
 async function runJob(program: Program, { baseUrl, key }: Pick<Place, 'baseUrl' | 'key'>): Promise<Run> {
@@ -197,7 +198,7 @@ function describeCatalog(url: string): object {
     cacheRead: rub(PRICE.cacheRead),
     cacheWrite: rub(PRICE.cacheWrite),
   };
-  const upstreamOf = (plugin: string, baseUrl: string, more: object = {}) => ({
+  const describeUpstream = (plugin: string, baseUrl: string, more: object = {}) => ({
     plugin,
     settings: { baseUrl, apiKey: KEYS, ...more },
   });
@@ -216,9 +217,9 @@ function describeCatalog(url: string): object {
   });
   return {
     upstreams: {
-      messages: upstreamOf('anthropic', url),
-      chat: upstreamOf('openai-compatible', `${url}/v1`, { cacheKey: 'send', toolReasoning: 'blank' }),
-      responses: upstreamOf('openai-responses', `${url}/v1`),
+      messages: describeUpstream('anthropic', url),
+      chat: describeUpstream('openai-compatible', `${url}/v1`, { cacheKey: 'send', toolReasoning: 'blank' }),
+      responses: describeUpstream('openai-responses', `${url}/v1`),
     },
     models: [model('messages'), model('chat'), model('responses')],
   };

@@ -21,7 +21,7 @@ export interface Tally {
   readonly thoughtsBack: number;
 }
 
-export interface AgentUpstream {
+interface AgentUpstream {
   readonly url: string;
   /** Starts counting anew. */
   begin(job: Job): void;

@@ -39,14 +39,14 @@ export interface FoundFiles {
   audio?: string;
 }
 
-/** `isOfTools`: a user message right behind results, whose images are theirs: a chat has no other place for them. */
-export function startReading(role: string, calls: OpenCalls, files: FoundFiles, isOfTools = false): Reading {
-  return { role, calls, files, imagesLeft: countAllowed(role, isOfTools) };
+/** Images in a message that follows results are theirs: a chat has no other place for them. */
+export function startReading(role: string, calls: OpenCalls, files: FoundFiles, followsResults = false): Reading {
+  return { role, calls, files, imagesLeft: countAllowed(role, followsResults) };
 }
 
-function countAllowed(role: string, isOfTools: boolean): number {
+function countAllowed(role: string, followsResults: boolean): number {
   if (!WITH_FILES.has(role)) return 0;
-  return role === 'user' && !isOfTools ? IMAGES_MAX : IMAGES_TOTAL_MAX;
+  return role === 'user' && !followsResults ? IMAGES_MAX : IMAGES_TOTAL_MAX;
 }
 
 /** Texts of white space alone are left out: vendors refuse them, and they say nothing. */

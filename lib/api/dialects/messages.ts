@@ -62,7 +62,7 @@ export interface ReadMessages {
   readonly hasReferences?: true;
 }
 
-export interface MessagesOptions {
+interface MessagesOptions {
   /** Whether system messages that come after others stay there. */
   readonly keepsSystem?: boolean;
 }
@@ -80,7 +80,7 @@ export function readMessages(wire: readonly unknown[], { keepsSystem = false }: 
     const { role } = message;
     const last = messages.findLast((each) => each.role !== 'system');
     if (role === 'assistant' && last?.role === 'user') calls.checkNone();
-    const content = readMessage(message, field, { calls, files: found, isOfTools: before === 'tool' });
+    const content = readMessage(message, field, { calls, files: found, followsResults: before === 'tool' });
     before = role;
     if (role === 'system' || role === 'developer') {
       const texts = textsIn(content);
@@ -124,11 +124,11 @@ export function addMessage(messages: RequestMessage[], message: RequestMessage):
 function readMessage(
   message: WireMessage,
   field: string,
-  { calls, files, isOfTools }: Pick<Reading, 'calls' | 'files'> & { readonly isOfTools: boolean },
+  { calls, files, followsResults }: Pick<Reading, 'calls' | 'files'> & { readonly followsResults: boolean },
 ): readonly RequestContent[] {
   const { role, content: given } = message;
   const place = `${field}.content`;
-  const reading = startReading(role, calls, files, isOfTools);
+  const reading = startReading(role, calls, files, followsResults);
   if (role === 'tool') {
     const call = calls.answer(message.tool_call_id, `${field}.tool_call_id`);
     return [createResult(call, readContent(given, place, reading))];

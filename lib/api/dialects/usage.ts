@@ -3,14 +3,14 @@ import { countPrompt } from '../../money/price.ts';
 import type { UsageCounts } from '../../stream/provider-part.ts';
 
 /**
- * `input_tokens` excludes what was read from a cache or written to one. Clients keep a count that was `told` before until
+ * `input_tokens` excludes what was read from a cache or written to one. Clients keep a count that was `sentBefore` until
  * there is another, so that one is replaced by a zero, too.
  */
-export function messageUsage(usage: UsageCounts, told: UsageCounts = {}): object {
+export function messageUsage(usage: UsageCounts, sentBefore: UsageCounts = {}): object {
   const { input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0 } = usage;
   const written = cacheWrite + cacheWrite1h;
-  const hasWritten = written > 0 || (told.cacheWrite ?? 0) + (told.cacheWrite1h ?? 0) > 0;
-  const hasRead = cacheRead > 0 || (told.cacheRead ?? 0) > 0;
+  const hasWritten = written > 0 || (sentBefore.cacheWrite ?? 0) + (sentBefore.cacheWrite1h ?? 0) > 0;
+  const hasRead = cacheRead > 0 || (sentBefore.cacheRead ?? 0) > 0;
   return {
     input_tokens: input,
     output_tokens: output,

@@ -72,7 +72,8 @@ const INPUT_ITEM: Json = {
     ),
     role: choice(
       ['user', 'assistant', 'system', 'developer'],
-      'Of a message. `system` and `developer` messages are part of the system prompt wherever they stand.',
+      'Of a message. `system` and `developer` messages before all others are part of the system prompt; later ones stay ' +
+        'where they are, at vendors that take them there.',
     ),
     content: {
       description:

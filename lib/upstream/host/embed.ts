@@ -49,7 +49,7 @@ function splitCall(call: EmbedCall, inputsMax: number): readonly EmbedCall[] {
   });
 }
 
-export function countInputs({ inputs, tokens }: Pick<EmbedCall, 'inputs' | 'tokens'>): number {
+function countInputs({ inputs, tokens }: Pick<EmbedCall, 'inputs' | 'tokens'>): number {
   return (tokens ?? inputs).length;
 }
 

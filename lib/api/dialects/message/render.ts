@@ -53,8 +53,8 @@ function renderDeltaHead({ index, block }: ReplyBlockStartPart): string {
 
 export function createMessageRenderer(): Transform<StreamPart, string> {
   let usage: UsageCounts = {};
-  /** Those in the head. */
-  let told: UsageCounts = {};
+  /** Clients keep these until there are others. */
+  let usageInHead: UsageCounts = {};
   /** For the open block. */
   let delta = '';
   let isRedacted = false;
@@ -67,7 +67,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         usage = part;
         return '';
       case 'start':
-        told = usage;
+        usageInHead = usage;
         return event('message_start', { type: 'message_start', message: renderMessageStart(part, usage) });
       case 'block-start':
         delta = renderDeltaHead(part);
@@ -92,7 +92,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
           event('message_delta', {
             type: 'message_delta',
             delta: renderStopReason(part),
-            usage: messageUsage(usage, told),
+            usage: messageUsage(usage, usageInHead),
           }) + event('message_stop', { type: 'message_stop' })
         );
       case 'billing':

@@ -69,8 +69,8 @@ class History {
     }
     const reading = startReading(role, this.#calls, this.#found);
     if (role === 'assistant') {
-      const isNext = this.#hasText() && !this.#hasCalls();
-      this.#addAssistant(() => (content == null ? [] : readContent(content, place, reading)), { isNext });
+      const startsMessage = this.#hasText() && !this.#hasCalls();
+      this.#addAssistant(() => (content == null ? [] : readContent(content, place, reading)), { startsMessage });
       return;
     }
     const read = readContent(content, place, reading);
@@ -109,13 +109,13 @@ class History {
     return this.#messages.at(-1)?.content.some(({ type }) => type === 'tool-call') === true;
   }
 
-  /** One that is next does not belong to the message before. */
-  #addAssistant(read: () => readonly RequestContent[], { isNext = false } = {}): void {
+  /** What starts a message does not belong to the one before. */
+  #addAssistant(read: () => readonly RequestContent[], { startsMessage = false } = {}): void {
     const last = this.#messages.at(-1);
     if (this.#messages.findLast(({ role }) => role !== 'system')?.role === 'user') this.#calls.checkNone();
     const content = read();
     if (content.length === 0) return;
-    if (last?.role !== 'assistant' || isNext) this.#messages.push({ role: 'assistant', content });
+    if (last?.role !== 'assistant' || startsMessage) this.#messages.push({ role: 'assistant', content });
     else this.#messages[this.#messages.length - 1] = { role: 'assistant', content: [...last.content, ...content] };
   }
 

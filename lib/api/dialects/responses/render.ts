@@ -21,9 +21,9 @@ import {
   describeEnd,
   describeResponse,
   findToolName,
-  type ItemOf,
   type ItemStatus,
   isRefusal,
+  type OutputItem,
   type ResponseFacts,
   unixSeconds,
   writeItem,
@@ -33,7 +33,7 @@ import {
 } from './response.ts';
 
 /** The item that is being written. */
-interface OpenItem extends ItemOf {
+interface OpenItem extends OutputItem {
   readonly id: string;
   text: string;
   state: BlockState | undefined;
@@ -248,7 +248,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 /** The first word of a fragment's event. */
 type Kind = 'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input';
 
-function findEventKind({ block, names }: ItemOf): Kind {
+function findEventKind({ block, names }: OutputItem): Kind {
   if (block.type === 'text') return isRefusal(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
@@ -271,6 +271,6 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 
-function readBlockText(block: CollectedReply['blocks'][number], item: ItemOf): string {
+function readBlockText(block: CollectedReply['blocks'][number], item: OutputItem): string {
   return findEventKind(item) === 'custom_tool_call_input' ? readCustomInput(block.text) : block.text;
 }

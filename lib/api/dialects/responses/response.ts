@@ -8,13 +8,13 @@ import { toWireId } from '../tool-id.ts';
 import { responsesUsage } from '../usage.ts';
 import type { ToolName, ToolNames } from './tools.ts';
 
-export const RESPONSE_ID_PREFIX = 'resp_';
+const RESPONSE_ID_PREFIX = 'resp_';
 
 export const unixSeconds = () => Math.floor(Date.now() / 1000);
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-export interface ItemOf {
+export interface OutputItem {
   /** Of the reply, without a prefix. */
   readonly replyId: string;
   /** Its place in the output. */
@@ -28,7 +28,7 @@ export function findToolName({ name }: ReplyToolBlock, names: ToolNames): ToolNa
   return names.get(name) ?? { name };
 }
 
-export function writeItemId({ replyId, index, block, names }: ItemOf): string {
+export function writeItemId({ replyId, index, block, names }: OutputItem): string {
   return `${itemPrefix(block, names)}${replyId}_${index}`;
 }
 
@@ -38,14 +38,14 @@ function itemPrefix(block: ReplyBlock, names: ToolNames): string {
   return findToolName(block, names).isCustom ? 'ctc_' : 'fc_';
 }
 
-export interface ItemContent {
+interface ItemContent {
   readonly status: ItemStatus;
   /** Of a call, its arguments, or the input of a custom tool. */
   readonly text: string;
   readonly state?: BlockState | undefined;
 }
 
-export function writeItem(item: ItemOf, { status, text, state }: ItemContent): object {
+export function writeItem(item: OutputItem, { status, text, state }: ItemContent): object {
   const { block, names } = item;
   const id = writeItemId(item);
   const isBegun = status === 'in_progress';

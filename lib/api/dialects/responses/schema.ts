@@ -27,8 +27,8 @@ export interface ResponsesFields extends ToolFields {
   readonly background?: boolean | null;
 }
 
-export const METADATA_ENTRIES_MAX = 16;
-export const METADATA_CHARACTERS_MAX = 512;
+const METADATA_ENTRIES_MAX = 16;
+const METADATA_CHARACTERS_MAX = 512;
 
 /** Fields that clients send and no model sees; all other unknown fields are ignored too. */
 export const RESPONSES_IGNORED_FIELDS = [

@@ -26,7 +26,7 @@ export interface ToolName {
 /** The tools whose calls do not go back as calls of functions of the same name, by the name that models see. */
 export type ToolNames = ReadonlyMap<string, ToolName>;
 
-export interface ReadResponsesTools {
+interface ReadResponsesTools {
   readonly tools: RequestTools | undefined;
   readonly names: ToolNames;
 }
