@@ -6,17 +6,19 @@ import { documented, invalidField, optional } from './fields.ts';
 
 export const CHAT_STOPS_MAX = 4;
 export const MESSAGE_STOPS_MAX = 16;
+/** Each takes five times its size as long as its answer, and time before it, and no token counts it. */
+export const STOP_CHARACTERS_MAX = 1024;
 
 const WHAT = 'The answer ends before the first match, with any model; what was written until then is charged.';
 
-const stopText = text('Not empty.', { minLength: 1 });
+const stopText = text('Not empty.', { minLength: 1, maxLength: STOP_CHARACTERS_MAX });
 
 export const stopField = optional(
-  documented(Joi.alternatives(Joi.string().min(1), Joi.array().max(CHAT_STOPS_MAX)), {
+  documented(Joi.alternatives(Joi.string().min(1).max(STOP_CHARACTERS_MAX), Joi.array().max(CHAT_STOPS_MAX)), {
     description: WHAT,
     anyOf: [stopText, list(stopText, { maxItems: CHAT_STOPS_MAX })],
   }),
-  `must be a string or an array of up to ${CHAT_STOPS_MAX} strings, none of them empty`,
+  `must be a string or an array of up to ${CHAT_STOPS_MAX} strings, none of them empty or longer than ${STOP_CHARACTERS_MAX}`,
 );
 
 export const stopSequencesField = optional(
@@ -36,6 +38,6 @@ export function readStops(
 
 /** Half a surrogate pair would cut characters of the answer in two. */
 function checkStop(field: string, stop: unknown): string {
-  if (typeof stop === 'string' && stop !== '' && stop.isWellFormed()) return stop;
-  throw invalidField(field, 'must be a string of whole characters and not empty');
+  if (typeof stop === 'string' && stop !== '' && stop.length <= STOP_CHARACTERS_MAX && stop.isWellFormed()) return stop;
+  throw invalidField(field, `must be a string of 1 to ${STOP_CHARACTERS_MAX} whole characters`);
 }
