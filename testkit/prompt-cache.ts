@@ -45,7 +45,7 @@ const MARKERS_MAX = 4;
 const LOOKBACK = 20;
 const CHARACTERS_PER_TOKEN = 4;
 /** Automatic caches grow by this many tokens. */
-const STEP_TOKENS = 128;
+export const STEP_TOKENS = 128;
 const OUTPUT_TOKENS = 30;
 
 // biome-ignore lint/suspicious/noExplicitAny: a request of any shape

@@ -11,11 +11,33 @@ const WRONG = 'return a - b;';
 const RIGHT = 'return a + b;';
 const PATCH = `*** Begin Patch\n*** Update File: sum.js\n@@\n-  ${WRONG}\n+  ${RIGHT}\n*** End Patch\n`;
 
+/** The whole job in one answer, for a program that reads edits from the text and runs the test itself. */
+const EDIT_IN_TEXT = [
+  'sum.js',
+  '```',
+  '<<<<<<< SEARCH',
+  `  ${WRONG}`,
+  '=======',
+  `  ${RIGHT}`,
+  '>>>>>>> REPLACE',
+  '```',
+  CLOSING,
+].join('\n');
+
+/** What is said without a tool. */
+export function writeReply(tools: readonly AgentTool[], prompt: string): string {
+  if (canDoJob(tools)) return CLOSING;
+  return prompt.includes('SEARCH/REPLACE') ? EDIT_IN_TEXT : 'A short answer';
+}
+
+/** Long enough that prompts of small programs are cached too. */
+const NOTICE = `// ${'Anyone may use, copy, change and pass on this file as they like. '.repeat(60)}\n`;
+
 /** A scratch repository. */
 export function writeJob(folder: string): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  writeFileSync(join(folder, 'sum.js'), `export function sum(a, b) {\n  ${WRONG}\n}\n`);
+  writeFileSync(join(folder, 'sum.js'), `${NOTICE}export function sum(a, b) {\n  ${WRONG}\n}\n`);
   writeFileSync(
     join(folder, 'test.js'),
     "import { sum } from './sum.js';\nif (sum(2, 3) !== 5) throw new Error('2 + 3 is not 5');\nconsole.log('all good');\n",
@@ -54,9 +76,9 @@ export interface AgentCall {
 }
 
 const RUN =
-  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command)$/i;
-const READ = /^(read|read_file|view)$/i;
-const EDIT = /^(edit|edit_file|replace|str_replace|str_replace_editor|replace_in_file)$/i;
+  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command|terminal)$/i;
+const READ = /^(read|read_file|view|file_editor)$/i;
+const EDIT = /^(edit|edit_file|replace|str_replace|str_replace_editor|file_editor|replace_in_file)$/i;
 
 /** Whether these are the tools of an agent, not those of a title or a summary. */
 export function canDoJob(tools: readonly AgentTool[]): boolean {
@@ -72,22 +94,29 @@ export interface Job {
   readonly steps: number;
   /** How long the model thinks before its first call; each word of a thought takes a second then. */
   readonly thinkSeconds: number;
+  /** The command that ends the job; nothing if an answer does. */
+  readonly finish?: string | undefined;
 }
 
 /** What the model calls after so many calls; nothing once the job is done. */
-export function nextCall(tools: readonly AgentTool[], calls: number, { folder, steps }: Job): AgentCall | undefined {
+export function nextCall(
+  tools: readonly AgentTool[],
+  calls: number,
+  { folder, steps, finish }: Job,
+): AgentCall | undefined {
   const find = (pattern: RegExp) => tools.find(({ name, isCustom }) => !isCustom && pattern.test(name));
   const run = (command: string) => call(find(RUN), { folder, command });
   switch (calls) {
     case 0:
-      return find(READ) ? call(find(READ), { folder, command: '' }) : run('cat sum.js');
+      return find(READ) ? call(find(READ), { folder, command: 'view' }) : run('cat sum.js');
     case 1: {
       const patch = tools.find(({ name, isCustom }) => isCustom && name === 'apply_patch');
       if (patch) return { name: patch.name, isCustom: true, input: PATCH };
       return find(EDIT) ? call(find(EDIT), { folder, command: 'str_replace' }) : run(`sed -i 's/a - b/a + b/' sum.js`);
     }
     default:
-      return calls < steps ? run('node test.js') : undefined;
+      if (calls < steps) return run('node test.js');
+      return finish !== undefined && calls === steps ? run(finish) : undefined;
   }
 }
 

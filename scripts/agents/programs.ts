@@ -1,6 +1,7 @@
 // The programs that `npm run agents` installs and runs: how each is pointed at an address, a key and a model.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CLOSING } from './job.ts';
 
 export type WireName = 'messages' | 'chat' | 'responses';
 
@@ -17,8 +18,10 @@ export interface Place {
 
 export interface Program {
   readonly name: string;
-  /** In the registry of npm; the newest version is installed. */
+  readonly registry: 'npm' | 'pypi';
   readonly package: string;
+  /** In npm's words; the newest if absent. */
+  readonly version?: string;
   readonly command: string;
   readonly wire: WireName;
   /** Files by path, below the home unless absolute. */
@@ -27,6 +30,8 @@ export interface Program {
   /** Arguments of a run before, which stores settings. */
   setup?(place: Place): readonly string[];
   args(place: Place): readonly string[];
+  /** The command with which the model ends the job, for programs that do not take an answer for the end. */
+  readonly finish?: string;
 }
 
 /** For clients that append `/v1/messages` themselves. */
@@ -34,6 +39,7 @@ const origin = ({ baseUrl }: Place) => baseUrl.replace(/\/v1$/, '');
 
 const opencode = (wire: WireName, sdk: string): Program => ({
   name: `opencode, ${sdk}`,
+  registry: 'npm',
   package: 'opencode-ai',
   command: 'opencode',
   wire,
@@ -60,6 +66,7 @@ const opencode = (wire: WireName, sdk: string): Program => ({
 
 const copilot = (wire: WireName, type: string, api: string): Program => ({
   name: `Copilot CLI, ${wire}`,
+  registry: 'npm',
   package: '@github/copilot',
   command: 'copilot',
   wire,
@@ -73,9 +80,103 @@ const copilot = (wire: WireName, type: string, api: string): Program => ({
   args: ({ prompt }) => ['-p', prompt, '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
 });
 
+/** LiteLLM, through which several programs call their models, chooses the wire format by the model's prefix. */
+const prefixModel = (wire: WireName, model: string) => `${wire === 'messages' ? 'anthropic' : 'openai'}/${model}`;
+
+const describeLiteLlm = (place: Place) => ({
+  OPENAI_API_BASE: place.baseUrl,
+  OPENAI_API_KEY: place.key,
+  ANTHROPIC_API_BASE: origin(place),
+  ANTHROPIC_API_KEY: place.key,
+  LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+});
+
+const mini = (wire: WireName, modelClass: string): Program => ({
+  name: `mini-swe-agent, ${wire}`,
+  registry: 'pypi',
+  package: 'mini-swe-agent',
+  command: 'mini',
+  wire,
+  env: (place) => ({ ...describeLiteLlm(place), MSWEA_CONFIGURED: 'true', MSWEA_COST_TRACKING: 'ignore_errors' }),
+  args: ({ model, prompt }) => {
+    const options = ['--model-class', modelClass, '-y', '--exit-immediately'];
+    return ['-m', prefixModel(wire, model), ...options, '-t', prompt];
+  },
+  finish: `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && echo '${CLOSING}'`,
+});
+
+const LLM_TOOL = `import subprocess
+
+
+def bash(command: str) -> str:
+    "Run a command."
+    result = subprocess.run(command, shell=True, capture_output=True, text=True)
+    return result.stdout + result.stderr
+`;
+
+/** It has no tools of its own: the job's is a function of Python. */
+const llm = (wire: WireName): Program => ({
+  name: `llm, ${wire}`,
+  registry: 'pypi',
+  package: 'llm',
+  command: 'llm',
+  wire,
+  files: ({ baseUrl, model }) => ({
+    'llm/extra-openai-models.yaml': [
+      `- model_id: ${model}`,
+      `  model_name: ${model}`,
+      `  api_base: "${baseUrl}"`,
+      '  api_key_name: gate',
+      '  supports_tools: true',
+      '  reasoning: true',
+      `  responses: ${wire === 'responses'}`,
+      '',
+    ].join('\n'),
+    'tools.py': LLM_TOOL,
+  }),
+  env: ({ home }) => ({ LLM_USER_PATH: join(home, 'llm') }),
+  args: ({ home, key, model, prompt }) => {
+    const options = ['--key', key, '--functions', join(home, 'tools.py'), '--chain-limit', '0'];
+    return ['-m', model, ...options, prompt];
+  },
+});
+
+/** Needs Python 3.12. */
+const openhands = (wire: WireName): Program => ({
+  name: `OpenHands, ${wire}`,
+  registry: 'pypi',
+  package: 'openhands',
+  command: 'openhands',
+  wire,
+  env: (place) => ({
+    LLM_MODEL: prefixModel(wire, place.model),
+    LLM_BASE_URL: wire === 'messages' ? origin(place) : place.baseUrl,
+    LLM_API_KEY: place.key,
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    OPENHANDS_SUPPRESS_BANNER: '1',
+  }),
+  args: ({ prompt }) => ['--headless', '--json', '--override-with-envs', '-t', prompt],
+});
+
+/** It has no tools: edits are in the text of an answer, and it runs the test after them. */
+const aider = (wire: WireName): Program => ({
+  name: `aider, ${wire}`,
+  registry: 'pypi',
+  package: 'aider-chat',
+  command: 'aider',
+  wire,
+  env: describeLiteLlm,
+  args: ({ model, prompt }) => [
+    ...['--model', prefixModel(wire, model), '--edit-format', 'diff'],
+    ...['--auto-test', '--test-cmd', 'node test.js', '--yes-always', '--no-auto-commits'],
+    ...['--no-check-update', '--analytics-disable', '--no-show-model-warnings', '--message', prompt, 'sum.js'],
+  ],
+});
+
 export const PROGRAMS: readonly Program[] = [
   {
     name: 'Claude Code',
+    registry: 'npm',
     package: '@anthropic-ai/claude-code',
     command: 'claude',
     wire: 'messages',
@@ -92,6 +193,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'Codex CLI',
+    registry: 'npm',
     package: '@openai/codex',
     command: 'codex',
     wire: 'responses',
@@ -117,6 +219,7 @@ export const PROGRAMS: readonly Program[] = [
   opencode('responses', '@ai-sdk/openai'),
   {
     name: 'Qwen Code',
+    registry: 'npm',
     package: '@qwen-code/qwen-code',
     command: 'qwen',
     wire: 'chat',
@@ -132,7 +235,10 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'pi',
-    package: '@mariozechner/pi-coding-agent',
+    registry: 'npm',
+    package: '@earendil-works/pi-coding-agent',
+    // A dependency of 1.6.0 is missing from the registry.
+    version: '1.5',
     command: 'pi',
     wire: 'chat',
     files: ({ baseUrl, model }) => ({
@@ -141,7 +247,7 @@ export const PROGRAMS: readonly Program[] = [
           gate: {
             baseUrl,
             api: 'openai-completions',
-            apiKey: 'GATE_KEY',
+            apiKey: '$GATE_KEY',
             models: [
               { id: model, name: model, reasoning: true, input: ['text'], contextWindow: 128_000, maxTokens: 8192 },
             ],
@@ -154,6 +260,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'Cline',
+    registry: 'npm',
     package: 'cline',
     command: 'cline',
     wire: 'chat',
@@ -162,6 +269,7 @@ export const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'Continue',
+    registry: 'npm',
     package: '@continuedev/cli',
     command: 'cn',
     wire: 'chat',
@@ -181,6 +289,15 @@ export const PROGRAMS: readonly Program[] = [
   copilot('messages', 'anthropic', 'completions'),
   copilot('chat', 'openai', 'completions'),
   copilot('responses', 'openai', 'responses'),
+  mini('chat', 'litellm'),
+  mini('messages', 'litellm'),
+  mini('responses', 'litellm_response'),
+  llm('chat'),
+  llm('responses'),
+  aider('chat'),
+  aider('messages'),
+  openhands('chat'),
+  openhands('messages'),
 ];
 
 /** Writes the settings of a program. */

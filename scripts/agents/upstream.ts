@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Counted, countTokens, PromptCache, type PromptCounts } from '../../testkit/prompt-cache.ts';
-import { CLOSING, canDoJob, type Job, nextCall, STEPS_MIN } from './job.ts';
+import { canDoJob, type Job, nextCall, STEPS_MIN, writeReply } from './job.ts';
 import type { Answer, Json, Turn, Wire } from './turn.ts';
 import { chat } from './wire-chat.ts';
 import { messages } from './wire-messages.ts';
@@ -49,7 +49,7 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
     const isJob = canDoJob(turn.tools);
     const call = isJob ? nextCall(turn.tools, turn.calls, job) : undefined;
     const thought = isJob && turn.thinks ? think(turn.calls, job) : undefined;
-    const said = isJob ? CLOSING : 'A short answer';
+    const said = writeReply(turn.tools, JSON.stringify(turn.prompt));
     const reasoning = countTokens(thought ?? '');
     const output = reasoning + countTokens(call?.input ?? said);
     calls.push({ ...counts, output });
