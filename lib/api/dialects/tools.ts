@@ -27,6 +27,19 @@ export interface ReadTools {
   readonly allowed?: ReadonlyMap<string, string> | undefined;
 }
 
+/** What chats and responses may say in one word. */
+export const CHOICE_WORDS = ['none', 'auto', 'required'] as const;
+
+export type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
+
+/** Reads a `tool_choice` that is one of these words; others go to `readObject`. */
+export function readChoice(given: unknown, readObject: (given: Readonly<Record<string, unknown>>) => Chosen): Chosen {
+  if (given === 'auto' || given === 'none') return { choice: given };
+  if (given === 'required') return { choice: 'any' };
+  if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
+  return readObject(given);
+}
+
 /** Undefined if there are none. Throws 400 faults that name the field. */
 export function readTools(reading: ReadTools): RequestTools | undefined {
   const { tools, fields = [], shape, choice, choiceField, single, allowed } = reading;

@@ -1,5 +1,6 @@
 // The beginnings of a prompt, by digest: a vendor's cache holds a prompt only as far as it is the same from its start on.
 import { hash } from 'node:crypto';
+import { listPartTexts } from './estimate.ts';
 import type { RequestContent, TextRequest } from './request.ts';
 
 type Prompt = Pick<TextRequest, 'system' | 'tools' | 'messages'>;
@@ -24,17 +25,6 @@ export function digestBeginnings(conversation: string, { system = [], tools, mes
 function* listPieces(part: RequestContent): Iterable<string | Uint8Array> {
   yield part.type;
   switch (part.type) {
-    case 'text':
-    case 'reasoning':
-      yield part.text;
-      break;
-    case 'tool-reference':
-      yield part.name;
-      break;
-    case 'tool-call':
-      yield part.name;
-      yield part.json;
-      break;
     case 'tool-result':
       for (const inner of part.content) yield* listPieces(inner);
       break;
@@ -44,6 +34,9 @@ function* listPieces(part: RequestContent): Iterable<string | Uint8Array> {
     case 'document':
     case 'audio':
       yield part.bytes;
+      break;
+    default:
+      yield* listPartTexts(part);
   }
 }
 

@@ -76,12 +76,12 @@ function* listTexts({ system, messages, tools, format }: TextRequest): Iterable<
   }
   for (const { content } of messages) {
     for (const part of content) {
-      yield* textsIn(part);
+      yield* listPartTexts(part);
     }
   }
 }
 
-function* textsIn(part: RequestContent): Iterable<string> {
+export function* listPartTexts(part: RequestContent): Iterable<string> {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -98,7 +98,7 @@ function* textsIn(part: RequestContent): Iterable<string> {
       yield part.json;
       break;
     case 'tool-result':
-      for (const inner of part.content) yield* textsIn(inner);
+      for (const inner of part.content) yield* listPartTexts(inner);
   }
 }
 

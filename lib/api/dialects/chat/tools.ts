@@ -6,7 +6,7 @@ import { choice, constant, type Json, list, object, text } from '../../openapi/s
 import { describeCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
-import { chatTool, parallelField, type ReadTools, readTools, toolsField } from '../tools.ts';
+import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
 import type { CallEcho } from './call-shape.ts';
 
 export function readChatTools(fields: TextFields): RequestTools | undefined {
@@ -14,7 +14,7 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { tools, choice: given } = isLegacy(fields)
     ? readFunctions(fields)
     : { tools: fields.tools?.map(readCustom), choice: fields.tool_choice };
-  const chosen = given == null ? {} : readChoice(given);
+  const chosen = given == null ? {} : readChoice(given, readChosenTool);
   const choiceField = 'tool_choice.function.name';
   // Functions are called one at a time.
   const single = parallel === false || isLegacy(fields);
@@ -57,14 +57,7 @@ function readFunctions({ functions, function_call: choice }: TextFields) {
   return { tools, choice: isNamed ? { type: 'function', function: choice } : choice };
 }
 
-const CHOICES = ['none', 'auto', 'required'] as const;
-
-type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
-
-function readChoice(given: unknown): Chosen {
-  if (given === 'auto' || given === 'none') return { choice: given };
-  if (given === 'required') return { choice: 'any' };
-  if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
+function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {
   if (given.type === 'allowed_tools') return readAllowed(given.allowed_tools);
   if (given.type !== 'function' && given.type !== 'custom') {
     throw invalidField('tool_choice.type', 'must be function, custom or allowed_tools');
@@ -103,12 +96,12 @@ const named = (description: string): Json =>
 export const chatToolFields = {
   tools: toolsField(chatTool),
   tool_choice: optional(
-    documented(Joi.alternatives(Joi.valid(...CHOICES), Joi.object().unknown()), {
+    documented(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
       description:
         '`required` and a tool name demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',
       anyOf: [
-        choice(CHOICES),
+        choice(CHOICE_WORDS),
         named('The tool that must be called.'),
         object({
           type: constant('allowed_tools'),

@@ -7,7 +7,16 @@ import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { describeCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
-import { parallelField, type ReadTools, readTools, SCHEMA, STRICT, toolsField } from '../tools.ts';
+import {
+  CHOICE_WORDS,
+  type Chosen,
+  parallelField,
+  readChoice,
+  readTools,
+  SCHEMA,
+  STRICT,
+  toolsField,
+} from '../tools.ts';
 
 /** What a request says about tools. */
 export interface ToolFields {
@@ -38,7 +47,7 @@ export function readResponsesTools({
   parallel_tool_calls: parallel,
 }: ToolFields): ReadResponsesTools {
   const listed = listTools(given ?? []);
-  const chosen = choice == null ? {} : readChoice(choice);
+  const chosen = choice == null ? {} : readChoice(choice, readChosenTool);
   if (chosen.choice === 'any' && listed.functions.length === 0 && listed.hosted !== undefined) {
     throw invalidField('tool_choice', `requires a call, but ${notHere(listed.hosted)}`);
   }
@@ -117,14 +126,7 @@ export function joinToolName(namespace: string, name: string): string {
   return `${joined.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
-const CHOICES = ['none', 'auto', 'required'] as const;
-
-type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
-
-function readChoice(given: unknown): Chosen {
-  if (given === 'auto' || given === 'none') return { choice: given };
-  if (given === 'required') return { choice: 'any' };
-  if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
+function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {
   const { type } = given;
   if (type === 'allowed_tools') return readAllowed(given);
   if (type === 'function' || type === 'custom') return { choice: { name: readName(given, 'tool_choice') } };
@@ -185,12 +187,12 @@ const chosenTool: Json = object(
 export const responsesToolFields = {
   tools: toolsField({ anyOf: [functionTool, customTool, namespaceTool, hostedTool] }),
   tool_choice: optional(
-    documented(Joi.alternatives(Joi.valid(...CHOICES), Joi.object().unknown()), {
+    documented(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
       description:
         '`required` and a tool demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',
       anyOf: [
-        choice(CHOICES),
+        choice(CHOICE_WORDS),
         chosenTool,
         object({
           type: constant('allowed_tools'),
