@@ -268,7 +268,11 @@ describe('the messages format', () => {
       [{ context_management: { edits: {} } }, /^Invalid `context_management\.edits`: must be an array/],
       [{ context_management: { edits: [5] } }, /edits\[0\]`: must be an object/],
       [{ context_management: { edits: [{}] } }, /edits\[0\]\.type`: must be a string/],
-      [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, /edits\[0\]\.type`: must not be a summary/],
+      [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, /edits\[0\].type`: must be one that clears/],
+      [
+        { context_management: { edits: [{ type: 'summarize_20270101' }] } },
+        /edits\[0\].type`: must be one that clears/,
+      ],
       [{ thinking: { type: 'adaptive', display: 'x' } }, /^Invalid `thinking\.display`: must be one of summarized/],
       [{ tools: [{ ...look, defer_loading: 1 }] }, /^Invalid `tools\[0\]\.defer_loading`: must be a boolean/],
     ] as const) {

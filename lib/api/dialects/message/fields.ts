@@ -8,7 +8,7 @@ import type { TextFields } from '../text-fields.ts';
 const USER_CHARACTERS_MAX = 1024;
 const EDITS_MAX = 20;
 /** A summary is one more answer of the vendor's, which its counts do not include. */
-const COMPACTION = /^compact/;
+const CLEARING = /^clear_/;
 
 const ELSEWHERE = 'Only for models at vendors of the messages format; others ignore it.';
 
@@ -25,10 +25,9 @@ export const messageFormatFields = {
       ...object(
         {
           edits: {
-            ...list(
-              object({ type: text('Such as `clear_tool_uses_20250919`.', { not: { pattern: COMPACTION.source } }) }),
-              { maxItems: EDITS_MAX },
-            ),
+            ...list(object({ type: text('Such as `clear_tool_uses_20250919`.', { pattern: CLEARING.source }) }), {
+              maxItems: EDITS_MAX,
+            }),
             type: ['array', 'null'],
           },
         },
@@ -65,8 +64,8 @@ function readContextManagement(given: TextFields['context_management']): object 
   for (const [at, edit] of edits.entries()) {
     if (!isRecord(edit)) throw invalidField(`${field}[${at}]`, 'must be an object');
     if (typeof edit.type !== 'string') throw invalidField(`${field}[${at}].type`, 'must be a string');
-    if (COMPACTION.test(edit.type)) {
-      throw invalidField(`${field}[${at}].type`, 'must not be a summary by the vendor: let the client make it');
+    if (!CLEARING.test(edit.type)) {
+      throw invalidField(`${field}[${at}].type`, 'must be one that clears something: let the client make summaries');
     }
   }
   return { context_management: { edits } };
