@@ -71,7 +71,7 @@ export function checkEmbeddings(answer: Embeddings, call: Pick<EmbedCall, 'input
   const length = first?.length ?? 0;
   for (const vector of vectors as readonly Vector[]) {
     if (vector.length !== length || length === 0) throw upstreamFault('protocol', 'vectors of different lengths');
-    if (!isAllFinite(vector)) throw upstreamFault('protocol', 'a vector has numbers that are not finite');
+    if (!areFloats(vector)) throw upstreamFault('protocol', 'a vector has numbers that are no floats');
   }
   const counted = readCount(inputTokens);
   return { vectors, ...(counted !== undefined && { inputTokens: counted }) };
@@ -83,8 +83,15 @@ function checkCount({ vectors }: Embeddings, call: Pick<EmbedCall, 'inputs' | 't
   throw upstreamFault('protocol', `${vectors?.length} vectors for ${count} inputs`);
 }
 
+const FLOAT_MAX = 3.4028234663852886e38;
+
 /** By index: there may be millions of numbers, and an iterator takes several times as long. */
-function isAllFinite(vector: Vector): boolean {
-  for (let at = 0; at < vector.length; at += 1) if (!Number.isFinite(vector[at])) return false;
+function areFloats(vector: Vector): boolean {
+  for (let at = 0; at < vector.length; at += 1) if (!isFloat(vector[at])) return false;
   return true;
+}
+
+/** Of 32 bits, as which clients may want it. */
+function isFloat(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= FLOAT_MAX;
 }

@@ -101,6 +101,7 @@ describe('what a plugin returns for embeddings', () => {
     ['different lengths', [[1, 2], [1]]],
     ['empty vectors', [[], []]],
     ['NaN', [[1], [Number.NaN]]],
+    ['a number that no float holds', [[1], [-1e39]]],
     ['infinity', [[1], [Number.POSITIVE_INFINITY]]],
     ['null', [[1], [null]]],
     ['text', [[1], ['1']]],
