@@ -1,4 +1,5 @@
 // The message format: blocks, cache markers, signed thinking.
+import type { PromptBlock } from '../../testkit/prompt-cache.ts';
 import type { Schema } from './job.ts';
 import { type Answer, type Json, makeState, readList, STATE, splitThought, type Turn, type Wire } from './turn.ts';
 
@@ -15,10 +16,7 @@ export const messages: Wire = {
     ];
     const history = readList(body.messages).flatMap(({ content }) => readContent(content));
     return {
-      prompt: blocks.map(({ cache_control: marker, ...block }: Json) => ({
-        text: JSON.stringify(block),
-        marked: Boolean(marker),
-      })),
+      prompt: blocks.map(describeBlock),
       tools: readList(body.tools).map(({ name, input_schema: schema }) => ({
         name: String(name),
         isCustom: false,
@@ -59,6 +57,15 @@ export const messages: Wire = {
     ];
   },
 };
+
+/** A vendor reads the text of a result as a block of text, and takes a marker within a result for one on it. */
+function describeBlock({ cache_control: marker, ...block }: Json): PromptBlock {
+  if (block.type !== 'tool_result') return { text: JSON.stringify(block), marked: Boolean(marker) };
+  const parts = readContent(block.content);
+  const content = parts.map(({ cache_control: _marker, ...part }) => part);
+  const marked = Boolean(marker) || parts.some(({ cache_control: inner }) => inner);
+  return { text: JSON.stringify({ ...block, content }), marked };
+}
 
 function readContent(content: unknown): readonly Json[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : readList(content);
