@@ -93,7 +93,10 @@ export function refuseUnsuitable(model: EmbeddingModel, request: EmbeddingReques
   const long = context === undefined ? -1 : (tokens ?? []).findIndex(({ length }) => length > context);
   if (long >= 0) {
     const length = tokens?.[long]?.length;
-    throw invalidField(`input[${long}]`, `has ${length} tokens, but model \`${id}\` takes at most ${context}`);
+    throw invalidField(
+      found > 1 ? `input[${long}]` : 'input',
+      `has ${length} tokens, but model \`${id}\` takes at most ${context}`,
+    );
   }
   refuseLength(model, request);
   const numbers = countNumbers(model, request);

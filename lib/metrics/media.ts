@@ -12,7 +12,7 @@ export function createMediaMetrics(registry: Registry): MediaMetrics {
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name, help, labelNames, registers });
-  const files = counter('tollgate_media_files_stored_total', 'Pictures and videos stored.', ['kind']);
+  const files = counter('tollgate_media_files_stored_total', 'Images and videos stored.', ['kind']);
   const bytes = counter('tollgate_media_bytes_stored_total', 'Their bytes.', ['kind']);
   const removed = counter('tollgate_media_files_removed_total', 'Stored files removed: expired, or never whole.', []);
   return {

@@ -94,6 +94,7 @@ describe('a request for embeddings', () => {
       [{ input: [1] }, {}, /must be a string or an array of strings: model `m` does not take token ids/],
       [{ input: [1] }, { tokens: true, routes: [route(false)] }, /does not take token ids/],
       [{ input: [[1], [1, 2, 3, 4]] }, { tokens: true }, /`input\[1\]`: has 4 tokens, but model `m` takes at most 3/],
+      [{ input: [1, 2, 3, 4] }, { tokens: true }, /`input`: has 4 tokens, but model `m` takes at most 3/],
       [{ dimensions: 2 }, { dimensions: { default: 3 } }, /`dimensions`: must be 3 for model `m`/],
       [{ dimensions: 5 }, { dimensions: { default: 3, min: 2, max: 4 } }, /must be from 2 to 4 for model `m`/],
       [
