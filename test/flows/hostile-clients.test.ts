@@ -1,7 +1,7 @@
 // Clients that come late, read nothing, never leave, or send what takes long to look at.
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, sayFor, send, until } from '../../testkit/client.ts';
 import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
@@ -50,7 +50,7 @@ describe('hostile clients', () => {
     return socket;
   };
   const post = (path: string, key: string, body: object) => {
-    const json = JSON.stringify(body);
+    const json = JSON.stringify(sayFor(path, body));
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n`;
     return `${head}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   };
