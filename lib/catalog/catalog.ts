@@ -1,6 +1,7 @@
 // The current catalog: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
+import type { Rate } from '../money/cost.ts';
 import {
   buildModel,
   type ImageModel,
@@ -10,6 +11,7 @@ import {
   type OpenUpstream,
   type TextModel,
 } from './model.ts';
+import { describeMissingRate, findRatesInForce } from './rates.ts';
 import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
 import { readTopupBounds, type TopupBounds } from './topup-bounds.ts';
 
@@ -40,6 +42,8 @@ export interface Catalog {
   readonly retired: ReadonlyMap<string, string>;
   /** The bounds that the operator sets for automatic top-ups. */
   readonly autoTopup: TopupBounds;
+  /** The rates in force by currency, with that of RUB. */
+  readonly rates: ReadonlyMap<string, Rate>;
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
   /** Payment providers that are switched off, with the variables they lack. */
@@ -47,11 +51,16 @@ export interface Catalog {
 }
 
 /** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` that lists all mistakes. */
-export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {
+export function buildCatalog(
+  file: CatalogFile,
+  upstreams: ReadonlyMap<string, OpenUpstream>,
+  now = Date.now(),
+): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];
-  checkRoutes(file, problems);
-  const models = file.models.map((entry) => buildModel(entry, upstreams));
+  const rates = findRatesInForce(file.rates ?? {}, now);
+  checkRoutes(file, rates, problems);
+  const models = file.models.map((entry) => buildModel(entry, { upstreams, rates }));
   const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
@@ -71,6 +80,7 @@ export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, O
     defaults,
     retired,
     autoTopup: readTopupBounds(file.autoTopup),
+    rates,
     warnings,
   };
 }
@@ -110,12 +120,14 @@ function fillTiers(own: readonly (TextModel | undefined)[]): Readonly<Record<Sma
   return lite && standard && heavy && { lite, standard, heavy };
 }
 
-function checkRoutes(file: CatalogFile, problems: string[]): void {
+function checkRoutes(file: CatalogFile, rates: ReadonlyMap<string, Rate>, problems: string[]): void {
   for (const [at, { id, routes }] of file.models.entries()) {
-    for (const [place, { upstream }] of routes.entries()) {
-      if (Object.hasOwn(file.upstreams, upstream)) continue;
-      const mistake = `model ${id}: routes[${place}].upstream: unknown upstream ${upstream}`;
-      problems.push(describeMistake(file, `models[${at}]`, mistake));
+    for (const [place, { upstream, cost }] of routes.entries()) {
+      const report = (mistake: string) =>
+        problems.push(describeMistake(file, `models[${at}]`, `model ${id}: routes[${place}].${mistake}`));
+      if (!Object.hasOwn(file.upstreams, upstream)) report(`upstream: unknown upstream ${upstream}`);
+      if (typeof cost === 'object' && !rates.has(cost.currency))
+        report(`cost: ${describeMissingRate(file.rates, cost.currency)}`);
     }
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
+import type { RatesEntry } from './rates.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
 import type { TopupEntry } from './topup-bounds.ts';
 import { findForbiddenVariables } from './variables.ts';
@@ -34,6 +35,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   let visionBeyondLimits = false;
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
+  const rates: Record<string, RatesEntry[string]> = {};
   const sources = new Map<string, string>();
   for (const path of paths) {
     const part = readFile(path, variables);
@@ -47,6 +49,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
       if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
       smart.thresholds = part.smart.thresholds;
     }
+    addEach(rates, part.rates, (key) => `${path}: rates.${key} is defined twice`);
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
     visionBeyondLimits ||= part.visionBeyondLimits === true;
@@ -54,7 +57,8 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  return { upstreams, payments, autoTopup, models, smart, vision, visionBeyondLimits, defaults, retired, sources };
+  const lists = { models, smart, vision, visionBeyondLimits, defaults, retired, rates };
+  return { upstreams, payments, autoTopup, ...lists, sources };
 }
 
 function addEach<T>(
@@ -70,7 +74,7 @@ function addEach<T>(
 
 /** The names of a file's entries; `before` is the number of models in the files before it. */
 function listEntryNames(
-  { upstreams = {}, payments = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
+  { upstreams = {}, payments = {}, models = [], smart, retired = {}, rates = {} }: Partial<CatalogFile>,
   before: number,
 ): string[] {
   return [
@@ -79,6 +83,7 @@ function listEntryNames(
     ...models.map((_model, at) => `models[${before + at}]`),
     ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
     ...Object.keys(retired).map((name) => `retired.${name}`),
+    ...Object.keys(rates).map((name) => `rates.${name}`),
   ];
 }
 

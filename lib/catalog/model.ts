@@ -1,9 +1,11 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
+import type { PinnedCost, Rate } from '../money/cost.ts';
 import type { EmbeddingPrice, ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
 import { serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
-import { parseTextPrice, readPrice } from './price.ts';
+import { parseCost, pinCost, rankCost } from './cost.ts';
+import { parseEmbeddingPrice, parseImagePrice, parseTextPrice, parseVideoPrice, readPrice } from './price.ts';
 import type { EmbeddingEntry, ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */
@@ -18,6 +20,8 @@ export interface Route {
   readonly proxy?: string | undefined;
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** What its vendor charges; absent: unknown. */
+  readonly cost?: PinnedCost;
   /** Its place in the model's order, which routes share that the order prefers equally. */
   readonly rank: number;
   /** How many keys its upstream takes turns with. */
@@ -61,8 +65,16 @@ export type ModelType = Model['type'];
 /** The model of one type. */
 export type ModelOf<Type extends ModelType> = Extract<Model, { readonly type: Type }>;
 
-export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): Model {
-  const routes = buildRoutes(entry, upstreams);
+/** What the models of a catalog are built with. */
+export interface ModelSurroundings {
+  /** Those that are switched on. */
+  readonly upstreams: ReadonlyMap<string, OpenUpstream>;
+  /** Those in force. */
+  readonly rates: ReadonlyMap<string, Rate>;
+}
+
+export function buildModel(entry: ModelEntry, surroundings: ModelSurroundings): Model {
+  const routes = buildRoutes(entry, surroundings);
   switch (entry.type) {
     case 'text': {
       const price = parseTextPrice(entry.price);
@@ -70,51 +82,50 @@ export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, Ope
       return { ...entry, routes, price, prices: serializePrice(price), ...(messageFormat && { messageFormat }) };
     }
     case 'embedding': {
-      const price = { input: readPrice(entry.price.input) };
+      const price = parseEmbeddingPrice(entry.price);
       return { ...entry, routes, price, prices: serializePrice(price) };
     }
     case 'image': {
-      const price = { request: readPrice(entry.price.request) };
+      const price = parseImagePrice(entry.price);
       return { ...entry, routes, price, prices: serializePrice(price) };
     }
     case 'video':
-      return { ...entry, routes, price: readVideoPrice(entry.price) };
+      return { ...entry, routes, price: parseVideoPrice(entry.price) };
   }
 }
 
 /** What a provider must have for a model of a type. */
 const CAPABILITIES = { text: 'text', embedding: 'embed', image: 'image', video: 'video' } as const;
 
-function buildRoutes(
-  { type, order, routes }: ModelEntry,
-  upstreams: ReadonlyMap<string, OpenUpstream>,
-): readonly Route[] {
-  const inOrder = order === 'price' ? [...routes].sort((one, other) => costRank(one) - costRank(other)) : routes;
-  return inOrder.flatMap((entry: RouteEntry, at) => {
-    const { upstream, model, options } = entry;
+function buildRoutes(model: ModelEntry, { upstreams, rates }: ModelSurroundings): readonly Route[] {
+  const { type, order } = model;
+  const priced = model.routes.map((entry) => ({ ...entry, ...readCosts(type, entry, rates) }));
+  const inOrder = order === 'price' ? priced.sort((one, other) => one.costRank - other.costRank) : priced;
+  return inOrder.flatMap((entry, at) => {
+    const { upstream, model: name, options, cost, costRank } = entry;
     const open = upstreams.get(upstream);
     if (!open?.provider[CAPABILITIES[type]]) return [];
     const { provider, origin, proxy } = open;
-    const rank = inOrder.findIndex((other, place) => place === at || isPreferredEqually(order, entry, other));
+    const isPreferredEqually = (other: Costs) =>
+      order === 'latency' || (order === 'price' && costRank !== UNKNOWN_COST && costRank === other.costRank);
+    const rank = inOrder.findIndex((other, place) => place === at || isPreferredEqually(other));
     const keys = open.keyHealth?.().keys ?? 0;
-    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, proxy, model, options, rank, keys }];
+    const key = `${type} ${upstream} ${name}`;
+    return [{ upstream, key, provider, origin, proxy, model: name, options, ...(cost && { cost }), rank, keys }];
   });
 }
 
-/** Routes of unknown cost stay as listed. */
-function isPreferredEqually(order: ModelEntry['order'], one: RouteEntry, other: RouteEntry): boolean {
-  if (order === 'price') return one.cost !== undefined && other.cost !== undefined && costRank(one) === costRank(other);
-  return order === 'latency';
+interface Costs {
+  readonly cost: PinnedCost | undefined;
+  /** What `order: price` compares; routes of unknown cost come last, as listed. */
+  readonly costRank: number;
 }
 
-/** Routes of unknown cost come last. */
-function costRank({ cost }: RouteEntry): number {
-  return cost === undefined ? Number.POSITIVE_INFINITY : Number(readPrice(cost));
-}
+const UNKNOWN_COST = Number.POSITIVE_INFINITY;
 
-function readVideoPrice(price: VideoEntry['price']): VideoPrice {
-  if ('request' in price) return { unit: 'request', request: readPrice(price.request) };
-  if (typeof price.second === 'string') return { unit: 'second', second: readPrice(price.second) };
-  const labels = Object.entries(price.second).map(([label, text]) => [label, readPrice(text)] as const);
-  return { unit: 'second', byResolution: new Map(labels) };
+function readCosts(type: ModelType, { cost: entry }: RouteEntry, rates: ReadonlyMap<string, Rate>): Costs {
+  if (entry === undefined) return { cost: undefined, costRank: UNKNOWN_COST };
+  if (typeof entry === 'string') return { cost: undefined, costRank: Number(readPrice(entry)) };
+  const cost = pinCost(parseCost(type, entry), rates);
+  return { cost, costRank: cost ? rankCost(cost) : UNKNOWN_COST };
 }

@@ -1,9 +1,17 @@
-// Prices in catalog files: decimal strings in RUB, and the prices of a text model with its bands.
+// Prices in catalog files: decimal strings, in one shape per model type, with the bands of a text model.
 import Joi from 'joi';
 import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
-import { type TextPrice, TOKEN_RATES, type TokenRates } from '../money/price.ts';
+import {
+  type EmbeddingPrice,
+  type ImagePrice,
+  type TextPrice,
+  TOKEN_RATES,
+  type TokenRates,
+  type VideoPrice,
+} from '../money/price.ts';
+import { RESOLUTION_LABEL } from './resolution.ts';
 
-/** Prices in RUB per 1M tokens, as decimal strings. An absent cache price is the input price. */
+/** Prices per 1M tokens, as decimal strings. An absent cache price is the input price. */
 interface TokenRatesEntry {
   readonly input: string;
   readonly output: string;
@@ -26,32 +34,52 @@ interface PriceBandEntry extends TokenRatesEntry {
   readonly above: number;
 }
 
+export interface EmbeddingPriceEntry {
+  readonly input: string;
+}
+
+export interface ImagePriceEntry {
+  readonly request: string;
+}
+
+/** Per second (one price, or by resolution label), or per request. */
+export type VideoPriceEntry =
+  | { readonly second: string | Readonly<Record<string, string>> }
+  | { readonly request: string };
+
+export type PriceEntry = TextPriceEntry | EmbeddingPriceEntry | ImagePriceEntry | VideoPriceEntry;
+
 /** A decimal string in RUB above zero. */
 export const price = Joi.string().custom((value: string, helpers) => {
   const micro = parseRub(value);
   return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? value : helpers.error('price.bad');
 }, 'price');
 
-const rates = {
-  input: price.required(),
-  output: price.required(),
-  cacheRead: price,
-  cacheWrite: price,
-  cacheWrite1h: price,
-};
-
-const band = Joi.object({ above: Joi.number().integer().min(1).required(), ...rates });
-
-export const textPrice = Joi.object({
-  ...rates,
-  bands: Joi.array()
+/** The keys of a price by model type, each of them an `amount`. */
+export function createPriceKeys(amount: Joi.Schema) {
+  const rates = {
+    input: amount.required(),
+    output: amount.required(),
+    cacheRead: amount,
+    cacheWrite: amount,
+    cacheWrite1h: amount,
+  };
+  const band = Joi.object({ above: Joi.number().integer().min(1).required(), ...rates });
+  const bands = Joi.array()
     .items(band)
     .min(1)
-    .custom((bands: readonly PriceBandEntry[], helpers) => {
-      const isAscending = bands.every(({ above }, at) => above > (bands[at - 1]?.above ?? 0));
-      return isAscending ? bands : helpers.error('bands.order');
-    }, 'ascending bands'),
-});
+    .custom((listed: readonly PriceBandEntry[], helpers) => {
+      const isAscending = listed.every(({ above }, at) => above > (listed[at - 1]?.above ?? 0));
+      return isAscending ? listed : helpers.error('bands.order');
+    }, 'ascending bands');
+  const byResolution = Joi.object().pattern(Joi.string().pattern(RESOLUTION_LABEL), amount).min(1);
+  return {
+    text: Joi.object({ ...rates, bands }),
+    embedding: Joi.object({ input: amount.required() }),
+    image: Joi.object({ request: amount.required() }),
+    video: Joi.object({ second: Joi.alternatives(amount, byResolution), request: amount }).xor('second', 'request'),
+  };
+}
 
 export const PRICE_MESSAGES = {
   'price.bad': '{{#label}} must be a decimal string in RUB above zero with at most 6 decimals, such as "12.5"',
@@ -76,4 +104,19 @@ function readRates(entry: TokenRatesEntry): TokenRates {
     return decimal === undefined ? [] : [[name, readPrice(decimal)] as const];
   });
   return Object.fromEntries(found) as unknown as TokenRates;
+}
+
+export function parseEmbeddingPrice({ input }: EmbeddingPriceEntry): EmbeddingPrice {
+  return { input: readPrice(input) };
+}
+
+export function parseImagePrice({ request }: ImagePriceEntry): ImagePrice {
+  return { request: readPrice(request) };
+}
+
+export function parseVideoPrice(entry: VideoPriceEntry): VideoPrice {
+  if ('request' in entry) return { unit: 'request', request: readPrice(entry.request) };
+  if (typeof entry.second === 'string') return { unit: 'second', second: readPrice(entry.second) };
+  const labels = Object.entries(entry.second).map(([label, text]) => [label, readPrice(text)] as const);
+  return { unit: 'second', byResolution: new Map(labels) };
 }

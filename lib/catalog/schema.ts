@@ -1,8 +1,17 @@
 // The schema of a catalog file: one shape per model type.
 import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
-import { PRICE_MESSAGES, price, type TextPriceEntry, textPrice } from './price.ts';
-import { RESOLUTION_LABEL } from './resolution.ts';
+import { COST_MESSAGES, type CostEntry, cost } from './cost.ts';
+import {
+  createPriceKeys,
+  type EmbeddingPriceEntry,
+  type ImagePriceEntry,
+  PRICE_MESSAGES,
+  price,
+  type TextPriceEntry,
+  type VideoPriceEntry,
+} from './price.ts';
+import { type RatesEntry, ratesEntry } from './rates.ts';
 import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 
 export interface CatalogFile {
@@ -11,6 +20,8 @@ export interface CatalogFile {
   /** Absent for the default bounds. */
   readonly autoTopup?: TopupEntry;
   readonly models: readonly ModelEntry[];
+  /** By currency; empty if no vendor charges another than RUB. */
+  readonly rates?: RatesEntry;
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
   /** True if these models also answer keys that are limited to other models. */
@@ -54,8 +65,8 @@ export interface RouteEntry {
   /** The upstream's own name for the model. */
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What the upstream charges, in RUB; only compared with the other routes of its model. */
-  readonly cost?: string;
+  /** What the upstream charges; a string is only compared with those of the model's other routes. */
+  readonly cost?: string | CostEntry;
 }
 
 /** Which route of a model is tried first: the first in the list, the cheapest, or the fastest. */
@@ -103,7 +114,7 @@ export interface TextEntry extends ModelBase {
 
 export interface EmbeddingEntry extends ModelBase {
   readonly type: 'embedding';
-  readonly price: { readonly input: string };
+  readonly price: EmbeddingPriceEntry;
   /** The lengths of its vectors; absent: unknown, so that every wish travels to the upstream. */
   readonly dimensions?: Dimensions;
   /** Inputs of one call. */
@@ -123,15 +134,14 @@ export interface Dimensions {
 
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
-  readonly price: { readonly request: string };
+  readonly price: ImagePriceEntry;
   /** Supports edits. */
   readonly edits: boolean;
 }
 
 export interface VideoEntry extends ModelBase {
   readonly type: 'video';
-  /** Per second (one price, or by resolution label), or per request. */
-  readonly price: { readonly second: string | Readonly<Record<string, string>> } | { readonly request: string };
+  readonly price: VideoPriceEntry;
   /** The supported durations; all that the endpoint accepts by default. */
   readonly seconds?: readonly number[];
   /** The supported aspects; all of the endpoint by default. */
@@ -145,28 +155,31 @@ const name = Joi.string().max(200);
 const names = Joi.array().items(name);
 const flag = Joi.boolean().default(false);
 
+const prices = createPriceKeys(price);
+
 const base = {
   id: name.required(),
   aliases: names.default([]),
   provider: Joi.string().required(),
   order: Joi.valid(...ORDERS).default('listed'),
-  routes: Joi.array()
-    .items(
-      Joi.object({
-        upstream: name.required(),
-        model: name.required(),
-        options: Joi.object().unknown(true).default({}),
-        cost: price,
-      }),
-    )
-    .required(),
 };
+
+function createRoutes(type: keyof typeof cost): Joi.Schema {
+  const route = Joi.object({
+    upstream: name.required(),
+    model: name.required(),
+    options: Joi.object().unknown(true).default({}),
+    cost: cost[type],
+  });
+  return Joi.array().items(route).required();
+}
 
 const text = Joi.object({
   ...base,
   type: Joi.valid('text').required(),
+  routes: createRoutes('text'),
+  price: prices.text.required(),
   delivery: Joi.valid('stream', 'buffered').default('stream'),
-  price: textPrice.required(),
   context: Joi.number().integer().min(1),
   maxOutput: Joi.number().integer().min(1),
   vision: flag,
@@ -192,7 +205,8 @@ const length = Joi.number().integer().min(1).max(DIMENSIONS_MAX);
 const embedding = Joi.object({
   ...base,
   type: Joi.valid('embedding').required(),
-  price: Joi.object({ input: price.required() }).required(),
+  routes: createRoutes('embedding'),
+  price: prices.embedding.required(),
   dimensions: Joi.object({
     default: length.required(),
     min: length.max(Joi.ref('default')),
@@ -206,22 +220,16 @@ const embedding = Joi.object({
 const image = Joi.object({
   ...base,
   type: Joi.valid('image').required(),
-  price: Joi.object({ request: price.required() }).required(),
+  routes: createRoutes('image'),
+  price: prices.image.required(),
   edits: flag,
 });
-
-/** Such as `720p` or `2k`. */
-const resolution = Joi.string().pattern(RESOLUTION_LABEL);
 
 const video = Joi.object({
   ...base,
   type: Joi.valid('video').required(),
-  price: Joi.object({
-    second: Joi.alternatives(price, Joi.object().pattern(resolution, price).min(1)),
-    request: price,
-  })
-    .xor('second', 'request')
-    .required(),
+  routes: createRoutes('video'),
+  price: prices.video.required(),
   seconds: Joi.array().items(Joi.number().integer().min(1)).min(1),
   aspects: names.min(1),
 });
@@ -264,6 +272,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
       otherwise: Joi.object({ type: Joi.valid('text', 'embedding', 'image', 'video').required() }).unknown(),
     }),
   ),
+  rates: ratesEntry,
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,
   visionBeyondLimits: Joi.boolean(),
@@ -273,5 +282,5 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   abortEarly: false,
   convert: false,
   errors: { wrap: { label: false } },
-  messages: PRICE_MESSAGES,
+  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES },
 });

@@ -44,6 +44,9 @@ export type VideoPrice =
   | { readonly unit: 'second'; readonly byResolution: ReadonlyMap<string, Micro> }
   | { readonly unit: 'request'; readonly request: Micro };
 
+/** The prices of one model, or what a vendor charges for it. */
+export type PriceVector = TextPrice | EmbeddingPrice | ImagePrice | VideoPrice;
+
 /** What a text call used: disjoint counts, but `reasoning`, which is part of `output`. An absent one is zero. */
 export interface Tokens {
   /** Prompt tokens that were neither read from a cache nor written to one. */
@@ -110,10 +113,15 @@ export function getRate(rates: TokenRates, kind: (typeof TOKEN_RATES)[number]): 
 
 /** The price of the tokens, or the minimum. */
 export function textCost(price: TextPrice, tokens: Tokens): Micro {
+  return atLeastMinimum(sumTokens(price, tokens));
+}
+
+/** The price of the tokens without a minimum. */
+export function sumTokens(price: TextPrice, tokens: Tokens): Micro {
   const rates = findRates(price, countPrompt(tokens));
   let exact = 0n;
   for (const kind of TOKEN_RATES) exact += BigInt(tokens[kind] ?? 0) * getRate(rates, kind);
-  return atLeastMinimum(roundPerUnit(exact));
+  return roundPerUnit(exact);
 }
 
 /** Rounds the sum of tokens times prices per 1M tokens half up to a micro-rouble. */
@@ -143,7 +151,7 @@ export function findDearestOutput({ output, bands = [] }: TextPrice): Micro {
   return findDearest([output, ...bands.map((band) => band.output)]);
 }
 
-function findDearest(rates: readonly Micro[]): Micro {
+export function findDearest(rates: readonly Micro[]): Micro {
   // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
   return rates.reduce((dearest, rate) => (rate > dearest ? rate : dearest));
 }

@@ -55,6 +55,7 @@ describe('catalog files', () => {
       visionBeyondLimits: false,
       defaults: { image: [], edit: [] },
       retired: {},
+      rates: {},
     });
   });
 
