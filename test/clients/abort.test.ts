@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatStall } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, catchRejection, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
+import { catchRejection, MESSAGE_SDKS, MODEL, OPENAI_SDKS, openStage, type Stage } from './stage.ts';
 
 /** Leaving takes the client itself a moment. */
 const CLOSED_WITHIN_MS = 200;
@@ -113,7 +113,7 @@ function messageSubject(sdk: (typeof MESSAGE_SDKS)[number]): Subject {
   };
 }
 
-function chatSubject(sdk: (typeof CHAT_SDKS)[number]): Subject {
+function chatSubject(sdk: (typeof OPENAI_SDKS)[number]): Subject {
   const open = (account: TestAccount) => sdk.open(stage.gateway, account);
   return {
     name: sdk.name,
@@ -141,6 +141,48 @@ function chatSubject(sdk: (typeof CHAT_SDKS)[number]): Subject {
   };
 }
 
+function responsesSubject(sdk: (typeof OPENAI_SDKS)[number]): Subject {
+  const responses = (account: TestAccount) => sdk.open(stage.gateway, account).responses;
+  const body = { model: MODEL, max_output_tokens: 1000, input: 'hi' };
+  return {
+    name: `${sdk.name}, responses`,
+    UserAbortError: sdk.Client.APIUserAbortError,
+    ways: {
+      ...listWays(async (account, signal) => {
+        const options = signal ? { signal } : {};
+        const stream = await responses(account).create({ ...body, stream: true }, options);
+        const readText = (event: typeof stream extends AsyncIterable<infer E> ? E : never) =>
+          event.type === 'response.output_text.delta' ? event.delta : '';
+        return { controller: stream.controller, texts: textsOf(stream, readText) };
+      }),
+      'abort the stream helper': async ({ account, onLeave }) => {
+        const stream = responses(account).stream(body);
+        stream.on('response.output_text.delta', ({ snapshot }) => {
+          if (snapshot.length !== CHARACTERS) return;
+          onLeave();
+          stream.abort();
+        });
+        expect(await catchRejection(stream.finalResponse())).to.be.instanceOf(sdk.Client.APIUserAbortError);
+      },
+      'break out of the loop over the stream helper': async ({ account, onLeave }) => {
+        const stream = responses(account).stream(body);
+        const texts = textsOf(stream, (event) => (event.type === 'response.output_text.delta' ? event.delta : ''));
+        await readThenLeave(texts, () => {
+          onLeave();
+          return 'break';
+        });
+      },
+    },
+    ask: (account, signal) => responses(account).create(body, { signal }),
+  };
+}
+
+const SUBJECTS: readonly Subject[] = [
+  ...MESSAGE_SDKS.map(messageSubject),
+  ...OPENAI_SDKS.map(chatSubject),
+  ...OPENAI_SDKS.map(responsesSubject),
+];
+
 describe('clients that leave', () => {
   before(async () => {
     stage = await openStage();
@@ -149,7 +191,7 @@ describe('clients that leave', () => {
   afterEach(() => stage.gateway.checkMoney());
   after(() => stage.close());
 
-  for (const subject of [...MESSAGE_SDKS.map(messageSubject), ...CHAT_SDKS.map(chatSubject)]) {
+  for (const subject of SUBJECTS) {
     describe(subject.name, () => {
       for (const [name, leave] of Object.entries(subject.ways)) {
         it(name, async () => {

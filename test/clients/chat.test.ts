@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type OpenAI from 'openai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, catchRejection, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { catchRejection, MODEL, OPENAI_SDKS, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
-for (const sdk of CHAT_SDKS) {
+for (const sdk of OPENAI_SDKS) {
   describe(`client ${sdk.name}`, () => {
     let stage: Stage;
     let account: TestAccount;

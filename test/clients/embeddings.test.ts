@@ -6,7 +6,7 @@ import type OpenAI from 'openai';
 import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, catchRejection } from './stage.ts';
+import { catchRejection, OPENAI_SDKS } from './stage.ts';
 
 const MINIMUM = 500_000n;
 
@@ -30,7 +30,7 @@ describe('embeddings of real clients', () => {
     await upstream.close();
   });
 
-  for (const sdk of CHAT_SDKS) {
+  for (const sdk of OPENAI_SDKS) {
     describe(sdk.name, () => {
       let client: OpenAI;
       beforeEach(() => {

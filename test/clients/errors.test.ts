@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, chatChunk, SSE } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, catchRejection, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
+import { catchRejection, MESSAGE_SDKS, MODEL, OPENAI_SDKS, openStage, type Stage } from './stage.ts';
 
 /** One client behind the calls that every SDK has, whatever its dialect. */
 interface Subject {
@@ -10,10 +10,13 @@ interface Subject {
   /** The classes of its errors, by name. */
   readonly errors: Readonly<Record<string, unknown>>;
   readonly hasCodes: boolean;
+  /** What a stream that fails is thrown as. */
+  readonly StreamError: unknown;
   /** Runs one call, streaming or not; calls `onText` with each fragment. */
   ask(account: TestAccount, call: Call): Promise<unknown>;
-  /** Asks for something that is not there. */
+  /** Asks for something that is not there, and what the refusal says. */
   lookUp(account: TestAccount): PromiseLike<unknown>;
+  readonly missing: string;
 }
 
 interface Call {
@@ -26,6 +29,14 @@ interface Call {
 
 let stage: Stage;
 
+/** These clients throw nothing when a response fails: its last event says so. */
+class FailedResponse extends Error {
+  constructor(error: { message: string } | null) {
+    super(error?.message);
+    Object.assign(this, error);
+  }
+}
+
 const buildParams = ({ text = 'hi', model = MODEL, maxTokens = 1000 }: Call) => ({
   model,
   max_tokens: maxTokens,
@@ -37,6 +48,7 @@ const subjects: readonly Subject[] = [
     name: sdk.name,
     errors: sdk.Client as unknown as Record<string, unknown>,
     hasCodes: false,
+    StreamError: sdk.Client.APIError,
     async ask(account: TestAccount, call: Call) {
       const { messages } = sdk.open(stage.gateway, account);
       if (!call.stream) return messages.create(buildParams(call));
@@ -45,11 +57,13 @@ const subjects: readonly Subject[] = [
       }
     },
     lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-none'),
+    missing: 'model-none',
   })),
-  ...CHAT_SDKS.map((sdk) => ({
+  ...OPENAI_SDKS.map((sdk) => ({
     name: sdk.name,
     errors: sdk.Client as unknown as Record<string, unknown>,
     hasCodes: true,
+    StreamError: sdk.Client.APIError,
     async ask(account: TestAccount, call: Call) {
       const { completions } = sdk.open(stage.gateway, account).chat;
       if (!call.stream) return completions.create(buildParams(call));
@@ -59,6 +73,24 @@ const subjects: readonly Subject[] = [
       }
     },
     lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-none'),
+    missing: 'model-none',
+  })),
+  ...OPENAI_SDKS.map((sdk) => ({
+    name: `${sdk.name}, responses`,
+    errors: sdk.Client as unknown as Record<string, unknown>,
+    hasCodes: true,
+    StreamError: FailedResponse,
+    async ask(account: TestAccount, { text = 'hi', model = MODEL, maxTokens = 1000, stream, onText }: Call) {
+      const { responses } = sdk.open(stage.gateway, account);
+      const body = { model, max_output_tokens: maxTokens, input: text };
+      if (!stream) return responses.create(body);
+      for await (const event of await responses.create({ ...body, stream: true })) {
+        if (event.type === 'response.output_text.delta') onText?.(event.delta);
+        if (event.type === 'response.failed') throw new FailedResponse(event.response.error);
+      }
+    },
+    lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).responses.retrieve('resp_none'),
+    missing: 'No response is stored',
   })),
 ];
 
@@ -147,7 +179,7 @@ describe('errors in clients', () => {
       it('404', async () => {
         const error = await catchRejection(subject.lookUp(account));
         expect(error).to.be.instanceOf(subject.errors.NotFoundError as ErrorConstructor);
-        expect(error.message).to.contain('model-none');
+        expect(error.message).to.contain(subject.missing);
       });
 
       it('429 with the seconds to wait', async () => {
@@ -183,7 +215,7 @@ describe('errors in clients', () => {
         stage.upstream.behave(answerStatus(500));
         const texts: string[] = [];
         const error = await catchRejection(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
-        expect(error).to.be.instanceOf(subject.errors.APIError as ErrorConstructor);
+        expect(error).to.be.instanceOf(subject.StreamError as ErrorConstructor);
         expect(error.message).to.contain('Charge refunded');
         expect(texts).to.deep.equal([]);
         expect(await stage.charged(account)).to.equal(0n);
@@ -198,7 +230,7 @@ describe('errors in clients', () => {
         });
         const texts: string[] = [];
         const error = await catchRejection(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
-        expect(error).to.be.instanceOf(subject.errors.APIError as ErrorConstructor);
+        expect(error).to.be.instanceOf(subject.StreamError as ErrorConstructor);
         expect(error.message).to.contain('The upstream provider').and.not.to.contain('refunded');
         if (subject.hasCodes) expect(error).to.include({ code: 'upstream_error', type: 'api_error' });
         expect(texts.join('')).to.equal('x'.repeat(4000));

@@ -11,11 +11,11 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { download, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { JPEG, PNG, png } from '../media/pictures.ts';
-import { CHAT_SDKS, catchRejection } from './stage.ts';
+import { catchRejection, OPENAI_SDKS } from './stage.ts';
 
 const LARGE = png({ bytes: 3_000_000 });
 
-for (const sdk of CHAT_SDKS) {
+for (const sdk of OPENAI_SDKS) {
   describe(`images of ${sdk.name}`, () => {
     let upstream: TestUpstream;
     let gateway: TestGateway;

@@ -1,36 +1,18 @@
-// The responses clients of openai, new and a year old: whole answers, streams by their helpers, and loops of tools that
-// are paid exactly.
+// The responses of openai, today's client and an older one, as a customer uses them: replies, streams, helpers, usage,
+// billing.
 import { expect } from 'chai';
-import OpenAI from 'openai';
-import OpenAIOld from 'openai-v4';
+import type OpenAI from 'openai';
+import { zodTextFormat } from 'openai/helpers/zod';
+import { z } from 'zod';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer, chatChunk, SSE } from '../../testkit/upstream.ts';
-import { catchRejection, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { catchRejection, MODEL, OPENAI_SDKS, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 type Response = OpenAI.Responses.Response;
 
-const CLIENTS: Readonly<Record<string, typeof OpenAI>> = {
-  'openai 7': OpenAI,
-  'openai 4': OpenAIOld as unknown as typeof OpenAI,
-};
-
-const STEPS = 5;
-const TASK = `Go up, and say where you are. [[tool:climb*${STEPS} {"floors":2}]]`;
-const CLIMB = {
-  type: 'function' as const,
-  name: 'climb',
-  description: 'Goes up.',
-  parameters: { type: 'object', properties: { floors: { type: 'number' } }, required: ['floors'] },
-  strict: false,
-};
-
-/** In micro-roubles: each call by its usage, and at least the minimum. */
-function computeCost(responses: readonly Response[]): bigint {
-  return responses.reduce((sum, { usage }) => {
-    const cost = BigInt(usage?.input_tokens ?? 0) * 1000n + BigInt(usage?.output_tokens ?? 0) * 5000n;
-    return sum + (cost > 500_000n ? cost : 500_000n);
-  }, 0n);
-}
+const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
+// 7 input at 1000 and 400 output at 5000 RUB per million.
+const CHARGED = 2_007_000n;
 
 /** The old client adds `output_text` to whole answers only. */
 function textOf({ output }: Response): string {
@@ -38,8 +20,10 @@ function textOf({ output }: Response): string {
   return parts.map((part) => (part.type === 'output_text' ? part.text : '')).join('');
 }
 
-for (const [name, Client] of Object.entries(CLIENTS)) {
-  describe(`responses with ${name}`, () => {
+const ask = (input: string, more: object = {}) => ({ model: MODEL, max_output_tokens: 1000, input, ...more });
+
+for (const sdk of OPENAI_SDKS) {
+  describe(`responses with ${sdk.name}`, () => {
     let stage: Stage;
     let account: TestAccount;
     let client: OpenAI;
@@ -49,94 +33,166 @@ for (const [name, Client] of Object.entries(CLIENTS)) {
     });
     beforeEach(async () => {
       account = await stage.gateway.account();
-      client = new Client({ baseURL: `${stage.gateway.url}/api/v1`, apiKey: account.key, maxRetries: 0 });
+      client = sdk.open(stage.gateway, account);
+      stage.upstream.behave(chatAnswer(WORDS, { input: 7, output: 400 }));
     });
     afterEach(() => stage.gateway.checkMoney());
     after(() => stage.close());
 
     it('are whole', async () => {
-      stage.upstream.behave(chatAnswer('Hello, мир 😀.', { input: 9, output: 4 }));
-      const response = await client.responses.create({
-        model: MODEL,
-        instructions: 'Be brief.',
-        input: 'hi',
-        metadata: { run: '7' },
-        store: true,
-      });
-      expect(response.output_text).to.equal('Hello, мир 😀.');
-      expect(response.usage).to.deep.include({ input_tokens: 9, output_tokens: 4, total_tokens: 13 });
-      expect(response).to.deep.include({ model: MODEL, status: 'completed', metadata: { run: '7' } });
-      expect(await stage.charged(account)).to.equal(computeCost([response]));
+      const more = { instructions: 'Be brief.', metadata: { run: '7' }, store: true };
+      const { data, response, request_id: requestId } = await client.responses.create(ask('hi', more)).withResponse();
+      expect(data.id).to.match(/^resp_/);
+      expect(data.output_text).to.equal(WORDS);
+      expect(data.usage).to.deep.include({ input_tokens: 7, output_tokens: 400, total_tokens: 407 });
+      expect(data).to.deep.include({ model: MODEL, status: 'completed', metadata: { run: '7' }, store: false });
+      expect(data).to.have.nested.property('billing.charged_rub', 2.007);
+      expect(requestId).to.match(/^req_/).and.equal(response.headers.get('x-request-id'));
+      expect(await stage.charged(account)).to.equal(CHARGED);
+      expect((await stage.gateway.store.ledger.charge(String(requestId)))?.charged).to.equal(CHARGED);
+    });
+
+    it('iterate to the bill, in the order of the format', async () => {
+      const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+      for await (const event of await client.responses.create({ ...ask('hi'), stream: true })) events.push(event);
+      expect(events.map((event) => event.sequence_number)).to.deep.equal(events.map((_, at) => at));
+      const others = events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta');
+      expect(others).to.deep.equal([
+        'response.created',
+        'response.in_progress',
+        'response.output_item.added',
+        'response.content_part.added',
+        'response.output_text.done',
+        'response.content_part.done',
+        'response.output_item.done',
+        'response.completed',
+      ]);
+      const deltas = events.flatMap((event) => (event.type === 'response.output_text.delta' ? event.delta : []));
+      expect(deltas.length).to.be.above(1);
+      expect(deltas.join('')).to.equal(WORDS);
+      expect(events.at(-1)).to.have.nested.property('response.usage.output_tokens', 400);
+      expect(events.at(-1)).to.have.nested.property('response.billing.balance_rub', 997.993);
+      expect(await stage.charged(account)).to.equal(CHARGED);
     });
 
     it('stream through the helper, which checks the order of events', async () => {
-      stage.upstream.behave(chatAnswer('One two three.', { input: 9, output: 400 }));
-      const stream = client.responses.stream({ model: MODEL, input: 'hi' });
+      const stream = client.responses.stream(ask('hi'));
       let said = '';
       stream.on('response.output_text.delta', ({ delta }) => {
         said += delta;
       });
       const response = await stream.finalResponse();
-      expect(said).to.equal('One two three.');
-      expect(textOf(response)).to.equal('One two three.');
-      expect(response).to.have.nested.property('billing.charged_rub', 2.009);
-      expect(await stage.charged(account)).to.equal(computeCost([response]));
+      expect(said).to.equal(WORDS);
+      expect(textOf(response)).to.equal(WORDS);
+      expect(response).to.have.nested.property('billing.charged_rub', 2.007);
+      expect(await stage.charged(account)).to.equal(CHARGED);
     });
 
-    it('parse an answer that keeps to a schema', async () => {
-      stage.upstream.behave(chatAnswer('{"city":"Perm"}'));
-      const response = await client.responses.parse({
+    it('pass system prompt, history and limit on', async () => {
+      await client.responses.create({
         model: MODEL,
-        input: 'hi',
-        text: { format: { type: 'json_schema', name: 'place', schema: { type: 'object' }, strict: true } },
+        max_output_tokens: 900,
+        temperature: 0.5,
+        tools: [],
+        instructions: 'be kind',
+        input: [
+          { role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
+          { role: 'user', content: 'one' },
+          { role: 'assistant', content: 'two' },
+          { role: 'user', content: [{ type: 'input_text', text: 'three' }] },
+        ],
       });
-      expect(response.output_text).to.equal('{"city":"Perm"}');
+      const { messages, max_tokens: maxTokens } = stage.upstream.calls.at(-1)?.body ?? {};
+      expect((messages as object[]).map((message) => Object.values(message))).to.deep.equal([
+        ['system', 'be kind\n\nbe brief'],
+        ['user', 'one'],
+        ['assistant', 'two'],
+        ['user', 'three'],
+      ]);
+      expect(maxTokens).to.equal(900);
     });
 
-    for (const streams of [false, true]) {
-      it(`call tools until the task is done, ${streams ? 'streaming' : 'not streaming'}`, async () => {
-        const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: TASK }];
-        const responses: Response[] = [];
-        let floor = 0;
-        while (responses.length <= STEPS) {
-          const body = { model: SANDBOX_MODEL, max_output_tokens: 500, input, tools: [CLIMB], store: false };
-          const response = streams
-            ? await client.responses.stream(body).finalResponse()
-            : await client.responses.create(body);
-          responses.push(response);
-          input.push(...(response.output as OpenAI.Responses.ResponseInput));
-          const calls = response.output.filter((item) => item.type === 'function_call');
-          if (calls.length === 0) break;
-          for (const { call_id, arguments: json } of calls as OpenAI.Responses.ResponseFunctionToolCall[]) {
-            floor += JSON.parse(json).floors;
-            input.push({ type: 'function_call_output', call_id, output: `floor ${floor}` });
-          }
-        }
-        expect(responses).to.have.length(STEPS + 1);
-        expect(textOf(responses.at(-1) as Response)).to.contain(`floor ${2 * STEPS}`);
-        expect(await stage.charged(account)).to.equal(computeCost(responses));
-      });
-    }
+    it('continue with the items of the answer before', async () => {
+      const first = await client.responses.create(ask('hi'));
+      const input = [{ role: 'user', content: 'hi' }, ...first.output, { role: 'user', content: 'And?' }];
+      await client.responses.create({ model: MODEL, input: input as OpenAI.Responses.ResponseInput });
+      const { messages } = stage.upstream.calls.at(-1)?.body ?? {};
+      expect((messages as object[]).map((message) => Object.values(message))).to.deep.equal([
+        ['user', 'hi'],
+        ['assistant', WORDS],
+        ['user', 'And?'],
+      ]);
+    });
 
-    it('fail with the words of the gateway, before the stream and within it', async () => {
-      const refused = await catchRejection(
-        client.responses.create({ model: MODEL, input: 'hi', previous_response_id: 'resp_1' }),
-      );
+    it('say that an answer was cut at max_output_tokens', async () => {
+      const cut = ask('[[words:50]]', { model: SANDBOX_MODEL, max_output_tokens: 10 });
+      const response = await client.responses.create(cut);
+      expect(response).to.deep.include({
+        status: 'incomplete',
+        incomplete_details: { reason: 'max_output_tokens' },
+      });
+      expect(response.usage).to.include({ input_tokens: 1, output_tokens: 10, total_tokens: 11 });
+      const streamed = await client.responses.stream(cut).finalResponse();
+      expect(textOf(streamed)).to.equal(textOf(response));
+      // The older helper takes the facts of a response from `response.completed` only.
+      if (!sdk.current) return;
+      expect(streamed.incomplete_details).to.deep.equal(response.incomplete_details);
+      expect(streamed.usage).to.deep.equal(response.usage);
+    });
+
+    it('stream many words and count them', async () => {
+      const stream = client.responses.stream(ask('[[words:300]]', { model: SANDBOX_MODEL }));
+      const response = await stream.finalResponse();
+      expect(textOf(response).trim().split(/\s+/)).to.have.length(300);
+      expect(response.usage?.output_tokens).to.equal(300);
+      // 1 input and 300 output.
+      expect(await stage.charged(account)).to.equal(1_501_000n);
+    });
+
+    it('are charged once for a call that is repeated under its idempotency key', async () => {
+      const headers = { 'Idempotency-Key': 'order-17' };
+      const first = await client.responses.create(ask('hi'), { headers });
+      const { data, response } = await client.responses.create(ask('hi'), { headers }).withResponse();
+      expect(data).to.deep.equal(first);
+      expect(response.headers.get('idempotent-replayed')).to.equal('true');
+      expect(await stage.charged(account)).to.equal(CHARGED);
+    });
+
+    it('parse an answer that keeps to a schema, whole and streamed', async () => {
+      stage.upstream.behave(chatAnswer('{"city": "Perm", "people": 1034000}'));
+      const format = zodTextFormat(z.object({ city: z.string(), people: z.number() }), 'place');
+      const body = ask('Where?', { text: { format } });
+      const place = { city: 'Perm', people: 1_034_000 };
+      const whole = await client.responses.parse(body);
+      expect(whole.output_parsed).to.deep.equal(place);
+      const streamed = await client.responses.stream(body).finalResponse();
+      const [message] = streamed.output;
+      expect(message).to.have.deep.nested.property('content[0].parsed', place);
+    });
+
+    it('say in their last event why they failed, also to the helper', async () => {
+      stage.upstream.behave(async ({ response }) => {
+        response.writeHead(200, SSE);
+        response.write(chatChunk('Hello '));
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        response.destroy();
+      });
+      const response = await client.responses.stream(ask('hi')).finalResponse();
+      expect(textOf(response)).to.equal('Hello ');
+      // The older helper takes the facts of a response from `response.completed` only.
+      if (!sdk.current) return;
+      expect(response.status).to.equal('failed');
+      expect(response.error).to.include({ code: 'upstream_error' });
+    });
+
+    it('have no memory, and say what to send instead', async () => {
+      const refused = await catchRejection(client.responses.create(ask('hi', { previous_response_id: 'resp_1' })));
+      expect(refused).to.be.instanceOf(sdk.Client.BadRequestError);
       expect(refused).to.include({ status: 400, code: 'invalid_request' });
       expect(refused.message).to.contain('send the items of the conversation in `input` instead');
       const stored = await catchRejection(client.responses.retrieve('resp_1'));
       expect(stored).to.include({ status: 404, code: 'not_found' });
-      stage.upstream.behave(({ response }) => {
-        response.writeHead(200, SSE);
-        response.write(chatChunk('Hello '));
-        setTimeout(() => response.destroy(), 30);
-      });
-      const events: OpenAI.Responses.ResponseStreamEvent[] = [];
-      for await (const event of await client.responses.create({ model: MODEL, input: 'hi', stream: true }))
-        events.push(event);
-      const last = events.at(-1);
-      expect(last?.type).to.equal('response.failed');
-      expect(last).to.have.nested.property('response.error.code', 'upstream_error');
+      expect(await stage.charged(account)).to.equal(0n);
     });
   });
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { answerStatus, type Behaviour, chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, catchRejection, countingFetch, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
+import { catchRejection, countingFetch, MESSAGE_SDKS, MODEL, OPENAI_SDKS, openStage, type Stage } from './stage.ts';
 
 type Fetch = ReturnType<typeof countingFetch>['fetch'];
 
@@ -26,12 +26,19 @@ const subjects: readonly Subject[] = [
     ask: async (account: TestAccount, { fetch, model }: { fetch: Fetch; model?: string }) =>
       sdk.open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 }).messages.create(buildParams(model)),
   })),
-  ...CHAT_SDKS.map((sdk) => ({
+  ...OPENAI_SDKS.map((sdk) => ({
     name: sdk.name,
     ask: async (account: TestAccount, { fetch, model }: { fetch: Fetch; model?: string }) =>
       sdk
         .open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 })
         .chat.completions.create(buildParams(model)),
+  })),
+  ...OPENAI_SDKS.map((sdk) => ({
+    name: `${sdk.name}, responses`,
+    ask: async (account: TestAccount, { fetch, model = MODEL }: { fetch: Fetch; model?: string }) =>
+      sdk
+        .open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 })
+        .responses.create({ model, max_output_tokens: 1000, input: 'hi' }),
   })),
 ];
 

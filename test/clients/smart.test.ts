@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { routeSmart } from '../../lib/calls/smart/route.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { MESSAGE_SDKS, MODEL, OPENAI_SDKS, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const HEAVY = 'Докажите, что простых чисел бесконечно много, и напишите на Python решето Эратосфена.';
 const ask = (model: string, content = HEAVY) => ({
@@ -30,7 +30,7 @@ describe('clients of smart', () => {
   afterEach(() => stage.gateway.checkMoney());
   after(() => stage.close());
 
-  for (const sdk of CHAT_SDKS) {
+  for (const sdk of OPENAI_SDKS) {
     describe(sdk.name, () => {
       it('reads a reply', async () => {
         const completion = await sdk.open(stage.gateway, account).chat.completions.create(ask('smart'));
@@ -98,8 +98,43 @@ describe('clients of smart', () => {
     });
   }
 
+  for (const sdk of OPENAI_SDKS) {
+    describe(`${sdk.name}, responses`, () => {
+      const body = (model: string) => ({ model, max_output_tokens: 1000, input: HEAVY });
+
+      it('reads a reply', async () => {
+        const response = await sdk.open(stage.gateway, account).responses.create(body('smart'));
+        expect(response.model).to.equal(MODEL);
+        expect(response.output_text).to.equal('Ответ готов.');
+        expect(response).to.have.deep.property('smart_routing', ROUTING);
+        expect(response).to.have.nested.property('billing.charged_rub', 2.009);
+        expect(await stage.charged(account)).to.equal(CHARGED);
+      });
+
+      it('reads a stream: the routing is in each event with the whole response', async () => {
+        const stream = await sdk.open(stage.gateway, account).responses.create({ ...body('auto'), stream: true });
+        const events: object[] = [];
+        for await (const event of stream) events.push(event);
+        const whole = events.filter((event) => 'response' in event);
+        expect(whole).to.have.length(3);
+        for (const event of whole) {
+          expect(event).to.have.nested.property('response.model', MODEL);
+          expect(event).to.have.deep.nested.property('response.smart_routing', ROUTING);
+        }
+        expect(await stage.charged(account)).to.equal(CHARGED);
+      });
+
+      it('runs the stream helper', async () => {
+        const response = await sdk.open(stage.gateway, account).responses.stream(body('smart')).finalResponse();
+        expect(response.model).to.equal(MODEL);
+        expect(response).to.have.deep.property('smart_routing', ROUTING);
+        expect(await stage.charged(account)).to.equal(CHARGED);
+      });
+    });
+  }
+
   it('sends simple work elsewhere', async () => {
-    for (const sdk of CHAT_SDKS) {
+    for (const sdk of OPENAI_SDKS) {
       const client = sdk.open(stage.gateway, account);
       const completion = await client.chat.completions.create(ask('smart', 'Переведи на английский: доброе утро'));
       expect(completion.model).to.equal(SANDBOX_MODEL);

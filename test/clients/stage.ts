@@ -58,11 +58,13 @@ export interface MessageSdk {
   open(gateway: TestGateway, account: TestAccount, options?: AnthropicOptions): Anthropic;
 }
 
-export interface ChatSdk {
+/** For chats and responses. */
+export interface OpenAiSdk {
   readonly name: string;
+  readonly current: boolean;
   readonly Client: typeof OpenAI;
   open(gateway: TestGateway, account: TestAccount, options?: OpenAIOptions): OpenAI;
-  /** The stream helper, which has moved over time. */
+  /** The stream helper of chats, which has moved over time. */
   readonly streamOf: (client: OpenAI) => OpenAI['chat']['completions']['stream'];
 }
 
@@ -74,8 +76,9 @@ const messageSdk = (name: string, Client: typeof Anthropic): MessageSdk => ({
     new Client({ baseURL: `${url}/api`, apiKey: key, authToken: null, maxRetries: 0, ...options }),
 });
 
-const chatSdk = (name: string, Client: typeof OpenAI, streamOf: ChatSdk['streamOf']): ChatSdk => ({
+const openAiSdk = (name: string, Client: typeof OpenAI, streamOf: OpenAiSdk['streamOf']): OpenAiSdk => ({
   name,
+  current: Client === OpenAI,
   Client,
   open: ({ url }, { key }, options) => new Client({ baseURL: `${url}/api/v1`, apiKey: key, maxRetries: 0, ...options }),
   streamOf,
@@ -87,9 +90,9 @@ export const MESSAGE_SDKS: readonly MessageSdk[] = [
   messageSdk('@anthropic-ai/sdk 0.39', AnthropicOld as unknown as typeof Anthropic),
 ];
 
-export const CHAT_SDKS: readonly ChatSdk[] = [
-  chatSdk('openai 7', OpenAI, ({ chat }) => chat.completions.stream.bind(chat.completions)),
-  chatSdk('openai 4', OpenAIOld as unknown as typeof OpenAI, (client) => {
+export const OPENAI_SDKS: readonly OpenAiSdk[] = [
+  openAiSdk('openai 7', OpenAI, ({ chat }) => chat.completions.stream.bind(chat.completions)),
+  openAiSdk('openai 4', OpenAIOld as unknown as typeof OpenAI, (client) => {
     const { completions } = (client as unknown as OpenAIOld).beta.chat;
     return completions.stream.bind(completions) as unknown as OpenAI['chat']['completions']['stream'];
   }),

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type OpenAI from 'openai';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { download, imageCatalog } from '../../testkit/images.ts';
-import { CHAT_SDKS, catchRejection } from './stage.ts';
+import { catchRejection, OPENAI_SDKS } from './stage.ts';
 
 interface Video {
   readonly id: string;
@@ -12,7 +12,7 @@ interface Video {
   readonly balance_rub?: number;
 }
 
-for (const sdk of CHAT_SDKS) {
+for (const sdk of OPENAI_SDKS) {
   describe(`videos of ${sdk.name}`, () => {
     let gateway: TestGateway;
     let account: TestAccount;
