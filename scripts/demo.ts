@@ -54,7 +54,7 @@ async function run(): Promise<void> {
   await stream({ url, key, path: '/api/v1/messages', model: 'sandbox-heavy', prompt: 'What can you do for me?' });
   heading('2', 'The same engine in the chat style', 'POST /api/v1/chat/completions');
   await stream({ url, key, path: '/api/v1/chat/completions', model: 'sandbox-standard', prompt: 'А по-русски?' });
-  heading('3', 'A picture, and an edit of it', 'POST /api/v1/images/edits');
+  heading('3', 'An image, and an edit of it', 'POST /api/v1/images/edits');
   await paint(url, key);
   heading('4', 'An upstream that fails', 'nothing is charged');
   await stream({ url, key, path: '/api/v1/messages', model: 'sandbox-lite', prompt: 'Please break. [[fail]]' });

@@ -40,10 +40,10 @@ export const CALL: VideoCall = {
 
 export const PORTRAIT: Pick<VideoCall, 'size' | 'aspect'> = { size: { width: 720, height: 1280 }, aspect: '9:16' };
 
-export const PICTURE: NonNullable<VideoCall['image']> = { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) };
+export const IMAGE: NonNullable<VideoCall['image']> = { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) };
 
 /** The base64 of `PICTURE`. */
-export const PICTURE_BASE64 = 'AQID';
+export const IMAGE_BASE64 = 'AQID';
 
 /** Call in a `describe`; `path` is the end of the plugin's `baseUrl`. */
 export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown = 'sk-films'): Studio {

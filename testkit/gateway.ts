@@ -124,10 +124,10 @@ export function chatCatalog(url: string, more: object = {}): object {
         price: { input: '1000', output: '5000' },
       },
       {
-        id: 'picture-a',
+        id: 'image-a',
         type: 'image',
         provider: 'Test',
-        routes: [{ upstream: 'up', model: 'up-picture' }],
+        routes: [{ upstream: 'up', model: 'up-image' }],
         price: { request: '10' },
       },
       {

@@ -15,7 +15,7 @@ export function imageCatalog(url: string, more: object = {}): object {
     price: { request },
     edits,
   });
-  const up = (upstream: string) => ({ upstream, model: `${upstream}-picture` });
+  const up = (upstream: string) => ({ upstream, model: `${upstream}-image` });
   const settings = (path: string) => ({ baseUrl: `${url}/${path}`, apiKey: 'up-secret-key-1' });
   return {
     upstreams: {
@@ -62,12 +62,10 @@ export function imageCatalog(url: string, more: object = {}): object {
 }
 
 /** Answers with images inline. */
-export function pictureAnswer(...pictures: readonly Buffer[]): Behaviour {
+export function imageAnswer(...images: readonly Buffer[]): Behaviour {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify({ created: 1, data: pictures.map((bytes) => ({ b64_json: bytes.toString('base64') })) }),
-    );
+    response.end(JSON.stringify({ created: 1, data: images.map((bytes) => ({ b64_json: bytes.toString('base64') })) }));
   };
 }
 
@@ -95,7 +93,7 @@ export function encodeForm(parts: readonly FormPart[]): Buffer {
 export const filePart = (name: string, content: Buffer): FormPart => ({
   name,
   content,
-  fileName: 'picture',
+  fileName: 'image',
   type: 'application/octet-stream',
 });
 

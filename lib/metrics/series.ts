@@ -57,7 +57,7 @@ export function attemptSeries(facts: SeriesFacts): Labels<'upstream' | 'outcome'
   return listUpstreams(facts).flatMap((upstream) => ATTEMPT_ENDS.map((end) => ({ upstream, ...end })));
 }
 
-const REFUSALS: readonly RefusalCause[] = ['length', 'content', 'picture'];
+const REFUSALS: readonly RefusalCause[] = ['length', 'content', 'image'];
 const BARE_CODES = FAULT_CODES.filter((code) => code.startsWith('upstream_') || code === 'internal');
 
 const ATTEMPT_ENDS: readonly { outcome: string; kind: string }[] = [

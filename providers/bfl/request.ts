@@ -48,7 +48,7 @@ function greatestCommonDivisor(one: number, other: number): number {
 }
 
 /** `input_image`, `input_image_2` and so on. */
-function nameInputImages(pictures: readonly ImageInput[], base64: Base64): Record<string, string> {
-  const fields = pictures.map(({ bytes }, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64(bytes)]);
+function nameInputImages(images: readonly ImageInput[], base64: Base64): Record<string, string> {
+  const fields = images.map(({ bytes }, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64(bytes)]);
   return Object.fromEntries(fields);
 }

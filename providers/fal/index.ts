@@ -32,7 +32,7 @@ const plugin: ProviderPlugin<Settings> = {
     });
   },
   faultWords: {
-    picture: 'image_load_error file_download_error file_too_large unsupported_image_format',
+    image: 'image_load_error file_download_error file_too_large unsupported_image_format',
     timeout: 'startup_timeout generation_timeout',
     overloaded: 'runner_scheduling_failure downstream_service_unavailable',
     server: 'runner_connection_timeout runner_disconnected runner_connection_refused runner_connection_error',
@@ -95,7 +95,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     video: video.jobs(settings, {
       auth,
       submission(call, base, { editModel, input = VIDEO_TEMPLATE, sizeMap }) {
-        const how = { sizeMap, isAspectOfPicture: true };
+        const how = { sizeMap, isAspectOfImage: true };
         const model = (call.image && editModel) || call.model;
         return createFalSubmission(base, model, (base64) => video.fill(call, input, { ...how, base64 }));
       },
@@ -120,10 +120,10 @@ function readFalVerdict(thrown: UpstreamFault): { readonly fault: UpstreamFault 
 
 function readFalImages(result: JsonObject, { fault, image }: Host): readonly MediaSource[] {
   const found = Array.isArray(result.images) ? result.images : result.image ? [result.image] : undefined;
-  if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without pictures');
+  if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without images');
   const flags = result.has_nsfw_concepts;
   // A flagged image is returned blacked out.
   const clean = found.filter((_, at) => !(Array.isArray(flags) && flags[at] === true));
   if (clean.length > 0 || found.length === 0) return image.sourcesOf(clean);
-  throw fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });
+  throw fault.make('request', 'all images have NSFW concepts', { about: 'content' });
 }

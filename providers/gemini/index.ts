@@ -5,7 +5,7 @@ import { buildGeminiImageBody, buildGeminiTextBody, buildGeminiUrl, type Setting
 import { createVideo } from './video.ts';
 
 /** An image of 4K comes as some 30 MiB of base64. */
-const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
+const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Of one request for embeddings. */
 const INPUTS_MAX = 100;
@@ -51,8 +51,8 @@ function createProvider(settings: Settings, host: Host): Provider {
     async image(call, signal) {
       const wire = wireOf(call);
       const init = { ...request, body: buildGeminiImageBody(call, wire, host), signal };
-      const { value } = await host.json(buildGeminiUrl(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
-      return { images: host.contents.picturesOf(value) };
+      const { value } = await host.json(buildGeminiUrl(wire, call.model, 'generateContent'), init, IMAGE_BYTES_MAX);
+      return { images: host.contents.readImages(value) };
     },
     video: createVideo(settings, host, auth),
   };

@@ -61,8 +61,8 @@ const ASPECTS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9'
 
 export function buildGeminiImageBody(call: ImageCall, { sizeMap }: Settings, { contents, image }: Host): JsonBody {
   const { prompt, images, size } = call;
-  const pictures = images.map((picture) => ({ type: 'image', ...picture }) as const);
-  const asked = { role: 'user', content: [{ type: 'text', text: prompt }, ...pictures] } as const;
+  const parts = images.map((image) => ({ type: 'image', ...image }) as const);
+  const asked = { role: 'user', content: [{ type: 'text', text: prompt }, ...parts] } as const;
   // Undefined fields are not sent.
   const imageSize = size && sizeMap?.[`${size.width}x${size.height}`];
   const imageConfig = { aspectRatio: image.aspectOf(call, ASPECTS), imageSize };

@@ -1,4 +1,4 @@
-// Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call, texts become vectors.
+// Plugin for GigaChat: keys are exchanged for tokens, images are uploaded before the call, texts become vectors.
 import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { buildGigachatBody, buildImageUpload, listPromptImages, type Settings } from './request.ts';
 import { createGigachatTokens } from './token.ts';
@@ -49,16 +49,16 @@ function createProvider(settings: Settings, host: Host): Provider {
       // All files, and the answer that uses them, belong to one account.
       let keyId: string | undefined;
       try {
-        for (const picture of listPromptImages(call, host)) {
+        for (const image of listPromptImages(call, host)) {
           const reply = await host.json(`${base}/files`, {
             ...request,
             conversation,
             keyId,
-            body: buildImageUpload(picture),
+            body: buildImageUpload(image),
             signal,
           });
           const { id } = host.fields(reply.value);
-          if (typeof id !== 'string') throw host.fault.make('protocol', 'the upload of a picture gave no id');
+          if (typeof id !== 'string') throw host.fault.make('protocol', 'the upload of an image gave no id');
           keyId = reply.keyId;
           ids.push(id);
         }
@@ -78,6 +78,6 @@ function createProvider(settings: Settings, host: Host): Provider {
   /** Not awaited: a file that stays is only logged, without words that may quote a prompt. */
   function remove(url: string, keyId: string | undefined): void {
     const init = { ...request, keyId, signal: AbortSignal.timeout(REMOVE_MS) };
-    host.json(url, init).catch(({ kind, status }) => host.log.warn('a picture was not deleted', { kind, status }));
+    host.json(url, init).catch(({ kind, status }) => host.log.warn('an image was not deleted', { kind, status }));
   }
 }

@@ -22,14 +22,14 @@ export interface Settings extends AccountSettings {
 
 /** The files of a call, in order. Throws for formats that the vendor does not accept. */
 export function listPromptImages({ messages }: TextCall, { fault }: Host): readonly ImageInput[] {
-  const pictures = findImages(messages.flatMap(({ content }) => content));
-  const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
-  if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'picture' });
-  return pictures;
+  const images = findImages(messages.flatMap(({ content }) => content));
+  const wrong = images.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
+  if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'image' });
+  return images;
 }
 
 export function buildImageUpload({ mediaType, bytes }: ImageInput): Multipart {
-  const fileName = mediaType.replace('image/', 'picture.');
+  const fileName = mediaType.replace('image/', 'image.');
   return { fields: { purpose: 'general' }, files: [{ field: 'file', fileName, mediaType, bytes }] };
 }
 

@@ -7,7 +7,7 @@ export function readReplyImages(reply: unknown, { fault, fields }: Host): readon
   const complaint = error ? fault.ofComplaint(reply) : undefined;
   if (complaint) throw complaint;
   if (!Array.isArray(data))
-    throw fault.ofComplaint(reply) ?? fault.make('protocol', 'a reply without a list of pictures');
+    throw fault.ofComplaint(reply) ?? fault.make('protocol', 'a reply without a list of images');
   return data.flatMap((entry) => readImageSource(fields(entry)));
 }
 

@@ -78,9 +78,9 @@ function inText(fields: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 /** One file goes as `image`, which every server knows; several as `image[]`. */
-function listImageFiles(pictures: readonly ImageInput[]): Multipart['files'] {
-  const field = pictures.length === 1 ? 'image' : 'image[]';
-  return pictures.map(({ mediaType, bytes }, at) => {
+function listImageFiles(images: readonly ImageInput[]): Multipart['files'] {
+  const field = images.length === 1 ? 'image' : 'image[]';
+  return images.map(({ mediaType, bytes }, at) => {
     const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
     return { field, fileName: `image-${at + 1}.${extension}`, mediaType, bytes };
   });

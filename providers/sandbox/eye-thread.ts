@@ -10,16 +10,16 @@ if (process.platform === 'linux') setPriority(10);
 parentPort?.postMessage((workerData as readonly Look[]).map(see));
 
 function see({ bytes, within }: Look): Sight {
-  const picture = PhotonImage.new_from_byteslice(bytes);
-  const width = picture.get_width();
-  const height = picture.get_height();
+  const image = PhotonImage.new_from_byteslice(bytes);
+  const width = image.get_width();
+  const height = image.get_height();
   const scale = Math.min(within.width / width, within.height / height);
   const seen = {
     width: Math.max(1, Math.round(width * scale)),
     height: Math.max(1, Math.round(height * scale)),
   };
-  const rgba = resize(picture, seen.width, seen.height, SamplingFilter.Nearest).get_raw_pixels();
-  picture.free();
+  const rgba = resize(image, seen.width, seen.height, SamplingFilter.Nearest).get_raw_pixels();
+  image.free();
   return { width, height, seen, rgb: onWhite(rgba) };
 }
 

@@ -17,7 +17,7 @@ export interface Sight extends Size {
   readonly rgb: Uint8Array;
 }
 
-export type Eye = (pictures: readonly ImageInput[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
+export type Eye = (images: readonly ImageInput[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
 
 /** `tsc` rewrites imports, but not this. */
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? './eye-thread.ts' : './eye-thread.js', import.meta.url);
@@ -28,18 +28,18 @@ const PIXELS_MAX = 50_000_000;
 export function createEye(host: Host): Eye {
   let last: Promise<unknown> = Promise.resolve();
 
-  return (pictures, within, signal) => {
-    if (pictures.some(({ size }) => size && size.width * size.height > PIXELS_MAX)) {
+  return (images, within, signal) => {
+    if (images.some(({ size }) => size && size.width * size.height > PIXELS_MAX)) {
       const limit = `more than ${PIXELS_MAX / 1e6} million pixels`;
-      return Promise.reject(host.fault.make('request', limit, { status: 400, about: 'picture' }));
+      return Promise.reject(host.fault.make('request', limit, { status: 400, about: 'image' }));
     }
-    const looks = pictures.map(({ bytes }) => ({ bytes, within }));
+    const looks = images.map(({ bytes }) => ({ bytes, within }));
     const turn = last.then(() => inThread(looks, signal));
     last = turn.catch(() => {});
     // An aborted call does not wait for the calls before it.
     return Promise.race([turn, untilAborted(signal)]).catch((error) => {
       signal.throwIfAborted();
-      throw host.fault.make('request', `a picture does not decode: ${error}`, { status: 400, about: 'picture' });
+      throw host.fault.make('request', `an image does not decode: ${error}`, { status: 400, about: 'image' });
     });
   };
 }

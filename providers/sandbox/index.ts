@@ -42,7 +42,7 @@ const plugin: ProviderPlugin<SandboxSettings> = {
       tools: true,
       text: (call, signal) => answer({ call, signal, host, settings, eye }),
       embed: (call, signal) => embed(call, host, signal),
-      image: (call, signal) => makePicture({ call, signal, host, eye }),
+      image: (call, signal) => makeImage({ call, signal, host, eye }),
       video: createVideo(settings, host),
     };
   },
@@ -53,7 +53,7 @@ export default plugin;
 /** The pause of `[[slow]]` before every word but the first. */
 const SLOW_WORD_MS = 100;
 /** And before an image. */
-const SLOW_PICTURE_MS = 5_000;
+const SLOW_IMAGE_MS = 5_000;
 
 interface Calling<Call> {
   readonly call: Call;
@@ -132,19 +132,19 @@ const GLANCE = { width: 32, height: 32 };
 async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal): Promise<readonly Seen[]> {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? [];
   const parts = content.flatMap((part): readonly Content[] => (part.type === 'tool-result' ? part.content : [part]));
-  const pictures = parts.filter((part) => part.type === 'image');
-  if (model !== 'vision' || pictures.length === 0) return [];
-  const sights = await eye(pictures, GLANCE, signal);
+  const images = parts.filter((part) => part.type === 'image');
+  if (model !== 'vision' || images.length === 0) return [];
+  const sights = await eye(images, GLANCE, signal);
   return sights.map(({ width, height, rgb }, at) => {
-    const format = pictures[at]?.mediaType.slice('image/'.length).toUpperCase() ?? '';
+    const format = images[at]?.mediaType.slice('image/'.length).toUpperCase() ?? '';
     return { format, width, height, colour: mainColour(rgb) };
   });
 }
 
-async function makePicture({ call, signal, host, eye }: Calling<ImageCall>): Promise<ImageResult> {
+async function makeImage({ call, signal, host, eye }: Calling<ImageCall>): Promise<ImageResult> {
   const markers = readMarkers(call.prompt);
   await sufferFrom(markers, host, signal);
-  if (markers.has('[[slow]]')) await host.clock.sleep(SLOW_PICTURE_MS, signal);
+  if (markers.has('[[slow]]')) await host.clock.sleep(SLOW_IMAGE_MS, signal);
   if (markers.has('[[empty]]')) return { images: [] };
   if (markers.has('[[undecodable]]')) return { images: [{ bytes: Buffer.from('[[undecodable]] asked for this') }] };
   const { prompt, images } = call;

@@ -39,10 +39,10 @@ export default plugin;
 function buildSeedanceBody(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   const url = image && video.dataUrl(image, base64);
-  const picture = { type: 'image_url', role: 'first_frame', image_url: { url } };
+  const frame = { type: 'image_url', role: 'first_frame', image_url: { url } };
   return {
     model,
-    content: [{ type: 'text', text: prompt }, ...(image ? [picture] : [])],
+    content: [{ type: 'text', text: prompt }, ...(image ? [frame] : [])],
     ratio: image ? 'adaptive' : aspect,
     duration: seconds,
     ...video.resolution(call, 'resolution', resolution ?? undefined),

@@ -6,18 +6,18 @@ import { isFault } from '../../lib/base/faults.ts';
 import type { ImageRequest } from '../../lib/calls/images/request.ts';
 import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { longer } from '../../testkit/long.ts';
-import { GIF, JPEG, PNG, png } from '../media/pictures.ts';
+import { GIF, JPEG, PNG, png } from '../media/sample-images.ts';
 
 const BLOCKED_MS_MAX = 50;
 const MIB = 1024 * 1024;
 const LONG_MIB = longer(10, 40);
 const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
-const LINK = 'https://pictures.example/a.png';
+const LINK = 'https://images.example/a.png';
 
-/** Pictures as their fields and their bytes or links. */
-const shown = ({ images: pictures, ...rest }: ImageRequest) => ({
+/** Images as their fields and their bytes or links. */
+const shown = ({ images, ...rest }: ImageRequest) => ({
   ...rest,
-  images: pictures.map(({ field, source }) => [
+  images: images.map(({ field, source }) => [
     field,
     typeof source === 'string' ? source : [source.mediaType, source.bytes.toString('base64')],
   ]),
@@ -82,7 +82,7 @@ describe('image request', () => {
     const cut = { name: 'images[0]', bytes: PNG, fileName: undefined, isCut: true };
     const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
     expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'images[0]', hint: '8 MiB' } });
-    const none = { name: 'image[]', bytes: Buffer.from('no picture'), fileName: undefined, isCut: false };
+    const none = { name: 'image[]', bytes: Buffer.from('no image'), fileName: undefined, isCut: false };
     const { refusal } = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [none] });
     expect(refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'image[]' } });
     expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);
@@ -173,9 +173,9 @@ describe('image request of a long body', () => {
 
   const file = png({ bytes: (LONG_MIB / 5) * MIB });
   const shapes: Readonly<Record<string, () => object>> = {
-    'four pictures': () => ({ prompt: 'a hill', images: Array(4).fill(uri(file)) }),
+    'four images': () => ({ prompt: 'a hill', images: Array(4).fill(uri(file)) }),
     'a long prompt': () => ({ prompt: 'я'.repeat(LONG_MIB * 0.5 * MIB), image: LINK }),
-    'a picture that is none': () => ({ prompt: 'a hill', image: `data:image/png;base64,${'A'.repeat(11 * MIB)}` }),
+    'an image that is none': () => ({ prompt: 'a hill', image: `data:image/png;base64,${'A'.repeat(11 * MIB)}` }),
     'a long link': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(LONG_MIB * MIB)}` }),
     'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
   };

@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
 
 describe('fields of images and videos', () => {
   for (const [fields, name, accepted, refused] of rows) {
-    const kind = fields === videoFields ? 'a video' : fields === editFields ? 'an edit' : 'a picture';
+    const kind = fields === videoFields ? 'a video' : fields === editFields ? 'an edit' : 'an image';
     it(`${name} of ${kind}`, () => {
       const { properties } = describeFields(fields) as { properties: Readonly<Record<string, Json>> };
       const isDescribed = ajv.compile(properties[name] ?? false);
@@ -62,7 +62,7 @@ describe('fields of images and videos', () => {
   });
 
   it('are all fields of a video request', () => {
-    const link = 'https://pictures.example/a.png';
+    const link = 'https://images.example/a.png';
     const asked = {
       model: 'm',
       prompt: 'a',
@@ -72,7 +72,7 @@ describe('fields of images and videos', () => {
       resolution: '4k',
       image: link,
     };
-    const { images: pictures, ...read } = parseVideo(asked);
+    const { images, ...read } = parseVideo(asked);
     expect(read).to.deep.equal({
       model: 'm',
       prompt: 'a',
@@ -82,7 +82,7 @@ describe('fields of images and videos', () => {
       resolution: '4k',
       refusal: undefined,
     });
-    expect(pictures).to.deep.equal([{ type: 'image', field: 'image', source: link }]);
+    expect(images).to.deep.equal([{ type: 'image', field: 'image', source: link }]);
     const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
     const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null };
     for (const more of [{}, nulls]) {

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
 import { type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { EDITS, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { type ApiDocument, readDocument } from './document.ts';
 
 const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
@@ -26,7 +26,7 @@ describe('the API document of images', () => {
     gateway = await startGateway({ catalog: imageCatalog(upstream.url), env, timings });
     api = readDocument((await send(`${gateway.url}/openapi.json`)).json);
   });
-  beforeEach(() => upstream.behave(pictureAnswer(PNG)));
+  beforeEach(() => upstream.behave(imageAnswer(PNG)));
   afterEach(() => gateway.checkMoney());
   after(async () => {
     await gateway.stop();

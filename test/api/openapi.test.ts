@@ -26,7 +26,7 @@ import {
   type TestUpstream,
 } from '../../testkit/upstream.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
 import { COUNT, type Counting, showCounts } from './openapi-counts.ts';
 import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
@@ -194,7 +194,7 @@ describe('the API document', () => {
         await verify(path, 400, { body: '{', key });
         await verify(path, 400, { body: ask('hi', { model: 'old-a' }), key });
         const next = await gateway.account();
-        for (const model of ['nope', 'picture-a', 5]) {
+        for (const model of ['nope', 'image-a', 5]) {
           await verify(path, 400, { body: ask('hi', { model }), key: next.key });
         }
         await verify(path, 400, { body: ask('', { stream: true }), key: next.key });
@@ -348,7 +348,7 @@ describe('the API document', () => {
     });
 
     it('cover every status in the document', () => {
-      // Pictures have tests of their own.
+      // Images have tests of their own.
       const own = api.operations.filter((operation) => !/\/(images|embeddings)/.test(operation));
       const documented = own.flatMap((operation) =>
         api.statusesOf(operation).map((status) => `${operation} ${status}`),

@@ -14,7 +14,7 @@ import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
 import type { TextRequest } from '../../lib/calls/text/request.ts';
 import { createImage } from '../../lib/media/image.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
 
@@ -66,7 +66,7 @@ describe('parts of a request', () => {
 
   it('are joined to the same request, also with long texts in several slices', () => {
     const words = (word: string) => ({ type: 'text', text: word.repeat(MIB) });
-    const picture = { type: 'image', field: 'image', source: 'https://pictures.example/a.png' };
+    const image = { type: 'image', field: 'image', source: 'https://images.example/a.png' };
     const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
     const call = { type: 'tool-call', id: 'a', name: 'look', json: '{"a":1}'.padEnd(3 * MIB) };
     const state = { format: 'messages', value: 's' };
@@ -75,7 +75,7 @@ describe('parts of a request', () => {
     const whole = {
       model: 'm',
       messageCount: 4,
-      pictures: 1,
+      images: 1,
       maxTokens: 5,
       stream: true,
       tools,
@@ -83,28 +83,28 @@ describe('parts of a request', () => {
       messages: [
         { role: 'user', content: [words('да '), { type: 'text', text: 'and' }] },
         { role: 'assistant', content: [thought, call] },
-        { role: 'user', content: [{ ...result, content: [words('ok '), picture] }, words('so ')] },
-        { role: 'user', content: [picture, { type: 'text', text: 'go on' }] },
+        { role: 'user', content: [{ ...result, content: [words('ok '), image] }, words('so ')] },
+        { role: 'user', content: [image, { type: 'text', text: 'go on' }] },
       ],
     } as unknown as TextRequest;
     expect(passOn(cutTextRequest(whole), joinTextRequest as (head: TextRequest) => Joining<TextRequest>)).to.deep.equal(
       whole,
     );
-    const drawn = { model: 'm', prompt: 'холм '.repeat(MIB), images: [picture, picture] } as never;
+    const drawn = { model: 'm', prompt: 'холм '.repeat(MIB), images: [image, image] } as never;
     expect(passOn(cutPromptRequest(drawn), joinPromptRequest)).to.deep.equal(drawn);
   });
 
   it('are images, whose memory is transferred', () => {
     const bytes = Buffer.from(PNG);
     const sniffed = sniffImage(bytes);
-    if (!sniffed) throw new Error('a picture is one');
-    const picture = {
+    if (!sniffed) throw new Error('an image is one');
+    const image = {
       type: 'image',
       field: 'image',
       source: createImage({ bytes, release: () => undefined }, sniffed),
     } as const;
-    const link = { type: 'image', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
-    const step = createImageStep(picture);
+    const link = { type: 'image', field: 'images[0]', source: 'https://images.example/a.png' } as const;
+    const step = createImageStep(image);
     const linkStep = createImageStep(link);
     expect(listTransfers([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
     expect(receiveImage(linkStep.image)).to.deep.equal(link);

@@ -9,7 +9,7 @@ import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import type { Image } from '../../lib/media/image.ts';
 import { releaseImages } from '../../lib/media/reference.ts';
-import { PNG, png } from '../media/pictures.ts';
+import { PNG, png } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
 const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
@@ -53,8 +53,8 @@ describe('a request with a prompt', () => {
     const large = png({ bytes: 200_000 });
     const cases: readonly (readonly [body: object, bytes: number])[] = [
       [{ prompt: 'a', image: uri(PNG) }, 0],
-      [{ prompt: 'p'.repeat(SMALL_BYTES), image: 'https://pictures.example/a.png' }, 0],
-      [{ prompt: 'p'.repeat(SMALL_BYTES + 1), image: 'https://pictures.example/a.png' }, SMALL_BYTES + 1],
+      [{ prompt: 'p'.repeat(SMALL_BYTES), image: 'https://images.example/a.png' }, 0],
+      [{ prompt: 'p'.repeat(SMALL_BYTES + 1), image: 'https://images.example/a.png' }, SMALL_BYTES + 1],
       [{ prompt: 'ab', images: [uri(large), uri(PNG)] }, 2 + large.length + PNG.length],
       [{ prompt: 'ab', images: [uri(large), uri(png({ bytes: 400_000 }))] }, 2 + large.length + 400_000],
     ];
@@ -100,19 +100,19 @@ describe('a request with a prompt', () => {
       return { bytes: Buffer.from(url) } as unknown as Image;
     };
     const services = { ...paid.services, results: { readLinkId: () => undefined }, fetcher: () => ({ fetchImage }) };
-    const link = (field: string) => ({ type: 'image', field, source: `https://pictures.example/${field}` }) as const;
+    const link = (field: string) => ({ type: 'image', field, source: `https://images.example/${field}` }) as const;
     const sent = { type: 'image', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
-    const pictures = [link('image'), sent, link('images[1]')];
+    const images = [link('image'), sent, link('images[1]')];
     const linked = await fetchLinkedImages({ ...paid, services } as unknown as PaidRequest, {
       prompt: 'a',
       refusal: undefined,
-      images: pictures,
+      images,
     });
-    expect(asked).to.deep.equal([pictures[0], pictures[2]].map((each) => [each?.source, each?.field, false]));
+    expect(asked).to.deep.equal([images[0], images[2]].map((each) => [each?.source, each?.field, false]));
     expect(linked.map(({ source }) => typeof source !== 'string' && source.bytes.toString())).to.deep.equal([
-      pictures[0]?.source,
+      images[0]?.source,
       PNG.toString(),
-      pictures[2]?.source,
+      images[2]?.source,
     ]);
     expect(budget.used()).to.equal(4 * MIB);
     parts[0]?.();
@@ -121,8 +121,8 @@ describe('a request with a prompt', () => {
 
   it('releases every image with bytes', () => {
     const released: string[] = [];
-    const picture = (name: string) => ({ source: { release: () => void released.push(name) } });
-    releaseImages([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
+    const image = (name: string) => ({ source: { release: () => void released.push(name) } });
+    releaseImages([image('first'), { source: 'https://images.example/a.png' }, image('last')] as never);
     expect(released).to.deep.equal(['first', 'last']);
   });
 });

@@ -17,7 +17,7 @@ import { type Behaviour, type FaultyStore, makeGate, openFaultyStore, refuse } f
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const HOUR_MS = 3600 * 1000;
 

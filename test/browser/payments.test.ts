@@ -9,7 +9,7 @@ import { longer } from '../../testkit/long.ts';
 import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 /** The folder for screenshots, if set. */
-const PICTURES = process.env.PAGE_PICTURES;
+const SCREENSHOTS = process.env.PAGE_SCREENSHOTS;
 const RUB = 1_000_000n;
 
 const WORDS = {
@@ -36,9 +36,9 @@ describe('payments in a browser', function () {
   async function look(page: Page, name: string): Promise<void> {
     expect(await findViolations(page), name).to.deep.equal([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).to.be.at.most(0);
-    if (!PICTURES) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+    if (!SCREENSHOTS) return;
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true });
   }
 
   for (const [at, language] of longer<readonly (keyof typeof WORDS)[]>(['ru'], ['ru', 'en']).entries()) {

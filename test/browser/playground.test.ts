@@ -7,10 +7,10 @@ import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
-import { png } from '../media/pictures.ts';
+import { png } from '../media/sample-images.ts';
 
 /** The folder for screenshots, if set. */
-const PICTURES = process.env.PAGE_PICTURES;
+const SCREENSHOTS = process.env.PAGE_SCREENSHOTS;
 
 describe('the playground in a browser', function () {
   this.timeout(60_000);
@@ -39,9 +39,9 @@ describe('the playground in a browser', function () {
   async function check(page: Page, name: string): Promise<void> {
     expect(await findViolations(page), name).to.deep.equal([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
-    if (!PICTURES) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: `${PICTURES}/playground-${name}.png`, fullPage: true });
+    if (!SCREENSHOTS) return;
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: `${SCREENSHOTS}/playground-${name}.png`, fullPage: true });
   }
 
   const charges = () => test.store.ledger.charges(account.id, { limit: 50 });
@@ -118,7 +118,7 @@ describe('the playground in a browser', function () {
     await image.click('button[value=send]');
     await image.waitForSelector('#reply img');
     await until(async () => (await image.evaluate('document.querySelector("#reply img").naturalWidth')) === 1024);
-    await check(image, 'picture');
+    await check(image, 'image');
     const video = await visit('video');
     await video.click('button[value=send]');
     await video.waitForSelector('#video[data-again]');
@@ -134,23 +134,23 @@ describe('the playground in a browser', function () {
     await page.selectOption('#model', 'sandbox-heavy');
     await until(async () => (await price()) !== '₽0.50');
     const before = await price();
-    const pictures = [40, 50].map((width, at) => ({
+    const images = [40, 50].map((width, at) => ({
       name: `cat ${at}.png`,
       mimeType: 'image/png',
       buffer: png({ width, height: 30 }),
     }));
-    await page.setInputFiles('#image', pictures);
+    await page.setInputFiles('#image', images);
     await until(async () => (await price()) !== before);
     expect(await page.textContent('#price')).to.contain('sandbox-vision');
     expect(await page.textContent('#samples')).to.contain('image-2.png');
     await page.click('button[value=send]');
     await page.waitForSelector('#outcome dl');
     expect(await page.textContent('#reply')).to.contain('2. PNG, 50x30 pixels');
-    await check(page, 'pictures');
+    await check(page, 'images');
     await page.setInputFiles('#image', []);
     await until(async () => (await price()) === before);
     const edit = await visit('image');
-    await edit.setInputFiles('#image', pictures.slice(0, 1));
+    await edit.setInputFiles('#image', images.slice(0, 1));
     await edit.click('button[value=send]');
     await edit.waitForSelector('#reply img');
     expect((await charges())[0]?.kind).to.equal('edit');
@@ -161,15 +161,15 @@ describe('the playground in a browser', function () {
   describe('without JavaScript', () => {
     it('takes images, and asks for them again after the page was shown again', async () => {
       const page = await visit('image', { wide: true, javaScriptEnabled: false });
-      const picture = { name: 'cat.png', mimeType: 'image/png', buffer: png({ width: 40, height: 30 }) };
-      await page.setInputFiles('#image', picture);
+      const image = { name: 'cat.png', mimeType: 'image/png', buffer: png({ width: 40, height: 30 }) };
+      await page.setInputFiles('#image', image);
       await page.click('button[value=price]');
       expect(await page.locator('#again').textContent()).to.contain('Choose them again');
       const before = (await charges()).length;
       await page.click('button[value=send]');
       await page.locator('#reply', { hasText: 'choose them again' }).waitFor();
       expect((await charges()).length).to.equal(before);
-      await page.setInputFiles('#image', picture);
+      await page.setInputFiles('#image', image);
       await page.click('button[value=send]');
       await page.waitForSelector('#reply img');
       expect((await charges())[0]?.kind).to.equal('edit');

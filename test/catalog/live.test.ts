@@ -250,7 +250,7 @@ describe('live catalog', () => {
         const usable = listModels(stage.live.current());
         expect(usable.length, name).to.be.above(0);
         expect(warnings, name).to.deep.equal([]);
-        // Some sell pictures or videos alone.
+        // Some sell images or videos alone.
         const hasText = models.some(({ type, routes }) => type === 'text' && routes.length > 0);
         expect(usable.at(-1)?.id === 'smart', name).to.equal(hasText);
         const ofTiers = new Set(Object.values(smart?.models ?? {}));

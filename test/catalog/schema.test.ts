@@ -280,7 +280,7 @@ describe('catalog files', () => {
       ['additions below zero', { models: [{ ...TEXT, upstreamAdditions: -1 }] }, /models\[0\]\.upstreamAdditions/],
       ['additions that are not whole', { models: [{ ...TEXT, upstreamAdditions: 0.5 }] }, /must be an integer/],
       ['an unknown way to cache', { models: [{ ...TEXT, cache: 'always' }] }, /models\[0\]\.cache/],
-      ['additions of a picture', { models: [{ ...IMAGE, upstreamAdditions: 1 }] }, /upstreamAdditions is not allowed/],
+      ['additions of an image', { models: [{ ...IMAGE, upstreamAdditions: 1 }] }, /upstreamAdditions is not allowed/],
       ['an unknown order', { models: [{ ...TEXT, order: 'cost' }] }, /models\[0\]\.order must be one of/],
       [
         'a cost that is no decimal',

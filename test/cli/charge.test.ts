@@ -12,7 +12,7 @@ describe('cli charge', () => {
     rig = await createRig();
     account = String((await rig.json('account', 'create', '--name', 'calls')).account_id);
     await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
-    const other = String((await rig.json('account', 'create', '--name', 'pictures')).account_id);
+    const other = String((await rig.json('account', 'create', '--name', 'images')).account_id);
     await rig.json('wallet', 'topup', other, '1000', '--payment-id', 'p2');
     const store = await openStore(rig.databaseUrl, { inProcess: true });
     await apply(store, reserveOf(account, 'req_settled'), settleOf(account, 'req_settled', 2_500_000n));
@@ -20,11 +20,11 @@ describe('cli charge', () => {
     await apply(store, reserveOf(account, 'req_released'));
     await apply(store, { kind: 'release', wallet: account, chargeId: 'req_released', at: Date.now() });
     await apply(store, {
-      ...reserveOf(other, 'req_picture'),
+      ...reserveOf(other, 'req_image'),
       chargeKind: 'edit',
       prices: '{"request":"2000000"}',
     });
-    await apply(store, { ...settleOf(other, 'req_picture', 2_000_000n), usage: '{"images":1}' });
+    await apply(store, { ...settleOf(other, 'req_image', 2_000_000n), usage: '{"images":1}' });
     await apply(store, {
       ...reserveOf(account, 'vid_1'),
       kind: 'charge',
@@ -91,10 +91,10 @@ describe('cli charge', () => {
   });
 
   it('shows the cost of an image', async () => {
-    const shown = await rig.json('charge', 'show', 'req_picture');
+    const shown = await rig.json('charge', 'show', 'req_image');
     expect(shown).to.include({ kind: 'edit', charged_rub: 2, images: 1 });
     expect(shown.prices_rub).to.deep.equal({ request: 2 });
-    const text = await rig.text('charge', 'show', 'req_picture');
+    const text = await rig.text('charge', 'show', 'req_image');
     expect(text)
       .to.match(/^kind +edit$/m)
       .and.to.match(/^price request +2\.00/m)
@@ -119,7 +119,7 @@ describe('cli charge', () => {
     const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'charge', 'list', ...args);
     expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
     expect(await refusedWith(1, account, '--before', 'req_none')).to.include('There is no charge "req_none"');
-    expect(await refusedWith(1, account, '--before', 'req_picture'), 'of another account').to.include('no charge');
+    expect(await refusedWith(1, account, '--before', 'req_image'), 'of another account').to.include('no charge');
     expect(await refusedWith(2, account, '--from', '2026-02-02', '--to', '2026-02-01')).to.include('must be later');
     expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('Give a day such as');
     expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('Give a day such as');
@@ -204,7 +204,7 @@ describe('cli charge', () => {
       .and.to.match(/^tokens reasoning +700$/m)
       .and.to.match(/^cost total +1\.62 RUB$/m)
       .and.to.match(/^cache saved +3\.56 RUB$/m);
-    expect(await rig.json('charge', 'show', 'req_picture')).not.to.have.any.keys('receipt');
+    expect(await rig.json('charge', 'show', 'req_image')).not.to.have.any.keys('receipt');
   });
 
   it('shows the other states', async () => {

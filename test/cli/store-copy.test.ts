@@ -24,7 +24,7 @@ import {
   topup,
 } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
 
 const LONG = longer(1100, 1500);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli store', () => {

@@ -1,4 +1,4 @@
-// Pictures by the official client, of today and of yesterday, unchanged: made, edited in every form a file may have.
+// Images by the official client, of today and of yesterday, unchanged: made, edited in every form a file may have.
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { toFile } from 'openai';
 import { toFile as toFileOld } from 'openai-v4';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { download, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { download, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { JPEG, PNG, png } from '../media/pictures.ts';
+import { JPEG, PNG, png } from '../media/sample-images.ts';
 import { catchRejection, OPENAI_SDKS } from './stage.ts';
 
 const LARGE = png({ bytes: 3_000_000 });
@@ -26,13 +26,13 @@ for (const sdk of OPENAI_SDKS) {
     before(async () => {
       upstream = await startUpstream();
       gateway = await startGateway({ catalog: imageCatalog(upstream.url) });
-      folder = mkdtempSync(join(tmpdir(), 'tollgate-pictures-'));
+      folder = mkdtempSync(join(tmpdir(), 'tollgate-images-'));
       writeFileSync(join(folder, 'large.png'), LARGE);
       writeFileSync(join(folder, 'small.jpg'), JPEG);
     });
     beforeEach(async () => {
       upstream.calls.length = 0;
-      upstream.behave(pictureAnswer(PNG));
+      upstream.behave(imageAnswer(PNG));
       account = await gateway.account();
       client = sdk.open(gateway, account);
     });

@@ -12,20 +12,20 @@ const SECRET = /whsec_[\w-]{43}/;
 describe('the page of alerts', () => {
   let test: TestGateway;
   let receiver: Receiver;
-  let pictures: Receiver;
+  let images: Receiver;
   let smtp: MailServer;
 
   before(async () => {
-    [receiver, pictures, smtp] = await Promise.all([startReceiver(), startReceiver(), startMailServer()]);
+    [receiver, images, smtp] = await Promise.all([startReceiver(), startReceiver(), startMailServer()]);
     test = await startGateway({
       catalog: { upstreams: {}, models: [] },
-      env: { WEBHOOK_TRUSTED_ORIGINS: receiver.origin, IMAGE_TRUSTED_ORIGINS: pictures.origin, SMTP_URL: smtp.url },
+      env: { WEBHOOK_TRUSTED_ORIGINS: receiver.origin, IMAGE_TRUSTED_ORIGINS: images.origin, SMTP_URL: smtp.url },
       timings: { alertsEveryMs: 20 },
     });
   });
   after(async () => {
     await test?.stop();
-    await Promise.all([receiver.stop(), pictures.stop(), smtp.stop()]);
+    await Promise.all([receiver.stop(), images.stop(), smtp.stop()]);
   });
   afterEach(() => {
     receiver.answer = answerWith(200);
@@ -48,15 +48,15 @@ describe('the page of alerts', () => {
 
   it('posts nothing to addresses that only images may be fetched from, not even for a stored webhook', async () => {
     const owner = await comeIn('10');
-    const refused = await save(owner, { threshold: '500', webhook: `${pictures.origin}/hook` });
+    const refused = await save(owner, { threshold: '500', webhook: `${images.origin}/hook` });
     expect(refused.status).to.equal(400);
     await save(owner, { webhook: hook() });
     const wishes = await test.store.alerts.get(owner.account);
     if (!wishes) throw new Error('nothing is stored');
-    const webhook = { url: `${pictures.origin}/hook`, secret: 'x'.repeat(20) };
+    const webhook = { url: `${images.origin}/hook`, secret: 'x'.repeat(20) };
     await test.store.alerts.change({ ...wishes, balanceBelow: 600_000_000n, webhook });
     await until(async () => (await owner.get(PATH)).text.includes('no answer'), 20_000);
-    expect(pictures.posts).to.deep.equal([]);
+    expect(images.posts).to.deep.equal([]);
   });
 
   it('saves a threshold and a webhook, and shows its secret once', async () => {

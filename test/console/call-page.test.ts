@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
-import { png } from '../media/pictures.ts';
+import { png } from '../media/sample-images.ts';
 
 describe('the page of a call', () => {
   let test: TestGateway;
@@ -21,10 +21,10 @@ describe('the page of a call', () => {
   });
 
   it('shows the requested and answering model, the choice of smart, and the ending', async () => {
-    const picture = `data:image/png;base64,${png({ width: 40, height: 30 }).toString('base64')}`;
+    const image = `data:image/png;base64,${png({ width: 40, height: 30 }).toString('base64')}`;
     const look = [
       { type: 'text', text: 'What is this?' },
-      { type: 'image_url', image_url: { url: picture } },
+      { type: 'image_url', image_url: { url: image } },
     ];
     const ask = async (model: string, content: unknown, more: object = {}) => {
       const body = { model, messages: [{ role: 'user', content }], ...more };

@@ -8,7 +8,7 @@ import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, FORM_TYPE, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
-import { PNG, png } from '../media/pictures.ts';
+import { PNG, png } from '../media/sample-images.ts';
 
 const PAGE = '/account/playground';
 const MIB = 1024 * 1024;
@@ -32,12 +32,12 @@ describe('images in the playground', function () {
   before(async () => {
     upstream = await startFilmUpstream();
     const films = filmCatalog(upstream.url) as { upstreams: object; models: object[] };
-    const pictures = imageCatalog(upstream.url) as { upstreams: object; models: { id: string }[] };
-    const models = pictures.models.filter(({ id }) => id !== 'film');
+    const images = imageCatalog(upstream.url) as { upstreams: object; models: { id: string }[] };
+    const models = images.models.filter(({ id }) => id !== 'film');
     test = await startGateway({
       catalog: {
-        ...pictures,
-        upstreams: { ...pictures.upstreams, ...films.upstreams },
+        ...images,
+        upstreams: { ...images.upstreams, ...films.upstreams },
         models: [...models, ...films.models],
       },
       env: { VIDEO_POLL_MS: '1000', BODY_MEMORY_MB: '128' },

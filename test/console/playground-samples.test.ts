@@ -8,7 +8,7 @@ import { joinText, parseEvents, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
-import { png } from '../media/pictures.ts';
+import { png } from '../media/sample-images.ts';
 
 /** Characters that a shell or a program could interpret. */
 const PROMPT = 'It\'s "quoted" \\n $HOME `id` {{key}} $& \u{1f333}\r\nнижняя строка';
@@ -24,7 +24,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const KINDS: Readonly<Record<string, string>> = { edit: 'edit', motion: 'video', vision: 'text' };
 
 const ECHO = /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/;
-const PICTURES = /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s;
+const IMAGES = /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s;
 
 describe('the samples of the playground', function () {
   this.timeout(60_000);
@@ -50,8 +50,8 @@ describe('the samples of the playground', function () {
   });
 
   /** In page order: three programs, for text three more of the Responses API. */
-  async function readSamples(kind: string, pictures = 0): Promise<readonly string[]> {
-    const query = new URLSearchParams({ kind, prompt: PROMPT, images: `${pictures}`, ...FIELDS[kind] });
+  async function readSamples(kind: string, images = 0): Promise<readonly string[]> {
+    const query = new URLSearchParams({ kind, prompt: PROMPT, images: `${images}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
     return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
       unescaped(code).replaceAll('YOUR_KEY', account.key),
@@ -59,8 +59,8 @@ describe('the samples of the playground', function () {
   }
 
   it('say where the images are, if there are any', async () => {
-    const hint = async (pictures: string) =>
-      (await owner.get(`/account/playground?kind=text&images=${pictures}`)).text.includes('image-1.png and so on');
+    const hint = async (images: string) =>
+      (await owner.get(`/account/playground?kind=text&images=${images}`)).text.includes('image-1.png and so on');
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
   });
 
@@ -90,14 +90,14 @@ describe('the samples of the playground', function () {
     });
   }
 
-  for (const [task, kind, pictures, result] of [
-    ['vision', 'text', 2, PICTURES],
+  for (const [task, kind, images, result] of [
+    ['vision', 'text', 2, IMAGES],
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
     const itOnce = task === 'motion' ? itLong : it;
-    itOnce(`with ${pictures} local images, in JavaScript and in a shell: ${task}`, async () => {
-      const [curl = '', , js = ''] = await readSamples(kind, pictures);
+    itOnce(`with ${images} local images, in JavaScript and in a shell: ${task}`, async () => {
+      const [curl = '', , js = ''] = await readSamples(kind, images);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       const made = await lastCharge();
       expect(made?.kind).to.equal(KINDS[task]);
@@ -110,12 +110,12 @@ describe('the samples of the playground', function () {
     });
   }
 
-  for (const [pictures, result] of [
+  for (const [images, result] of [
     [0, ECHO],
-    [2, PICTURES],
+    [2, IMAGES],
   ] as const) {
-    it(`in the Responses API with ${pictures} local images, in JavaScript and in a shell`, async () => {
-      const [curl = '', , js = ''] = (await readSamples('text', pictures)).slice(3);
+    it(`in the Responses API with ${images} local images, in JavaScript and in a shell`, async () => {
+      const [curl = '', , js = ''] = (await readSamples('text', images)).slice(3);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       const made = await lastCharge();
       expect(made?.kind).to.equal('text');
@@ -126,20 +126,20 @@ describe('the samples of the playground', function () {
     });
   }
 
-  for (const [task, kind, pictures, result] of [
+  for (const [task, kind, images, result] of [
     ['text', 'text', 0, ECHO],
     ['responses', 'text', 0, ECHO],
-    ['responses-vision', 'text', 2, PICTURES],
+    ['responses-vision', 'text', 2, IMAGES],
     ['embedding', 'embedding', 0, /0\.\d+,?\s/],
     ['image', 'image', 0, /\/media\/\w+\.png/],
     ['video', 'video', 0, /\/media\/\w+\.mp4/],
-    ['vision', 'text', 2, PICTURES],
+    ['vision', 'text', 2, IMAGES],
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
     itLong(`in Python: ${task}`, async function (this: Mocha.Context) {
       if (!hasOpenAi()) return this.skip();
-      const [, python = ''] = (await readSamples(kind, pictures)).slice(task.startsWith('responses') ? 3 : 0);
+      const [, python = ''] = (await readSamples(kind, images)).slice(task.startsWith('responses') ? 3 : 0);
       const before = (await lastCharge())?.id;
       expect(await runIn('python3', ['-'], python)).to.match(result);
       const made = await lastCharge();

@@ -93,8 +93,8 @@ describe('the playground', function () {
     const reply = await ask(IMAGE);
     expect(reply.status).to.equal(200);
     const [, path = ''] = /<img src="(\/media\/[^"]+\.png)" alt="A red square">/.exec(reply.text) ?? [];
-    const picture = await send(`${test.url}${path}`);
-    expect([picture.status, picture.headers['content-type']]).to.deep.equal([200, 'image/png']);
+    const image = await send(`${test.url}${path}`);
+    expect([image.status, image.headers['content-type']]).to.deep.equal([200, 'image/png']);
     expect(await lastCharge()).to.include({ kind: 'image', key: account.keyId, charged: 5_000_000n, state: 'settled' });
   });
 
@@ -203,7 +203,7 @@ describe('the playground', function () {
       ['a resolution that is not sold', { ...VIDEO, resolution: '4k' }, 400, 'does not offer the chosen option'],
       ['a size that there is none of', { ...IMAGE, size: '1x1' }, 400, 'Invalid `size`'],
       ['what an upstream fails at', { ...good, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
-      ['a picture that fails', { ...IMAGE, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
+      ['an image that fails', { ...IMAGE, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
       ['a video that does not begin', { ...VIDEO, prompt: '[[fail-start]]' }, 502, 'Charge refunded.'],
     ] as const) {
       it(name, () => refusedAs(ask(fields), { status, words }));

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const HISTORY = [
   { role: 'user', content: 'one' },
@@ -31,8 +31,8 @@ describe('counting tokens', () => {
     await upstream.close();
   });
 
-  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
-  const linked = { type: 'image', source: { type: 'url', url: 'https://pictures.example/one.png' } };
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
+  const linked = { type: 'image', source: { type: 'url', url: 'https://images.example/one.png' } };
   const blocks = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
   const hi = { type: 'text', text: 'hi' };
 
@@ -42,8 +42,8 @@ describe('counting tokens', () => {
     ['a system prompt', { ...ask('hi'), system: 'Be brief, please.' }, 5 + 4],
     ['a system prompt in blocks', { ...ask('hi'), system: [{ type: 'text', text: 'Be brief, please.' }] }, 5 + 4],
     ['a history', { ...ask(''), messages: HISTORY }, 2 + 12],
-    ['a picture', { ...ask(''), ...blocks(hi, picture) }, 1 + 4 + 1000],
-    ['a picture that is linked', { ...ask(''), ...blocks(linked) }, 4 + 1000],
+    ['an image', { ...ask(''), ...blocks(hi, image) }, 1 + 4 + 1000],
+    ['an image that is linked', { ...ask(''), ...blocks(linked) }, 4 + 1000],
     ['smart', ask('hi', { model: 'auto' }), 1 + 4],
     ['an alias', ask('hi', { model: 'a' }), 1 + 4],
   ];
@@ -154,7 +154,7 @@ describe('one model', () => {
     ]);
     expect(await read('constructor')).to.deep.equal([...missing, `Unknown model \`constructor\`. ${list}`]);
     // It exists, and has no route.
-    expect((await read('picture-a')).slice(0, 4)).to.deep.equal(missing);
+    expect((await read('image-a')).slice(0, 4)).to.deep.equal(missing);
     expect(await read('xyz%2Fqrs')).to.deep.equal([...missing, `Unknown model \`xyz/qrs\`. ${list}`]);
     const retired = [400, 'false', 'error', 'invalid_request_error'];
     expect(await read('old-a')).to.deep.equal([...retired, 'Model `old-a` is retired. Use `model-a` instead.']);

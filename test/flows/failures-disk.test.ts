@@ -17,13 +17,13 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { download, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { download, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { keepThreads } from '../../testkit/threads.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG, png } from '../media/pictures.ts';
+import { PNG, png } from '../media/sample-images.ts';
 
 describe('a full disk', () => {
   /** The largest file the service may write. */
@@ -115,7 +115,7 @@ describe('a disk too full for an image', () => {
     const account = await books.account();
     const body = { model: 'draw', prompt: 'a red square' };
     const draw = () => send(service.url + GENERATIONS, { key: account.key, body });
-    upstream.behave(pictureAnswer(png({ bytes: 2 * 1024 * 1024 })));
+    upstream.behave(imageAnswer(png({ bytes: 2 * 1024 * 1024 })));
     const { status, json } = await draw();
     expect([status, json.error.message]).to.deep.equal([
       503,
@@ -125,7 +125,7 @@ describe('a disk too full for an image', () => {
     const files = () => readdirSync(media, { recursive: true, encoding: 'utf8' }).filter((name) => name.length > 40);
     expect(files()).to.deep.equal([]);
     expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, held: 0n, charged: 0n });
-    upstream.behave(pictureAnswer(PNG));
+    upstream.behave(imageAnswer(PNG));
     const made = await draw();
     expect(made.status, made.text).to.equal(200);
     expect((await download(made.json.data[0].url)).bytes.equals(PNG)).to.equal(true);

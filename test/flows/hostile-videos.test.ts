@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readHead, send } from '../../testkit/client.ts';
 import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 const GOOD = { model: 'film-a', prompt: 'A red square' };
@@ -74,7 +74,7 @@ const inFields: readonly Row[] = [
   [{ ...GOOD, model: `film-a${'a'.repeat(5000)}` }, 400, 'Unknown model'],
 ];
 
-const inPictures: readonly Row[] = [
+const inImages: readonly Row[] = [
   [{ ...GOOD, image: '' }, 400, '`image`'],
   [{ ...GOOD, image: 5 }, 400, '`image`'],
   [{ ...GOOD, image: ['https://example.com/a.png'] }, 400, '`image`'],
@@ -91,7 +91,7 @@ const inPictures: readonly Row[] = [
   [{ ...GOOD, image: 'data:image/png;base64,!!!!' }, 400, '`image`'],
   [{ ...GOOD, image: 'data:image/png,raw' }, 400, '`image`'],
   [{ ...GOOD, image: 'data:text/html;base64,PGI+' }, 400, '`image`'],
-  [{ ...GOOD, image: `data:image/png;base64,${Buffer.from('no picture').toString('base64')}` }, 400, '`image`'],
+  [{ ...GOOD, image: `data:image/png;base64,${Buffer.from('no image').toString('base64')}` }, 400, '`image`'],
   [{ ...GOOD, image: `data:image/png;base64,${PNG.toString('base64')} ` }, 400, '`image`'],
 ];
 
@@ -125,7 +125,7 @@ describe('hostile requests for videos', () => {
     await upstream.close();
   });
 
-  for (const [body, status, says] of [...inFields, ...inPictures, ...inBodies]) {
+  for (const [body, status, says] of [...inFields, ...inImages, ...inBodies]) {
     const shown = typeof body === 'string' ? body : JSON.stringify(body);
     it(`${status} for ${shown.slice(0, 120)}`, async () => {
       const reply = await send(gateway.url + VIDEOS, { key: account.key, body, method: 'POST' });

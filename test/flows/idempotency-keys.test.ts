@@ -8,12 +8,12 @@ import { ask, CHAT, MESSAGES, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const RUB = 1_000_000n;
 /** Shortened from a second: how long a gateway takes for a change of a key. */
 const KEY_CACHE_MS = 100;
-const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 
 const text = (id: string) => ({
   id,
@@ -53,7 +53,7 @@ const CALLS: readonly (readonly [path: string, model: string, body: object])[] =
   [MESSAGES, 'big', ask('hi', { model: 'big' })],
   [CHAT, 'big', ask('hi', { model: 'smart' })],
   [GENERATIONS, 'draw', { prompt: 'a hill' }],
-  [EDITS, 'draw', { prompt: 'a hill', image: PICTURE }],
+  [EDITS, 'draw', { prompt: 'a hill', image: IMAGE }],
   ['/api/v1/videos', 'film', { model: 'film', prompt: 'a hill' }],
 ];
 

@@ -10,15 +10,7 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import {
-  BOUNDARY,
-  EDITS,
-  encodeForm,
-  filePart,
-  GENERATIONS,
-  imageCatalog,
-  pictureAnswer,
-} from '../../testkit/images.ts';
+import { BOUNDARY, EDITS, encodeForm, filePart, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
 import {
   answerStatus,
@@ -28,7 +20,7 @@ import {
   startUpstream,
   type TestUpstream,
 } from '../../testkit/upstream.ts';
-import { JPEG, PNG } from '../media/pictures.ts';
+import { JPEG, PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 
@@ -287,7 +279,7 @@ describe('idempotency keys', () => {
   });
 
   describe('of images', () => {
-    beforeEach(() => upstream.behave(pictureAnswer(PNG)));
+    beforeEach(() => upstream.behave(imageAnswer(PNG)));
 
     it('makes an image once', async () => {
       const body = { model: 'draw', prompt: 'a red square' };
@@ -298,7 +290,7 @@ describe('idempotency keys', () => {
       const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
       upstream.behave(async (exchange) => {
         await mayGo;
-        await pictureAnswer(PNG)(exchange);
+        await imageAnswer(PNG)(exchange);
       });
       const called = upstream.nextCall();
       const first = post(GENERATIONS, { model: 'draw', prompt: 'a red square' });
@@ -330,7 +322,7 @@ describe('idempotency keys', () => {
       upstream.behave(answerStatus(500));
       const body = { model: 'draw', prompt: 'a red square' };
       expect((await post(GENERATIONS, body)).status).to.equal(502);
-      upstream.behave(pictureAnswer(PNG));
+      upstream.behave(imageAnswer(PNG));
       expect((await post(GENERATIONS, body)).status).to.equal(200);
     });
   });

@@ -1,15 +1,15 @@
-// Killed with -9 at any step of a call for a picture, a gateway loses nothing: another one returns the hold, or the charge
+// Killed with -9 at any step of a call for an image, a gateway loses nothing: another one returns the hold, or the charge
 // stands that was settled, once.
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { open, send, until } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { EDITS, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { longer } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
 const LEASE_MS = 400;
@@ -30,8 +30,8 @@ const STEPS: Readonly<Record<string, Step>> = {
   'before the hold is made': { at: 'before reserve', ends: 'returned' },
   'when the hold is made': { at: 'after reserve', ends: 'returned', short: true },
   'while the upstream works': { at: undefined, ends: 'returned' },
-  'when the picture is there': { at: 'before media', ends: 'returned' },
-  'while the picture is stored': { at: 'before file', ends: 'returned' },
+  'when the image is there': { at: 'before media', ends: 'returned' },
+  'while the image is stored': { at: 'before file', ends: 'returned' },
   'before the charge is made': { at: 'before settle', ends: 'returned' },
   'when the charge is made': { at: 'after settle', ends: 'settled', short: true },
   'before the client is answered': { at: 'before reply 200', ends: 'settled' },
@@ -82,7 +82,7 @@ for (const kind of longer([SQLITE], STORES)) {
       draw: [
         10n * RUB,
         'a hill',
-        step.at === undefined ? () => undefined : step.fails ? answerStatus(500) : pictureAnswer(PNG),
+        step.at === undefined ? () => undefined : step.fails ? answerStatus(500) : imageAnswer(PNG),
       ],
       sketch: [
         5n * RUB,
@@ -118,7 +118,7 @@ for (const kind of longer([SQLITE], STORES)) {
           expect(entries.filter((entry) => entry.kind === 'settle')).to.have.length(charged > 0n ? 1 : 0);
           await books.checkMoney();
           // Another gateway serves the account at once.
-          upstream.behave(pictureAnswer(PNG));
+          upstream.behave(imageAnswer(PNG));
           const next = await send(survivor.url + path, { key: account.key, body: { ...body, prompt: 'a hill' } });
           expect(next.status, next.text).to.equal(200);
         });

@@ -1,12 +1,12 @@
-// How calls for pictures end when somebody leaves, when many come at once, and when the gateway itself fails or stops.
+// How calls for images end when somebody leaves, when many come at once, and when the gateway itself fails or stops.
 import type { ClientRequest } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { EDITS, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const RUB = 1_000_000n;
 const PRICE = 10n * RUB;
@@ -25,7 +25,7 @@ describe('how image calls end', () => {
   });
   beforeEach(async () => {
     upstream.calls.length = 0;
-    upstream.behave(pictureAnswer(PNG));
+    upstream.behave(imageAnswer(PNG));
     account = await gateway.account();
   });
   afterEach(() => gateway.checkMoney());
@@ -62,7 +62,7 @@ describe('how image calls end', () => {
 
       it('a client that leaves while the result is fetched closes that too, and pays', async () => {
         let closed: Promise<number> | undefined;
-        const slowPicture: Behaviour = ({ request, response, closed: closing }) => {
+        const slowImage: Behaviour = ({ request, response, closed: closing }) => {
           if (request.method === 'POST') {
             response.writeHead(200, { 'content-type': 'application/json' });
             response.end(JSON.stringify({ data: [{ url: `${upstream.url}/slow.png` }] }));
@@ -72,7 +72,7 @@ describe('how image calls end', () => {
           response.writeHead(200, { 'content-type': 'image/png' });
           response.write(PNG);
         };
-        upstream.behave(slowPicture);
+        upstream.behave(slowImage);
         const sent = begin(path);
         await until(() => closed !== undefined);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -106,7 +106,7 @@ describe('how image calls end', () => {
         const change = { amount: 35n * RUB - 1000n * RUB, reason: 'test', adjustId: `adj-${path}` };
         const op = { kind: 'adjust', wallet: account.id, at: Date.now(), ...change } as const;
         await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
-        upstream.behave((call) => void setTimeout(() => pictureAnswer(PNG)(call), 300));
+        upstream.behave((call) => void setTimeout(() => imageAnswer(PNG)(call), 300));
         const replies = await Promise.all(
           Array.from({ length: 20 }, () => send(gateway.url + path, { key: account.key, body })),
         );

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
-import { HTML, PNG } from '../media/pictures.ts';
+import { HTML, PNG } from '../media/sample-images.ts';
 
 const PRICE = 10_000_000n;
 interface Vendor {

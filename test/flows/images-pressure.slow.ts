@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { ask, joinText, MESSAGES, open, parseEvents, readHead, until } from '../../testkit/client.ts';
 import { EDITS, encodeForm, FORM_TYPE, filePart, imageCatalog } from '../../testkit/images.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
-import { PNG, png } from '../media/pictures.ts';
+import { PNG, png } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
 const CALLERS = 100;
@@ -52,7 +52,7 @@ describe('edits under pressure', () => {
     const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     const { models, upstreams, ...rest } = imageCatalog(origin) as { models: { id: string }[]; upstreams: object };
     const [draw] = models as object[];
-    const route = { upstream: 'up', model: 'up-picture', options: { editTransport: 'json' } };
+    const route = { upstream: 'up', model: 'up-image', options: { editTransport: 'json' } };
     gateway = await startMeasured({
       catalog: {
         ...rest,

@@ -1,4 +1,4 @@
-// Whatever a request for a picture gets wrong: a clear error in the right envelope, nothing asked, nothing charged.
+// Whatever a request for an image gets wrong: a clear error in the right envelope, nothing asked, nothing charged.
 import { request as openRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -12,11 +12,11 @@ import {
   type FormPart,
   filePart,
   GENERATIONS,
+  imageAnswer,
   imageCatalog,
-  pictureAnswer,
 } from '../../testkit/images.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { HTML, MP4, PNG, png, SVG } from '../media/pictures.ts';
+import { HTML, MP4, PNG, png, SVG } from '../media/sample-images.ts';
 
 const uri = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`;
 const IMAGE = uri(PNG);
@@ -70,8 +70,8 @@ const BOTH: Readonly<Record<string, (of: typeof ask) => Row>> = {
   'a number for a size': (of) => [of({ size: 1024 }), 400, /`size`/],
   'an aspect that is not listed': (of) => [of({ aspect: '2:1' }), 400, /^Invalid `aspect`: must be one of 1:1, 16:9/],
   'an object for an aspect': (of) => [of({ aspect: {} }), 400, /`aspect`/],
-  'two pictures': (of) => [of({ n: 2 }), 400, /^Invalid `n`: must be 1/],
-  'no pictures': (of) => [of({ n: 0 }), 400, /`n`/],
+  'two images': (of) => [of({ n: 2 }), 400, /^Invalid `n`: must be 1/],
+  'no images': (of) => [of({ n: 0 }), 400, /`n`/],
   'a text for a number': (of) => [of({ n: '1' }), 400, /`n`/],
   'another content type': () => [
     raw('hi', 'text/plain'),
@@ -149,7 +149,7 @@ const FORMS: Readonly<Record<string, Row>> = {
     /`prompt`: must be a string/,
   ],
   'without an image': [form(prompt, model), 400, /^Invalid `image`: is required/],
-  'with a file of another name': [form(prompt, filePart('picture', PNG)), 400, /^Invalid `image`: is required/],
+  'with a file of another name': [form(prompt, filePart('photo', PNG)), 400, /^Invalid `image`: is required/],
   'with five files': [form(prompt, ...Array(5).fill(filePart('image[]', PNG))), 400, /at most 4 images/],
   'with four files and a link': [
     form(prompt, { name: 'image', content: 'https://example.com/' }, ...Array(4).fill(filePart('image[]', PNG))),
@@ -169,8 +169,8 @@ const FORMS: Readonly<Record<string, Row>> = {
     400,
     /`image`: must be a URL without spaces/,
   ],
-  'for two pictures': [form(prompt, { name: 'n', content: '2' }, filePart('image', PNG)), 400, /`n`/],
-  'for some pictures': [form(prompt, { name: 'n', content: 'some' }, filePart('image', PNG)), 400, /`n`/],
+  'for two images': [form(prompt, { name: 'n', content: '2' }, filePart('image', PNG)), 400, /`n`/],
+  'for some images': [form(prompt, { name: 'n', content: 'some' }, filePart('image', PNG)), 400, /`n`/],
   'with an aspect that is not listed': [
     form(prompt, { name: 'aspect', content: '9:1' }, filePart('image', PNG)),
     400,
@@ -205,7 +205,7 @@ describe('refusals of images', () => {
   let account: TestAccount;
 
   before(async () => {
-    upstream = await startUpstream(pictureAnswer(PNG));
+    upstream = await startUpstream(imageAnswer(PNG));
     gateway = await startGateway({
       catalog: imageCatalog(upstream.url),
       timings: { bodyLimits: { idleMs: 300 }, fetchLimits: { stepMs: 50 } },

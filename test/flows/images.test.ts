@@ -1,45 +1,45 @@
-// Pictures through a whole gateway: what an upstream is asked, what the client gets, what it costs, and what fails.
+// Images through a whole gateway: what an upstream is asked, what the client gets, what it costs, and what fails.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { readImageSize } from '../../lib/media/sniff.ts';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { download, EDITS, filePart, GENERATIONS, imageCatalog, pictureAnswer, sendForm } from '../../testkit/images.ts';
+import { download, EDITS, filePart, GENERATIONS, imageAnswer, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { GIF, JPEG, PNG, png, WEBP_LOSSY } from '../media/pictures.ts';
+import { GIF, JPEG, PNG, png, WEBP_LOSSY } from '../media/sample-images.ts';
 
 const RUB = 1_000_000n;
 const uri = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`;
 
 describe('images', () => {
   let upstream: TestUpstream;
-  let pictures: Server;
+  let images: Server;
   let origin: string;
   let gateway: TestGateway;
   let account: TestAccount;
 
   before(async () => {
     upstream = await startUpstream();
-    pictures = createServer((request, response) => {
+    images = createServer((request, response) => {
       if (request.url === '/gone.png') response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
     }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => pictures.once('listening', resolve));
-    origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    await new Promise((resolve) => images.once('listening', resolve));
+    origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
     const env = { IMAGE_TRUSTED_ORIGINS: origin, TOTAL_TIMEOUT_MS: '3000' };
     gateway = await startGateway({ catalog: imageCatalog(upstream.url), env });
   });
   beforeEach(async () => {
     upstream.calls.length = 0;
-    upstream.behave(pictureAnswer(PNG));
+    upstream.behave(imageAnswer(PNG));
     account = await gateway.account();
   });
   afterEach(() => gateway.checkMoney());
   after(async () => {
     await gateway.stop();
     await upstream.close();
-    pictures.close();
+    images.close();
   });
 
   const ask = (path: string, body: object) => send(gateway.url + path, { key: account.key, body });
@@ -51,7 +51,7 @@ describe('images', () => {
 
   describe('generations', () => {
     it('use the requested model, cost one image, and reply in the shape of the spec', async () => {
-      upstream.behave(pictureAnswer(PNG, JPEG));
+      upstream.behave(imageAnswer(PNG, JPEG));
       const before = Math.floor(Date.now() / 1000);
       const reply = await generate();
       expect(reply.status, reply.text).to.equal(200);
@@ -60,7 +60,7 @@ describe('images', () => {
       expect(reply.json.data).to.have.length(1);
       expect(reply.json.data[0]).to.have.all.keys('url');
       expect(upstream.calls).to.have.length(1);
-      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
+      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-image', prompt: 'a red square' });
       expect(await charged()).to.equal(10n * RUB);
       expect(await findCharge(reply)).to.include({
         state: 'settled',
@@ -112,7 +112,7 @@ describe('images', () => {
       };
       const reply = await generate(more);
       expect(reply.json).to.have.all.keys('created', 'data');
-      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
+      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-image', prompt: 'a red square' });
     });
 
     it('read a long prompt in another thread', async () => {
@@ -214,10 +214,10 @@ describe('images', () => {
   describe('fail', () => {
     const failures: Readonly<Record<string, readonly [Behaviour, status: number, says: RegExp, tries: number]>> = {
       'when every route does': [answerStatus(500), 502, /^The upstream provider failed\. Charge refunded\.$/, 2],
-      'when nothing comes': [pictureAnswer(), 502, /empty answer\. Charge refunded\.$/, 2],
-      'when it is no picture': [pictureAnswer(Buffer.from('hello')), 502, /^The upstream provider failed\. Charge/, 2],
-      'when it is an empty picture': [pictureAnswer(Buffer.alloc(0)), 502, /Charge refunded\.$/, 2],
-      'when it is a page': [pictureAnswer(Buffer.from('<html></html>')), 502, /Charge refunded\.$/, 2],
+      'when nothing comes': [imageAnswer(), 502, /empty answer\. Charge refunded\.$/, 2],
+      'when it is no image': [imageAnswer(Buffer.from('hello')), 502, /^The upstream provider failed\. Charge/, 2],
+      'when it is an empty image': [imageAnswer(Buffer.alloc(0)), 502, /Charge refunded\.$/, 2],
+      'when it is a page': [imageAnswer(Buffer.from('<html></html>')), 502, /Charge refunded\.$/, 2],
       'when it breaks off': [({ response }) => void response.destroy(), 502, /Charge refunded\.$/, 2],
       'when it does not read': [({ response }) => void response.end('}{'), 502, /Charge refunded\.$/, 2],
       'when it is refused for its content': [
@@ -249,7 +249,7 @@ describe('images', () => {
 
     it('on one route and succeed on the next', async () => {
       upstream.behave((call) =>
-        call.request.url?.startsWith('/v1') ? answerStatus(503)(call) : pictureAnswer(PNG)(call),
+        call.request.url?.startsWith('/v1') ? answerStatus(503)(call) : imageAnswer(PNG)(call),
       );
       expect((await generate()).status).to.equal(200);
       expect(pathsAsked()).to.deep.equal(['/v1/images/generations', '/other/images/generations']);

@@ -10,13 +10,13 @@ import { EMBEDDINGS } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 const MODELS = '/api/v1/models';
 /** Shortened from a second: how long a gateway takes for a change of a key. */
 const KEY_CACHE_MS = 100;
-const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 
 const text = (id: string, model = 'standard') => ({
   id,
@@ -67,7 +67,7 @@ const CALLS: readonly (readonly [path: string, model: string, body: object])[] =
   [RESPONSES, 'middle', { input: 'hi', max_output_tokens: 1000 }],
   [EMBEDDINGS, 'embed', { input: 'hi' }],
   [GENERATIONS, 'draw', { prompt: 'a hill' }],
-  [EDITS, 'draw', { prompt: 'a hill', image: PICTURE }],
+  [EDITS, 'draw', { prompt: 'a hill', image: IMAGE }],
   [VIDEOS, 'film', { prompt: 'a hill' }],
 ];
 
@@ -166,7 +166,7 @@ describe('limits of a key', () => {
     it(`let a call with images be answered only by models that they name on ${path}`, async () => {
       const part =
         path === CHAT
-          ? { type: 'image_url', image_url: { url: PICTURE } }
+          ? { type: 'image_url', image_url: { url: IMAGE } }
           : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
       const call = (model: string) => ({ model, messages: [{ role: 'user', content: [part] }], max_tokens: 100 });
       const { key } = await issue({ models: ['small'] });

@@ -14,7 +14,7 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { MP4, PNG } from '../media/pictures.ts';
+import { MP4, PNG } from '../media/sample-images.ts';
 
 const HOUR_MS = 3_600_000;
 

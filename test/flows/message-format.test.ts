@@ -2,7 +2,7 @@
 // other.
 import { expect } from 'chai';
 import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { type Json, look, type RequestStage, result, startRequestStage, text, user } from './request-stage.ts';
 
 const BASH = { type: 'bash_20250124', name: 'bash' };

@@ -1,4 +1,4 @@
-// In which order calls for pictures and videos are refused, and what the log notes of a video.
+// In which order calls for images and videos are refused, and what the log notes of a video.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,10 +6,10 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
-const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 const UNREADABLE = `data:image/png;base64,${'A'.repeat(400_000)}`;
 
 const model = (id: string, more: { readonly type: string; readonly edits?: true }) => ({
@@ -27,7 +27,7 @@ const CATALOG = {
 
 const CALLS: readonly (readonly [path: string, body: object])[] = [
   [GENERATIONS, { model: 'draw', prompt: 'a hill' }],
-  [EDITS, { model: 'draw', prompt: 'a hill', image: PICTURE }],
+  [EDITS, { model: 'draw', prompt: 'a hill', image: IMAGE }],
   [VIDEOS, { model: 'film', prompt: 'a hill' }],
 ];
 

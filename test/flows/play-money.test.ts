@@ -28,7 +28,7 @@ const seen = [
   { type: 'text', text: 'what?' },
   { type: 'image_url', image_url: { url: DOT } },
 ];
-/** Of a catalog with pictures and films. */
+/** Of a catalog with images and films. */
 const OTHERS: readonly (readonly [path: string, body: object])[] = [
   [GENERATIONS, { model: 'draw', prompt: 'a cat' }],
   [EDITS, { model: 'draw', prompt: 'a cat', images: [DOT] }],
@@ -79,12 +79,12 @@ describe('play money where models cost real money', function () {
         expect([status, JSON.stringify(json).includes(WORDS)], name + JSON.stringify(json)).to.deep.equal([402, true]);
       }
     }
-    const pictures = await startGateway({ catalog: imageCatalog(upstream.url), database: sandbox.databaseUrl });
+    const images = await startGateway({ catalog: imageCatalog(upstream.url), database: sandbox.databaseUrl });
     for (const [path, body] of OTHERS) {
-      const { status, text } = await send(pictures.url + path, { key: paid.key, body });
+      const { status, text } = await send(images.url + path, { key: paid.key, body });
       expect([status, text.includes(WORDS)], text).to.deep.equal([402, true]);
     }
-    await pictures.stop();
+    await images.stop();
     expect(upstream.calls).to.have.length(0);
     // The sandbox keeps working, and other wallets too.
     expect((await say(sandbox, paid.key, 'sandbox-lite')).status).to.equal(200);

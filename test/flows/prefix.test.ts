@@ -29,7 +29,7 @@ const CHAT_TURNS: readonly object[] = [
   {
     role: 'assistant',
     content: 'I look.',
-    reasoning_content: 'A picture, perhaps.',
+    reasoning_content: 'An image, perhaps.',
     tool_calls: NAMES.map((name, at) => ({
       id: at === 2 ? LONG_ID : 'same',
       type: 'function',

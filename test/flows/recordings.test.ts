@@ -45,7 +45,7 @@ const suites: readonly Suite[] = await Promise.all(
     })),
 );
 
-/** Pictures come to the gateway in other shapes than to an adapter. */
+/** Images come to the gateway in other shapes than to an adapter. */
 function isOfWords(recording: Recording): recording is TextRecording {
   if (recording.kind !== 'text') return false;
   return recording.call.messages.every(({ content }) => content.every(({ type }) => type === 'text'));

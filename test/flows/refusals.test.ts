@@ -90,7 +90,7 @@ describe('refusals', () => {
         ['a name of the language', ask('hi', { model: '__proto__' }), /Unknown model/],
         ['another name of the language', ask('hi', { model: 'constructor' }), /Unknown model/],
         ['a retired model', ask('hi', { model: 'old-a' }), /retired.*`model-a`/],
-        ['an image model', ask('hi', { model: 'picture-a' }), /POST \/api\/v1\/images\/generations/],
+        ['an image model', ask('hi', { model: 'image-a' }), /POST \/api\/v1\/images\/generations/],
         ['a video model', ask('hi', { model: 'film-a' }), /POST \/api\/v1\/videos/],
         ['no messages', ask('hi', { messages: undefined }), /`messages`/],
         ['messages null', ask('hi', { messages: null }), /`messages`/],

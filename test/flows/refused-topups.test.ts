@@ -12,16 +12,16 @@ const WALLET = '/account/wallet';
 const CHECKED_MS = 1100;
 const DOT =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const picture = { type: 'image_url', image_url: { url: DOT } };
+const image = { type: 'image_url', image_url: { url: DOT } };
 
 /** By what is asked for: where, and what. */
 const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
   'a video': ['/api/v1/videos', { model: 'sandbox-video', prompt: 'a cat' }],
-  'a picture': ['/api/v1/images/generations', { model: 'sandbox-image', prompt: 'a cat' }],
+  'an image': ['/api/v1/images/generations', { model: 'sandbox-image', prompt: 'a cat' }],
   'an edit': ['/api/v1/images/edits', { model: 'sandbox-image', prompt: 'a dog', images: [DOT] }],
-  'a text about a picture': [
+  'a text about an image': [
     CHAT,
-    { model: 'sandbox-vision', messages: [{ role: 'user', content: [{ type: 'text', text: 'what?' }, picture] }] },
+    { model: 'sandbox-vision', messages: [{ role: 'user', content: [{ type: 'text', text: 'what?' }, image] }] },
   ],
   'a text': [CHAT, { model: 'sandbox-lite', messages: [{ role: 'user', content: 'hello' }] }],
   'a long text': [CHAT, { model: 'sandbox-lite', messages: [{ role: 'user', content: 'hello '.repeat(100_000) }] }],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { SSE } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import {
   COST,
   FORMATS,
@@ -152,11 +152,11 @@ describe('shapes of requests', () => {
     }
   });
 
-  it('see a picture in the shape of the responses dialect', async () => {
+  it('see an image in the shape of the responses dialect', async () => {
     const url = `data:image/png;base64,${PNG.toString('base64')}`;
     for (const path of [CHAT, MESSAGES]) {
       const messages = [user([text('x'), { type: 'input_image', image_url: url }])];
-      // A thousand tokens for the picture.
+      // A thousand tokens for the image.
       const body = await stage.ask(path, { model: 'chat', messages }, { cost: COST + 10 });
       expect(body.messages[0].content[1]).to.deep.equal({ type: 'image_url', image_url: { url } });
     }

@@ -17,7 +17,7 @@ import {
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';
 import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const USAGE = { input: 9, output: 400 };
 

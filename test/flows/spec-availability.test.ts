@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 const image = `data:image/png;base64,${PNG.toString('base64')}`;

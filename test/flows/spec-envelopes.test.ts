@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageCatalog } from '../../testkit/images.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
-const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 
 /** Status, `error.type`, the chat code, and whether sending it again may help. */
 const ERRORS: Readonly<Record<number, readonly [type: string, code: string, retry?: 'false']>> = {
@@ -40,9 +40,9 @@ const GENERATING: readonly Endpoint[] = [
   { path: GENERATIONS, good: { model: 'draw', prompt: 'x' }, failing: { model: 'sketch', prompt: '[[fail]]' } },
   {
     path: EDITS,
-    good: { prompt: 'x', image: PICTURE },
-    failing: { model: 'sketch', prompt: '[[fail]]', image: PICTURE },
-    off: { model: 'dark', prompt: 'x', image: PICTURE },
+    good: { prompt: 'x', image: IMAGE },
+    failing: { model: 'sketch', prompt: '[[fail]]', image: IMAGE },
+    off: { model: 'dark', prompt: 'x', image: IMAGE },
   },
   {
     path: VIDEOS,

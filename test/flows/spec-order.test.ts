@@ -18,8 +18,8 @@ interface Endpoint {
   readonly good: object;
   /** A field of the wrong type. */
   readonly wrong: object;
-  /** A picture that may not be fetched, where the endpoint takes one. */
-  readonly pictured?: object;
+  /** An image that may not be fetched, where the endpoint takes one. */
+  readonly withImage?: object;
 }
 
 const ENDPOINTS: readonly Endpoint[] = [
@@ -27,16 +27,16 @@ const ENDPOINTS: readonly Endpoint[] = [
     path,
     good: { model: 'words', ...messages('hi') },
     wrong: { stream: 'true' },
-    pictured: messages(blockedPart),
+    withImage: messages(blockedPart),
   })),
   { path: GENERATIONS, good: { model: 'sketch', prompt: 'a hill' }, wrong: { size: 7 } },
   {
     path: EDITS,
     good: { model: 'sketch', prompt: 'a hill', image: BLOCKED },
     wrong: { size: 7 },
-    pictured: { image: BLOCKED },
+    withImage: { image: BLOCKED },
   },
-  { path: VIDEOS, good: { model: 'film', prompt: 'a hill' }, wrong: { size: 7 }, pictured: { image: BLOCKED } },
+  { path: VIDEOS, good: { model: 'film', prompt: 'a hill' }, wrong: { size: 7 }, withImage: { image: BLOCKED } },
 ];
 
 describe('the order of checks', () => {
@@ -60,7 +60,7 @@ describe('the order of checks', () => {
   });
   after(() => gateway.stop());
 
-  for (const { path, good, wrong, pictured } of ENDPOINTS) {
+  for (const { path, good, wrong, withImage } of ENDPOINTS) {
     describe(path, () => {
       const post = (options: SendOptions) => send(gateway.url + path, { method: 'POST', ...options });
       const expectStatus = ({ status, text }: Reply, wanted: number, says: RegExp) => {
@@ -94,19 +94,19 @@ describe('the order of checks', () => {
         expectStatus(await post({ key, body: '{', headers: { 'content-encoding': 'gzip' } }), 415, /content-encoding/);
         expectStatus(await post({ key, body: '{' }), 400, /JSON/);
         expectStatus(await post({ key, body: { ...good, ...wrong, model: 'nope' } }), 400, /Invalid `(?:size|stream)`/);
-        expectStatus(await post({ key, body: { ...good, ...pictured, model: 'nope' } }), 400, /Unknown model `nope`/);
-        expectStatus(await post({ key, body: { ...good, ...pictured } }), 402, /minimum first top-up is 1000\.00 RUB/);
+        expectStatus(await post({ key, body: { ...good, ...withImage, model: 'nope' } }), 400, /Unknown model `nope`/);
+        expectStatus(await post({ key, body: { ...good, ...withImage } }), 402, /minimum first top-up is 1000\.00 RUB/);
       });
 
-      if (pictured) {
+      if (withImage) {
         it('checks the wallet before images are fetched, and those before anything is held', async () => {
           const low = await gateway.account();
           const change = { amount: -999_000_000n, reason: 'test', adjustId: `adjust-${low.id}` };
           const op = { kind: 'adjust', wallet: low.id, at: Date.now(), ...change } as const;
           await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
-          const refused = await post({ key: low.key, body: { ...good, ...pictured } });
+          const refused = await post({ key: low.key, body: { ...good, ...withImage } });
           expectStatus(refused, 402, /this call (?:needs a reserve of|costs) .* the balance is 1\.00 RUB/);
-          const reply = await post({ key: rich.key, body: { ...good, ...pictured } });
+          const reply = await post({ key: rich.key, body: { ...good, ...withImage } });
           expectStatus(reply, 400, /cannot be fetched from a public https address/);
           expect(await gateway.store.ledger.charge(String(reply.headers['x-request-id']))).to.equal(undefined);
         });

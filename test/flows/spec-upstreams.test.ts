@@ -4,16 +4,16 @@ import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
 import { startUpstream, type TestUpstream, type UpstreamCall } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 
-/** Begins any video, in both shapes; makes any picture. */
+/** Begins any video, in both shapes; makes any image. */
 function answer({ request, response }: UpstreamCall): void {
   const job = request.url?.includes('text2video') ? { code: 0, data: { task_id: '1' } } : { id: '1', status: 'queued' };
-  const picture = { created: 1, data: [{ b64_json: PNG.toString('base64') }] };
+  const image = { created: 1, data: [{ b64_json: PNG.toString('base64') }] };
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(request.url?.includes('/images/') ? picture : job));
+  response.end(JSON.stringify(request.url?.includes('/images/') ? image : job));
 }
 
 function buildCatalog(url: string): object {
@@ -24,7 +24,7 @@ function buildCatalog(url: string): object {
   };
   return {
     upstreams: {
-      pictures: { plugin: 'openai-images', settings },
+      images: { plugin: 'openai-images', settings },
       form: { plugin: 'openai-videos', settings },
       modes: { plugin: 'kling', settings },
     },
@@ -37,7 +37,7 @@ function buildCatalog(url: string): object {
         type: 'image',
         provider: 'Test',
         price: { request: '10' },
-        routes: [{ upstream: 'pictures', model: 'up-picture' }],
+        routes: [{ upstream: 'images', model: 'up-image' }],
       },
     ],
     defaults: { image: ['draw'] },
@@ -113,7 +113,7 @@ describe('requests to upstreams', () => {
     });
   }
 
-  const pictures: readonly [asked: object, size: string | undefined][] = [
+  const images: readonly [asked: object, size: string | undefined][] = [
     [{}, undefined],
     [{ size: '1024x1024' }, '1024x1024'],
     [{ size: '1792x1024' }, '1792x1024'],
@@ -125,7 +125,7 @@ describe('requests to upstreams', () => {
     [{ aspect: '9:16' }, '1024x1536'],
     [{ aspect: '3:4' }, '1024x1536'],
   ];
-  for (const [asked, size] of pictures) {
+  for (const [asked, size] of images) {
     it(`ask for an image of ${size ?? 'any size'} for ${JSON.stringify(asked)}`, async () => {
       expect((await post(GENERATIONS, { prompt: 'a hill', ...asked })).status).to.equal(200);
       expect(upstream.calls[0]?.body.size).to.equal(size);

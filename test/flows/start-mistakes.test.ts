@@ -205,8 +205,8 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a tier that is no text model',
-    catalog: { ...base, smart: { lite: 'model-a', standard: 'picture-a', heavy: 'model-a' } },
-    says: /smart\.standard: picture-a is not a text model/,
+    catalog: { ...base, smart: { lite: 'model-a', standard: 'image-a', heavy: 'model-a' } },
+    says: /smart\.standard: image-a is not a text model/,
   },
   {
     name: 'a tier of a model nobody has',

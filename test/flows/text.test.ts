@@ -24,7 +24,7 @@ import {
   startUpstream,
   type TestUpstream,
 } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 describe('text', () => {
   let upstream: TestUpstream;

@@ -11,7 +11,7 @@ function readResult(output: Json): Result {
   const texts = blocks.filter(({ type }) => type === 'input_text').map(({ text }) => text);
   const isError = texts[0] === ERROR;
   const text = texts.slice(isError ? 1 : 0).join('');
-  return { text, isError, pictures: blocks.filter(({ type }) => type === 'input_image').length };
+  return { text, isError, images: blocks.filter(({ type }) => type === 'input_image').length };
 }
 
 export function readResponses({ input, tools, tool_choice: choice, parallel_tool_calls: parallel }: Json): Understood {

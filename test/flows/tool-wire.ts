@@ -1,5 +1,5 @@
 // How clients and upstreams write calls of tools, told apart from how the gateway does: for tests of the way through.
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 export interface Call {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Call {
 export interface Result {
   readonly text: string;
   readonly isError: boolean;
-  readonly pictures: number;
+  readonly images: number;
 }
 
 /** What the assistant did, and what came of it. */
@@ -66,13 +66,13 @@ export const CLIENTS: Readonly<Record<ToolDialect, (talk: Talk) => object>> = {
         },
         {
           role: 'user',
-          content: results.map(({ text: said, isError, pictures }, at) => ({
+          content: results.map(({ text: said, isError, images }, at) => ({
             type: 'tool_result',
             tool_use_id: calls[at]?.id,
             is_error: isError,
             content: [
               { type: 'text', text: said },
-              ...times(pictures, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: BASE64 } }),
+              ...times(images, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: BASE64 } }),
             ],
           })),
         },
@@ -97,12 +97,12 @@ export const CLIENTS: Readonly<Record<ToolDialect, (talk: Talk) => object>> = {
             function: { name, arguments: json },
           })),
         },
-        ...results.map(({ text: said, pictures }, at) => ({
+        ...results.map(({ text: said, images }, at) => ({
           role: 'tool',
           tool_call_id: calls[at]?.id,
           content: [
             { type: 'text', text: said },
-            ...times(pictures, { type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } }),
+            ...times(images, { type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } }),
           ],
         })),
       ]),
@@ -120,12 +120,12 @@ export const CLIENTS: Readonly<Record<ToolDialect, (talk: Talk) => object>> = {
       ...turns.flatMap(({ text, calls, results }) => [
         ...(text === '' ? [] : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }]),
         ...calls.map(({ id, name, json }) => ({ type: 'function_call', call_id: id, name, arguments: json })),
-        ...results.map(({ text: said, pictures }, at) => ({
+        ...results.map(({ text: said, images }, at) => ({
           type: 'function_call_output',
           call_id: calls[at]?.id,
           output: [
             { type: 'input_text', text: said },
-            ...times(pictures, { type: 'input_image', image_url: `data:image/png;base64,${BASE64}` }),
+            ...times(images, { type: 'input_image', image_url: `data:image/png;base64,${BASE64}` }),
           ],
         })),
       ]),
@@ -164,9 +164,9 @@ function collectTurns() {
       if (!turn || turn !== turns.at(-1)) throw new Error(`the result of ${id} is not in its place`);
       turn.results[at] = result;
     },
-    shown(id: string, pictures: number) {
+    shown(id: string, images: number) {
       const { turn, at } = byId.get(id) as { turn: (typeof turns)[number]; at: number };
-      turn.results[at] = { ...(turn.results[at] as Result), pictures };
+      turn.results[at] = { ...(turn.results[at] as Result), images };
     },
   };
 }
@@ -188,7 +188,7 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
       } else if (role === 'tool') {
         const text = joinText(content);
         const isError = text.startsWith('Error: ');
-        answered(id, { text: isError ? text.slice('Error: '.length) : text, isError, pictures: 0 });
+        answered(id, { text: isError ? text.slice('Error: '.length) : text, isError, images: 0 });
       } else {
         let of = '';
         const counts = new Map<string, number>();
@@ -196,7 +196,7 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
           if (block.type === 'text') of = /^Of the result of (.*):$/.exec(block.text)?.[1] ?? '';
           else counts.set(of, (counts.get(of) ?? 0) + 1);
         }
-        for (const [shownId, pictures] of counts) shown(shownId, pictures);
+        for (const [shownId, images] of counts) shown(shownId, images);
       }
     }
     return {
@@ -225,8 +225,8 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
       } else {
         for (const block of blocks) {
           if (block.type !== 'tool_result') throw new Error(`a ${block.type} among the results`);
-          const pictures = block.content.filter(({ type }: Json) => type === 'image').length;
-          answered(block.tool_use_id, { text: joinText(block.content), isError: block.is_error === true, pictures });
+          const images = block.content.filter(({ type }: Json) => type === 'image').length;
+          answered(block.tool_use_id, { text: joinText(block.content), isError: block.is_error === true, images });
         }
       }
     }
@@ -251,16 +251,16 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
         continue;
       }
       let last = '';
-      let pictures = 0;
+      let images = 0;
       for (const { functionResponse, inlineData } of parts) {
         if (functionResponse) {
           const { id, response } = functionResponse;
           last = id;
-          pictures = 0;
-          answered(id, { text: response.error ?? response.output, isError: 'error' in response, pictures });
+          images = 0;
+          answered(id, { text: response.error ?? response.output, isError: 'error' in response, images });
         } else if (inlineData) {
-          pictures += 1;
-          shown(last, pictures);
+          images += 1;
+          shown(last, images);
         }
       }
     }

@@ -13,7 +13,7 @@ import {
   startUpstream,
   type TestUpstream,
 } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const model = (id: string, more: object = {}) => ({
   id,

@@ -43,7 +43,7 @@ const json = fc.dictionary(key, value, { maxKeys: 3 }).map((object) => JSON.stri
 const result = fc.record({
   text: fc.oneof(words, fc.constant('')).filter((text) => !text.startsWith('Error: ')),
   isError: fc.boolean(),
-  pictures: fc.constantFrom(0, 0, 0, 1),
+  images: fc.constantFrom(0, 0, 0, 1),
 });
 
 const turn = fc
@@ -188,7 +188,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
                 // The other format has no word for it.
                 results: results.map((each) => ({
                   ...each,
-                  text: each.text === '' && each.pictures > 0 && kind === 'chat' ? 'The image follows.' : each.text,
+                  text: each.text === '' && each.images > 0 && kind === 'chat' ? 'The image follows.' : each.text,
                   isError: each.isError && dialect === 'message',
                 })),
               })),
@@ -275,5 +275,5 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
 }
 
 const BROKEN = '{"at":"sk';
-const RESULT = { text: 'blue', isError: false, pictures: 0 };
+const RESULT = { text: 'blue', isError: false, images: 0 };
 const DEFINITION = { name: 'look', description: 'looks', schema: { type: 'object' } };

@@ -5,7 +5,7 @@ import { ask, CHAT, DIALECTS, type Reply, send, until } from '../../testkit/clie
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
 import { chatAnswer, startUpstream, type TestUpstream, type UpstreamCall } from '../../testkit/upstream.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const KEYS = ['key-of-one-1', 'key-of-two-2', 'key-of-three'] as const;
 const VIDEOS = '/api/v1/videos';

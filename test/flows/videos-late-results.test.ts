@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 /** How often something else comes in place of the file. */
@@ -145,7 +145,7 @@ const FILES: Readonly<Record<string, Answer>> = {
   ...REFUSALS,
   'JSON with a state': answer(200, { status: 'processing' }),
   'JSON that claims to be a video': answer(200, { status: 'processing' }, 'video/mp4'),
-  'a picture': answer(200, PNG, 'image/png'),
+  'an image': answer(200, PNG, 'image/png'),
   'a file that breaks off': brokenOff({ 'content-length': FILM.length }),
   'a file in chunks that breaks off': brokenOff({}),
   'half a file': ({ response }) => {

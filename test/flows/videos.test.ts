@@ -16,7 +16,7 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 const ENV = { VIDEO_POLL_MS: '20', VIDEO_RATE_LIMIT_PER_MINUTE: '100000', FIRST_TOKEN_TIMEOUT_MS: '600' };

@@ -1,14 +1,14 @@
 // The crowd of a test of pressure, in a process of its own and of the lowest priority: two hundred callers with large
-// pictures, the server that has them, and the upstream that looks at them. What is beside it keeps its processor time.
+// images, the server that has them, and the upstream that looks at them. What is beside it keeps its processor time.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setPriority } from 'node:os';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { answerStatus, chatChunk, chatEnd, SSE, type UpstreamCall } from '../../testkit/upstream.ts';
-import { png } from '../media/pictures.ts';
+import { png } from '../media/sample-images.ts';
 
 export interface Crowd {
-  /** Of the pictures, and of the upstream that looks at them. */
+  /** Of the images, and of the upstream that looks at them. */
   readonly origin: string;
 }
 
@@ -28,7 +28,7 @@ export interface CrowdResult {
 
 const LOWEST = 19;
 const AGAIN_MS = 300;
-const PICTURE = png({ width: 600, height: 400, bytes: 8 * 1024 * 1024 });
+const IMAGE = png({ width: 600, height: 400, bytes: 8 * 1024 * 1024 });
 
 setPriority(LOWEST);
 const server = await listen(serve);
@@ -38,18 +38,18 @@ let seen = 0;
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.on('error', () => undefined);
   if (request.method === 'GET') {
-    const length = request.url === '/known.png' ? { 'content-length': PICTURE.length } : {};
-    response.writeHead(200, { 'content-type': 'image/png', ...length }).end(PICTURE);
+    const length = request.url === '/known.png' ? { 'content-length': IMAGE.length } : {};
+    response.writeHead(200, { 'content-type': 'image/png', ...length }).end(IMAGE);
     return;
   }
   for await (const _ of request);
-  // Every other picture is left to the next model.
+  // Every other image is left to the next model.
   seen += 1;
   if (seen % 2 === 0) answerStatus(503)({ response } as UpstreamCall);
   else response.writeHead(200, SSE).end(chatChunk('Seen.') + chatEnd({ input: 1500 }));
 }
 
-const base64 = PICTURE.toString('base64');
+const base64 = IMAGE.toString('base64');
 const bodies = [
   { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } },
   { type: 'image', source: { type: 'url', url: `${origin}/known.png` } },

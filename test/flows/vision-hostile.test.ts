@@ -1,4 +1,4 @@
-// Pictures as somebody sends them who means no good, over real HTTP: what is refused, told, logged and left open.
+// Images as somebody sends them who means no good, over real HTTP: what is refused, told, logged and left open.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
-import { HTML, PNG, png, SVG } from '../media/pictures.ts';
+import { HTML, PNG, png, SVG } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
 const BASE64 = PNG.toString('base64');
@@ -19,7 +19,7 @@ const STEP_MS = 100;
 
 describe('hostile images', () => {
   let upstream: TestUpstream;
-  let pictures: Server;
+  let images: Server;
   let gateway: TestGateway;
   let origin: string;
   let account: TestAccount;
@@ -48,7 +48,7 @@ describe('hostile images', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    pictures = createServer((request, response) => {
+    images = createServer((request, response) => {
       asked.push(request);
       response.on('close', () => {
         closed += 1;
@@ -57,8 +57,8 @@ describe('hostile images', () => {
       if (hops === undefined || hops === '0') served[name]?.(response);
       else response.writeHead(307, { location: `/${Number(hops) - 1}/${name}` }).end();
     }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => pictures.once('listening', resolve));
-    origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    await new Promise((resolve) => images.once('listening', resolve));
+    origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
     const env = { IMAGE_TRUSTED_ORIGINS: origin, LOG_LEVEL: 'trace', PUBLIC_URL: 'https://gateway.example.org' };
     gateway = await startGateway({
       catalog: visionCatalog(upstream.url),
@@ -76,8 +76,8 @@ describe('hostile images', () => {
     await gateway.checkMoney();
     await gateway.stop();
     await upstream.close();
-    pictures.closeAllConnections();
-    pictures.close();
+    images.closeAllConnections();
+    images.close();
   });
 
   const call = (path: string, content: readonly object[], more: object = {}) =>

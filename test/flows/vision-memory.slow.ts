@@ -1,4 +1,4 @@
-// What pictures weigh while a call runs: themselves until the first fragment, nothing after it.
+// What images weigh while a call runs: themselves until the first fragment, nothing after it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -7,10 +7,10 @@ import { chatCatalog } from '../../testkit/gateway.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatChunk, chatEnd, SSE } from '../../testkit/upstream.ts';
-import { png } from '../media/pictures.ts';
+import { png } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
-const PICTURE = png({ bytes: 8 * MIB });
+const IMAGE = png({ bytes: 8 * MIB });
 const CALLS = 4;
 /** Of everything else that a call that streams has. */
 const CALL_BYTES_MAX = 256 * 1024;
@@ -22,7 +22,7 @@ interface Call {
 
 describe('the memory of calls with images', () => {
   let upstream: Server;
-  let pictures: Server;
+  let images: Server;
   let gateway: MeasuredGateway;
   /** Calls whose body has arrived, by its length. */
   let asked: { readonly bytes: number; readonly response: ServerResponse }[] = [];
@@ -36,11 +36,11 @@ describe('the memory of calls with images', () => {
       });
       request.on('end', () => asked.push({ bytes, response }));
     });
-    pictures = await listen((_, response) => {
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': PICTURE.length }).end(PICTURE);
+    images = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'image/png', 'content-length': IMAGE.length }).end(IMAGE);
     });
     const catalog = chatCatalog(readOrigin(upstream), { vision: ['model-a'] });
-    const env = { IMAGE_TRUSTED_ORIGINS: readOrigin(pictures), BODY_MEMORY_MB: '96' };
+    const env = { IMAGE_TRUSTED_ORIGINS: readOrigin(images), BODY_MEMORY_MB: '96' };
     gateway = await startMeasured({ catalog, env, accounts: 2 });
   });
   afterEach(async () => {
@@ -48,15 +48,15 @@ describe('the memory of calls with images', () => {
     await until(async () => (await gateway.checkMoney().catch(() => 'held')) !== 'held');
   });
   after(async () => {
-    for (const server of [upstream, pictures]) {
+    for (const server of [upstream, images]) {
       server.closeAllConnections();
       server.close();
     }
     await gateway.stop();
   });
 
-  const inline = () => `data:image/png;base64,${PICTURE.toString('base64')}`;
-  const linked = () => `${readOrigin(pictures)}/a.png`;
+  const inline = () => `data:image/png;base64,${IMAGE.toString('base64')}`;
+  const linked = () => `${readOrigin(images)}/a.png`;
 
   /** Opens a stream whose answer the test gives; resolves when the upstream has all of it. */
   async function call(key: number, url: string): Promise<Call> {
@@ -84,10 +84,10 @@ describe('the memory of calls with images', () => {
 
       const calls = [];
       for (let at = 0; at < CALLS; at += 1) calls.push(await call(0, url()));
-      expect(asked.every(({ bytes }) => bytes > (PICTURE.length * 4) / 3)).to.equal(true);
+      expect(asked.every(({ bytes }) => bytes > (IMAGE.length * 4) / 3)).to.equal(true);
       const waiting = ((await gateway.usedBytes()) - idle) / CALLS;
       // That they are there at all shows that it is measured.
-      expect(waiting).to.be.within(PICTURE.length / 2, PICTURE.length + CALL_BYTES_MAX);
+      expect(waiting).to.be.within(IMAGE.length / 2, IMAGE.length + CALL_BYTES_MAX);
 
       for (const { upstreamReply } of calls) fragment(upstreamReply);
       await new Promise((resolve) => setTimeout(resolve, 200));

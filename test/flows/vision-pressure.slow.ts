@@ -1,4 +1,4 @@
-// Two hundred callers with large pictures at once: the process keeps to its memory, its loop turns, and streams beside
+// Two hundred callers with large images at once: the process keeps to its memory, its loop turns, and streams beside
 // them keep their pace.
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -76,7 +76,7 @@ describe('vision under pressure', () => {
     const good = keys[KEYS] as string;
     const visit = (job: Pick<CrowdJob, 'callers' | 'seconds'>) =>
       asked<CrowdResult>(crowd, { url, keys: keys.slice(0, KEYS), ...job } satisfies CrowdJob);
-    // The first pictures load what reads them.
+    // The first images load what reads them.
     await visit({ callers: 1, seconds: 1 });
     const streams = Array.from({ length: STREAMS }, () => readStream(url + MESSAGES, good));
     await gateway.loop();
@@ -109,7 +109,7 @@ describe('vision under pressure', () => {
         .join(', ')}`,
     );
 
-    // 400: the server of the pictures took too long.
+    // 400: the server of the images took too long.
     expect(Object.keys(statuses).filter((status) => !['0', '200', '400', '503'].includes(status))).to.deep.equal([]);
     expect(statuses[503]).to.be.above(CALLERS / 2);
     expect(Object.keys(answeredBy)).to.have.members(['eye-up', 'eye-box']);
@@ -125,7 +125,7 @@ describe('vision under pressure', () => {
   });
 });
 
-/** A word now and then, for as long as the pictures come. */
+/** A word now and then, for as long as the images come. */
 function speak(_request: unknown, response: ServerResponse): void {
   response.on('error', () => undefined);
   response.writeHead(200, SSE);

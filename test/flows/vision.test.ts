@@ -1,4 +1,4 @@
-// Calls with pictures through a whole gateway: what the vision model is sent, who answers, what it costs, what is refused.
+// Calls with images through a whole gateway: what the vision model is sent, who answers, what it costs, what is refused.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -17,7 +17,7 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const BASE64 = PNG.toString('base64');
 const DATA_URI = `data:image/png;base64,${BASE64}`;
@@ -27,21 +27,21 @@ const block = inline(BASE64);
 describe('vision', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
-  let pictures: Server;
+  let images: Server;
   let origin: string;
   let key: string;
   let asked: string[];
 
   before(async () => {
     upstream = await startUpstream();
-    pictures = createServer((request, response) => {
+    images = createServer((request, response) => {
       asked.push(request.url ?? '');
       if (request.url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
       else if (request.url === '/gone') response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
     }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => pictures.once('listening', resolve));
-    origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    await new Promise((resolve) => images.once('listening', resolve));
+    origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
     gateway = await startGateway({ catalog: visionCatalog(upstream.url), env: { IMAGE_TRUSTED_ORIGINS: origin } });
     ({ key } = await gateway.account());
   });
@@ -54,7 +54,7 @@ describe('vision', () => {
     await gateway.checkMoney();
     await gateway.stop();
     await upstream.close();
-    pictures.close();
+    images.close();
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: whatever a vendor's format is
@@ -152,9 +152,9 @@ describe('vision', () => {
         'an SVG': [() => part('data:image/svg+xml;base64,PHN2Zy8+'), /PNG|format/i],
         'a number for a URL': [() => linked(7 as unknown as string), /https URL or a data URI/],
       };
-      for (const [name, [picture, says]] of Object.entries(bad)) {
+      for (const [name, [image, says]] of Object.entries(bad)) {
         it(`refuses ${name} before anything is held`, async () => {
-          const reply = await send(gateway.url + path, { key, body: looking([text, picture()]) });
+          const reply = await send(gateway.url + path, { key, body: looking([text, image()]) });
           expect(reply.status, reply.text).to.equal(400);
           expect(reply.json.error.message).to.match(says).and.not.to.contain('127.0.0.1');
           expect(await gateway.store.ledger.charge(String(reply.headers['x-request-id']))).to.equal(undefined);
@@ -218,16 +218,16 @@ describe('vision', () => {
 
   it('holds a thousand tokens an image', async () => {
     const { json } = await send(gateway.url + CHAT, { key, body: looking([block, block], { max_tokens: 100 }) });
-    // 2000 of pictures and 4 of the message at 1000 RUB, 512 of output at 5000 RUB, a million.
+    // 2000 of images and 4 of the message at 1000 RUB, 512 of output at 5000 RUB, a million.
     expect(json.billing.reserved_rub).to.equal(2.004 + 2.56);
   });
 
   it('reads long requests with images in another thread', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(400_000)]);
     const data = large.toString('base64');
-    const picture = inline(data);
+    const image = inline(data);
     expect(
-      (await send(gateway.url + MESSAGES, { key, body: looking([text, picture, linked(`${origin}/b.png`)]) })).status,
+      (await send(gateway.url + MESSAGES, { key, body: looking([text, image, linked(`${origin}/b.png`)]) })).status,
     ).to.equal(200);
     const [, first, second] = sent().messages[0].content;
     expect(first.image_url.url === `data:image/png;base64,${data}`).to.equal(true);

@@ -127,13 +127,13 @@ describe('the audit of a charge', () => {
     'prices that are no object': [{ prices: '5' }, 'its prices are 5'],
     'prices that are null': [{ prices: 'null' }, 'its prices are null'],
     'prices that are no JSON': [{ prices: '{' }, 'its prices are {'],
-    'prices of a text for a picture': [{ kind: 'image' }, 'its kind is image, but its prices are those of text'],
+    'prices of a text for an image': [{ kind: 'image' }, 'its kind is image, but its prices are those of text'],
     'usage that is no object': [{ usage: '7' }, 'its usage is 7'],
     'fewer tokens than were paid for': [
       { usage: '{"tokens_input":999,"tokens_output":2000}' },
       `charged ${COST}, but 999 input + 2000 output tokens cost ${textCost(PRICE, { input: 999, output: 2000 })}`,
     ],
-    'a picture that cost another price': [
+    'an image that cost another price': [
       { kind: 'image', prices: '{"request":"7"}', usage: '{"images":1}' },
       `charged ${COST}, but 1 request cost 7`,
     ],
@@ -145,11 +145,11 @@ describe('the audit of a charge', () => {
       { kind: 'video', prices: '{"second":{"720p":"9"}}', usage: '{"seconds":5,"resolution":"720p"}' },
       `charged ${COST}, but 5 seconds cost 45`,
     ],
-    'prices of a video for a picture': [
+    'prices of a video for an image': [
       { kind: 'edit', prices: '{"second":"9"}' },
       'its kind is edit, but its prices are those of video',
     ],
-    'prices of a picture for a text': [
+    'prices of an image for a text': [
       { prices: '{"request":"9"}' },
       'its kind is text, but its prices are those of image or edit or video',
     ],

@@ -87,8 +87,8 @@ describe('the ledger', () => {
         'The balance is too low: this call needs a reserve of 10.00 RUB and the balance is 5.00 RUB. ' +
           'A further 995.00 RUB is reserved by calls still running. Top up the wallet or lower `max_tokens`.',
       ]);
-      const picture = await faultOf(ledger.hold(request('b', { kind: 'image' })));
-      expect(picture[2])
+      const image = await faultOf(ledger.hold(request('b', { kind: 'image' })));
+      expect(image[2])
         .to.contain('this call costs 10.00 RUB and')
         .and.to.match(/Top up the wallet\.$/);
       const poor = await store.wallet(0n);

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';
 import { createBudget } from './budget.ts';
 import { reply } from './network.ts';
-import * as files from './pictures.ts';
-import { chunked, createStage, drip, MIB, picture } from './stage.ts';
+import * as files from './sample-images.ts';
+import { chunked, createStage, drip, imageReply, MIB } from './stage.ts';
 
 describe('media fetcher with a budget', () => {
   const { serve, fetchImage } = createStage();
@@ -11,7 +11,7 @@ describe('media fetcher with a budget', () => {
   it('takes memory and returns it once, on release', async () => {
     const { state, budget } = createBudget(16 * MIB);
     const bytes = files.png({ bytes: MIB });
-    for (const answer of [picture(bytes), chunked(bytes)]) {
+    for (const answer of [imageReply(bytes), chunked(bytes)]) {
       const image = await fetchImage(await serve(answer), { budget });
       expect(image.bytes.equals(bytes)).to.equal(true);
       expect(state.taken).to.be.within(MIB, 4 * MIB);
@@ -24,7 +24,7 @@ describe('media fetcher with a budget', () => {
   it('returns all memory if the image is refused', async () => {
     const { state, budget } = createBudget(32 * MIB);
     const cut = reply({ headers: { 'content-length': 1000 }, body: files.PNG });
-    for (const answer of [picture(files.HTML), chunked(files.png({ bytes: 9 * MIB })), drip, cut]) {
+    for (const answer of [imageReply(files.HTML), chunked(files.png({ bytes: 9 * MIB })), drip, cut]) {
       const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
       expect(isFault(thrown)).to.equal(true);
     }
@@ -35,7 +35,7 @@ describe('media fetcher with a budget', () => {
   it('answers 503 if there is no room, by the declared or the actual length', async () => {
     const { state, budget } = createBudget(MIB);
     const bytes = files.png({ bytes: 2 * MIB });
-    for (const answer of [picture(bytes), chunked(bytes)]) {
+    for (const answer of [imageReply(bytes), chunked(bytes)]) {
       const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
       expect(isFault(thrown) && [thrown.data?.code, thrown.output.statusCode]).to.deep.equal(['no_room', 503]);
     }

@@ -8,7 +8,7 @@ import { isFault } from '../../lib/base/faults.ts';
 import { FetchFailure } from '../../lib/media/failure.ts';
 import { createFetcher, type FetcherOptions } from '../../lib/media/fetcher.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
-import { MP4 } from './pictures.ts';
+import { MP4 } from './sample-images.ts';
 
 const { signal } = new AbortController();
 
@@ -88,7 +88,7 @@ describe('media fetcher with default limits', () => {
     isFault(error) ? (error.cause as FetchFailure).reason : error instanceof FetchFailure ? error.reason : undefined;
 
   it('waits three seconds for each of three addresses', async () => {
-    const ending = fetchImage('https://pictures.net/a.png');
+    const ending = fetchImage('https://images.net/a.png');
     await until(() => dialled === 1);
     for (const more of [2, 3]) {
       await pass(2_999);
@@ -102,7 +102,7 @@ describe('media fetcher with default limits', () => {
   });
 
   it('waits four seconds for the addresses of a name', async () => {
-    const ending = fetchImage('https://pictures.net/a.png', { resolve: () => new Promise(() => {}) });
+    const ending = fetchImage('https://images.net/a.png', { resolve: () => new Promise(() => {}) });
     await turn();
     await pass(3_999);
     expect(reasonOf(ending)).to.equal(undefined);

@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAuthority } from '../../testkit/certificates.ts';
 import { type Answer, flood, reply } from './network.ts';
-import * as files from './pictures.ts';
-import { createStage, drip, MIB, picture, type Refusal, unmeasured } from './stage.ts';
+import * as files from './sample-images.ts';
+import { createStage, drip, imageReply, MIB, type Refusal, unmeasured } from './stage.ts';
 
 const REFUSED: Refusal = { code: 'image_refused' };
 const UNSUPPORTED: Refusal = { code: 'image_unsupported' };
@@ -13,7 +13,7 @@ const SLOW: Refusal = { code: 'image_unreachable', reason: 'slow' };
 const NO_CONNECTION: Refusal = { code: 'image_unreachable', reason: 'no-connection' };
 const UNKNOWN_HOST: Refusal = { code: 'image_unreachable', reason: 'unknown-host' };
 
-const called = (contentType: string, body: Buffer) => picture(body, { 'content-type': contentType });
+const called = (contentType: string, body: Buffer) => imageReply(body, { 'content-type': contentType });
 const withHeaders = (headers: Parameters<typeof reply>[0]['headers'] = {}, body: Buffer | string = files.PNG) =>
   reply({ headers, body });
 const raw = (text: string): Answer => {
@@ -33,7 +33,7 @@ const REPLIES: readonly (readonly [string, Refusal, Answer])[] = [
   ['plain bytes called gzip', REFUSED, withHeaders({ 'content-encoding': 'x-gzip' })],
   ['two encodings', REFUSED, withHeaders({ 'content-encoding': ['identity', 'br'] })],
   ['gzip as a transfer', REFUSED, withHeaders({ 'transfer-encoding': 'gzip, chunked' }, '0\r\n\r\n')],
-  ['gzip that nobody declared', UNSUPPORTED, picture(gzipSync(files.png({ width: 300 })))],
+  ['gzip that nobody declared', UNSUPPORTED, imageReply(gzipSync(files.png({ width: 300 })))],
 
   ['SVG', UNSUPPORTED, called('image/svg+xml', files.SVG)],
   ['SVG called PNG', UNSUPPORTED, called('image/png', files.SVG)],
@@ -43,10 +43,10 @@ const REPLIES: readonly (readonly [string, Refusal, Answer])[] = [
   ['PNG called JSON', UNSUPPORTED, called('application/json', files.PNG)],
   ['PNG called a film', UNSUPPORTED, called('video/mp4', files.PNG)],
   ['a film', UNSUPPORTED, called('image/png', files.MP4)],
-  ['a PNG behind a PDF', UNSUPPORTED, picture(Buffer.concat([Buffer.from('%PDF-1.7\n'), files.PNG]))],
-  ['a JPEG behind HTML', UNSUPPORTED, picture(Buffer.concat([files.HTML, files.JPEG]))],
-  ['nothing', UNSUPPORTED, picture(Buffer.alloc(0))],
-  ['some bytes', UNSUPPORTED, picture(files.PNG.subarray(0, 5))],
+  ['a PNG behind a PDF', UNSUPPORTED, imageReply(Buffer.concat([Buffer.from('%PDF-1.7\n'), files.PNG]))],
+  ['a JPEG behind HTML', UNSUPPORTED, imageReply(Buffer.concat([files.HTML, files.JPEG]))],
+  ['nothing', UNSUPPORTED, imageReply(Buffer.alloc(0))],
+  ['some bytes', UNSUPPORTED, imageReply(files.PNG.subarray(0, 5))],
 
   ['a declared byte too many', TOO_LARGE, reply({ headers: { 'content-length': 8 * MIB + 1 }, end: false })],
   ['a length beyond numbers', TOO_LARGE, reply({ headers: { 'content-length': '9'.repeat(18) }, end: false })],
@@ -59,7 +59,7 @@ const REPLIES: readonly (readonly [string, Refusal, Answer])[] = [
   ['a length and chunks', BROKEN, withHeaders({ 'content-length': 5, 'transfer-encoding': 'chunked' })],
   ['chunks that end too early', BROKEN, withHeaders({ 'transfer-encoding': 'chunked' }, '5\r\nabc')],
   ['chunks of nonsense', BROKEN, withHeaders({ 'transfer-encoding': 'chunked' }, 'zz\r\n')],
-  ['what is not HTTP', BROKEN, raw('220 mail.pictures.net ESMTP\r\n')],
+  ['what is not HTTP', BROKEN, raw('220 mail.images.net ESMTP\r\n')],
   ['endless headers', BROKEN, raw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(MIB)}`)],
   ['a change of the protocol', BROKEN, raw('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')],
   ['a reset at once', BROKEN, (socket) => socket.destroy()],
@@ -108,28 +108,28 @@ describe('media fetcher refuses', () => {
   });
 
   it('unreachable hosts', async () => {
-    network.names.set('closed.pictures.net', [network.nextAddress()]);
-    await refused('https://closed.pictures.net/secret', NO_CONNECTION);
-    await refused('https://unknown.pictures.net/secret', UNKNOWN_HOST);
-    network.names.set('empty.pictures.net', []);
-    await refused('https://empty.pictures.net/secret', UNKNOWN_HOST);
+    network.names.set('closed.images.net', [network.nextAddress()]);
+    await refused('https://closed.images.net/secret', NO_CONNECTION);
+    await refused('https://unknown.images.net/secret', UNKNOWN_HOST);
+    network.names.set('empty.images.net', []);
+    await refused('https://empty.images.net/secret', UNKNOWN_HOST);
   });
 
   it('slow hosts and resolvers', async () => {
     const address = network.nextAddress();
     network.silence(address);
-    network.names.set('silent.pictures.net', [address]);
-    network.names.set('slow.pictures.net', () => new Promise(() => {}));
+    network.names.set('silent.images.net', [address]);
+    network.names.set('slow.images.net', () => new Promise(() => {}));
     const limits = { imageMs: 150 };
-    await refused('https://silent.pictures.net/secret', SLOW, { limits });
-    await refused('https://slow.pictures.net/secret', SLOW, { limits });
+    await refused('https://silent.images.net/secret', SLOW, { limits });
+    await refused('https://slow.images.net/secret', SLOW, { limits });
   });
 
   it('wrong certificates and non-TLS servers, before sending a request', async () => {
-    const otherName = await serve(picture(), { certificate: ['other.net'] });
+    const otherName = await serve(imageReply(), { certificate: ['other.net'] });
     await refused(otherName, NO_CONNECTION);
-    await refused(await serve(picture(), { certificate: 'none', port: 443 }), NO_CONNECTION);
-    await refused(await serve(picture()), NO_CONNECTION, { ca: createAuthority().ca });
+    await refused(await serve(imageReply(), { certificate: 'none', port: 443 }), NO_CONNECTION);
+    await refused(await serve(imageReply()), NO_CONNECTION, { ca: createAuthority().ca });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       await refused(otherName, NO_CONNECTION);

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { readOrigins } from '../../lib/media/url.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { redirect, reply } from './network.ts';
-import * as files from './pictures.ts';
-import { chunked, createStage, MIB, picture, unmeasured } from './stage.ts';
+import * as files from './sample-images.ts';
+import { chunked, createStage, imageReply, MIB, unmeasured } from './stage.ts';
 
 describe('media fetcher', () => {
   const { network, serve, fetchImage, refused } = createStage();
 
   it('fetches an image over a verified connection to the checked address', async () => {
-    const url = await serve(picture(files.PNG, { 'content-type': 'image/png' }));
+    const url = await serve(imageReply(files.PNG, { 'content-type': 'image/png' }));
     const { bytes, ...image } = await fetchImage(`${url}#part`);
     expect(bytes.equals(files.PNG)).to.equal(true);
     expect(image).to.deep.include({ format: 'png', mediaType: 'image/png', size: { width: 2, height: 3 } });
@@ -34,14 +34,14 @@ describe('media fetcher', () => {
       [files.PNG, 'image/jpg; charset=binary', 'image/png'],
     ];
     for (const [bytes, declared, mediaType] of kinds) {
-      const image = await fetchImage(await serve(picture(bytes, { 'content-type': declared })));
+      const image = await fetchImage(await serve(imageReply(bytes, { 'content-type': declared })));
       expect([image.mediaType, image.bytes.equals(bytes)]).to.deep.equal([mediaType, true]);
     }
   });
 
   it('accepts exactly 8 MiB, with a length, in chunks, or until the connection ends', async () => {
     const bytes = files.png({ bytes: 8 * MIB });
-    const ways = [picture(bytes), chunked(bytes), unmeasured(bytes)];
+    const ways = [imageReply(bytes), chunked(bytes), unmeasured(bytes)];
     for (const answer of ways) {
       const image = await fetchImage(await serve(answer), { limits: { imageMs: 10_000 } });
       expect(image.bytes.equals(bytes)).to.equal(true);
@@ -71,15 +71,15 @@ describe('media fetcher', () => {
       ];
       for (const address of [...inner, ...more]) {
         for (const answer of [[address], ['93.184.216.34', address], [address, '2606:4700::1']]) {
-          network.names.set('inner.pictures.net', answer);
-          await refused('https://inner.pictures.net/secret', { code: 'image_unreachable' }, { limits: { stepMs: 1 } });
+          network.names.set('inner.images.net', answer);
+          await refused('https://inner.images.net/secret', { code: 'image_unreachable' }, { limits: { stepMs: 1 } });
         }
       }
       expect(network.dialled).to.deep.equal([]);
     });
 
     it('if a second resolution of the name would differ: it is resolved once', async () => {
-      const url = await serve(picture());
+      const url = await serve(imageReply());
       const { host } = new URL(url);
       const [address = ''] = network.names.get(host) as readonly string[];
       let asked = 0;
@@ -98,21 +98,21 @@ describe('media fetcher', () => {
       'https://metadata.google.internal/secret',
       'https://169.254.169.254/latest/meta-data',
       'https://[::ffff:169.254.169.254]/',
-      'https://inner-name.pictures.net/secret',
-      'http://public-name.pictures.net/secret',
-      'https://public-name.pictures.net:8443/secret',
-      'https://user:secret@public-name.pictures.net/',
-      'ftp://public-name.pictures.net/',
+      'https://inner-name.images.net/secret',
+      'http://public-name.images.net/secret',
+      'https://public-name.images.net:8443/secret',
+      'https://user:secret@public-name.images.net/',
+      'ftp://public-name.images.net/',
       'file:///etc/passwd',
       'data:image/png;base64,iVBORw0KGgo=',
       '//127.0.0.1/secret',
-      '//10.0.0.1\\@public-name.pictures.net/',
-      `https://public-name.pictures.net/${'x'.repeat(2100)}`,
+      '//10.0.0.1\\@public-name.images.net/',
+      `https://public-name.images.net/${'x'.repeat(2100)}`,
     ];
     for (const location of INNER_TARGETS) {
       it(`if a public host redirects to ${location.slice(0, 60)}`, async () => {
-        network.names.set('inner-name.pictures.net', ['10.0.0.7']);
-        network.names.set('public-name.pictures.net', [network.nextAddress()]);
+        network.names.set('inner-name.images.net', ['10.0.0.7']);
+        network.names.set('public-name.images.net', [network.nextAddress()]);
         await refused(await serve(redirect(location)), { code: 'image_unreachable' });
         expect(network.dialled).to.have.length(1);
       });
@@ -120,9 +120,9 @@ describe('media fetcher', () => {
   });
 
   describe('redirects', () => {
-    /** A chain of so many redirects before the picture. */
+    /** A chain of so many redirects before the image. */
     async function chain(hops: number): Promise<string> {
-      let url = await serve(picture());
+      let url = await serve(imageReply());
       for (let hop = 0; hop < hops; hop++) url = await serve(redirect(url, [301, 302, 303, 307, 308][hop]));
       return url;
     }
@@ -145,7 +145,7 @@ describe('media fetcher', () => {
 
     it('may be relative', async () => {
       const url = await serve((socket, head) =>
-        (head.startsWith('GET /a/b.png') ? picture() : redirect('../a/b.png'))(socket, head),
+        (head.startsWith('GET /a/b.png') ? imageReply() : redirect('../a/b.png'))(socket, head),
       );
       expect((await fetchImage(url)).format).to.equal('png');
       expect(network.dialled).to.have.length(2);
@@ -153,7 +153,7 @@ describe('media fetcher', () => {
 
     for (const [name, headers] of [
       ['without a target', {}],
-      ['with two targets', { location: ['https://a.pictures.net/', 'https://b.pictures.net/'] }],
+      ['with two targets', { location: ['https://a.images.net/', 'https://b.images.net/'] }],
       ['to nonsense', { location: 'https://[' }],
     ] as const) {
       it(`${name} are refused`, async () => {
@@ -163,7 +163,7 @@ describe('media fetcher', () => {
     }
 
     it('do not carry cookies', async () => {
-      const target = await serve(picture());
+      const target = await serve(imageReply());
       await fetchImage(await serve(reply({ status: 302, headers: { location: target, 'set-cookie': 'a=b; path=/' } })));
       expect(network.heads).to.have.length(2);
       expect(network.heads.join('')).not.to.match(/cookie|referer|authorization/i);
@@ -171,27 +171,27 @@ describe('media fetcher', () => {
   });
 
   it('tries the next address of a name if one does not answer', async () => {
-    const url = await serve(picture());
+    const url = await serve(imageReply());
     const { host } = new URL(url);
     const closed = network.nextAddress();
     network.names.set(host, [closed, ...(network.names.get(host) as readonly string[])]);
     expect((await fetchImage(url)).format).to.equal('png');
     expect(network.dialled).to.have.length(2);
     const many = Array.from({ length: 20 }, () => network.nextAddress());
-    network.names.set('many.pictures.net', many);
+    network.names.set('many.images.net', many);
     network.forget();
-    await refused('https://many.pictures.net/secret', { code: 'image_unreachable' });
+    await refused('https://many.images.net/secret', { code: 'image_unreachable' });
     expect(network.dialled).to.deep.equal(many.slice(0, 3).map((address) => `${address}:443`));
   });
 
   it('verifies the certificate of a host given as an address', async () => {
-    const address = await network.host('x.pictures.net', picture(), {
+    const address = await network.host('x.images.net', imageReply(), {
       certificate: ['93.184.216.250'],
       address: '93.184.216.250',
     });
     expect((await fetchImage(`https://${address}/x.png`)).format).to.equal('png');
-    const other = await network.host('y.pictures.net', picture(), {
-      certificate: ['y.pictures.net'],
+    const other = await network.host('y.images.net', imageReply(), {
+      certificate: ['y.images.net'],
       address: '93.184.216.251',
     });
     await refused(`https://${other}/secret`, { code: 'image_unreachable' });
@@ -199,7 +199,7 @@ describe('media fetcher', () => {
   });
 
   it('requests trusted origins without checks, and no others', async () => {
-    await network.host('minio', picture(), { certificate: 'none', address: '10.0.0.5', port: 9000 });
+    await network.host('minio', imageReply(), { certificate: 'none', address: '10.0.0.5', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
     expect((await fetchImage('http://minio:9000/x.png', options)).format).to.equal('png');
     expect(network.dialled).to.deep.equal(['10.0.0.5:9000']);
@@ -215,11 +215,11 @@ describe('media fetcher', () => {
     async function () {
       // The machine may be too busy to keep time.
       this.retries(2);
-      network.names.set('inner.pictures.net', ['10.0.0.1']);
-      network.names.set('closed.pictures.net', [network.nextAddress()]);
-      network.names.set('later.pictures.net', () => new Promise((resolve) => setTimeout(resolve, 120, ['10.0.0.1'])));
-      const toInner = await serve(redirect('https://inner.pictures.net/'));
-      const urls = ['inner', 'unknown', 'closed', 'later'].map((name) => `https://${name}.pictures.net/`);
+      network.names.set('inner.images.net', ['10.0.0.1']);
+      network.names.set('closed.images.net', [network.nextAddress()]);
+      network.names.set('later.images.net', () => new Promise((resolve) => setTimeout(resolve, 120, ['10.0.0.1'])));
+      const toInner = await serve(redirect('https://inner.images.net/'));
+      const urls = ['inner', 'unknown', 'closed', 'later'].map((name) => `https://${name}.images.net/`);
       const outcomes = await Promise.all(
         [...urls, toInner, 'https://127.0.0.1/', 'https://intranet/'].map(async (url) => {
           const startedAt = performance.now();
@@ -233,7 +233,7 @@ describe('media fetcher', () => {
   );
 
   it('refuses a malformed URL at once and resolves nothing', async () => {
-    await refused('http://a.pictures.net/secret', { code: 'invalid_field' }, { limits: { stepMs: 60_000 } });
+    await refused('http://a.images.net/secret', { code: 'invalid_field' }, { limits: { stepMs: 60_000 } });
     expect(network.resolved).to.deep.equal([]);
   });
 
@@ -266,7 +266,7 @@ describe('media fetcher', () => {
   });
 
   it('sends an IPv6 host in brackets', async () => {
-    await network.host('', picture(), { certificate: 'none', address: '::1', port: 8080 });
+    await network.host('', imageReply(), { certificate: 'none', address: '::1', port: 8080 });
     const options = { trustedOrigins: readOrigins('http://[::1]:8080') };
     expect((await fetchImage('http://[::1]:8080/x.png', options)).format).to.equal('png');
     expect(network.dialled).to.deep.equal(['::1:8080']);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { isDataUri, readBase64, readDataUri } from '../../lib/media/inline.ts';
 import { createBudget } from './budget.ts';
-import * as files from './pictures.ts';
+import * as files from './sample-images.ts';
 
 const MIB = 1024 * 1024;
 const PNG_64 = files.PNG.toString('base64');

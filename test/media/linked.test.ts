@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createImage, type Image } from '../../lib/media/image.ts';
 import { readLinkedImage } from '../../lib/media/linked.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
-import { PNG } from './pictures.ts';
+import { PNG } from './sample-images.ts';
 
 const OWN = 'https://gateway.example/media/own.png';
 
@@ -16,7 +16,7 @@ describe('a linked image', () => {
 
   const made = (): Image => {
     const sniffed = sniffImage(PNG);
-    if (!sniffed) throw new Error('no picture');
+    if (!sniffed) throw new Error('no image');
     const release = () => {
       released += 1;
     };
@@ -46,8 +46,8 @@ describe('a linked image', () => {
 
   it('is read from the store if the link is ours, and fetched otherwise', async () => {
     expect((await readUrl(OWN)).bytes).to.equal(PNG);
-    expect((await readUrl('https://pictures.net/a.png')).bytes).to.equal(PNG);
-    expect(read).to.deep.equal(['FIELD: stored own', 'FIELD: fetched https://pictures.net/a.png']);
+    expect((await readUrl('https://images.net/a.png')).bytes).to.equal(PNG);
+    expect(read).to.deep.equal(['FIELD: stored own', 'FIELD: fetched https://images.net/a.png']);
     expect(released).to.equal(0);
   });
 

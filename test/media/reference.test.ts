@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { createImage, type Image } from '../../lib/media/image.ts';
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../lib/media/reference.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
-import { PNG } from './pictures.ts';
+import { PNG } from './sample-images.ts';
 
 describe('references', () => {
   const released: string[] = [];
   const imageOf = (name: string): Image => {
     const sniffed = sniffImage(PNG);
-    if (!sniffed) throw new Error('no picture');
+    if (!sniffed) throw new Error('no image');
     return createImage({ bytes: PNG, release: () => void released.push(name) }, sniffed);
   };
   const link = (name: string): RequestImage => ({ type: 'image', field: name, source: `https://x/${name}` });
@@ -28,9 +28,9 @@ describe('references', () => {
       expect(url).to.equal(`https://x/${field}`);
       return imageOf(field);
     };
-    const pictures = [...'abcdef'].map(link);
+    const images = [...'abcdef'].map(link);
     const inline: RequestImage = { type: 'image', field: 'inline', source: imageOf('inline') };
-    const fetched = await fetchReferences([...pictures, inline], fetch, signal);
+    const fetched = await fetchReferences([...images, inline], fetch, signal);
     expect([...fetched.keys()].map(({ field }) => field).sort()).to.deep.equal([...'abcdef']);
     expect(most).to.equal(4);
     expect((await fetchReferences([inline], fetch, signal)).size).to.equal(0);

@@ -7,7 +7,7 @@ import { createFetcher } from '../../lib/media/fetcher.ts';
 import { createDnsResolve, type Resolve, resolveAddresses } from '../../lib/media/resolve.ts';
 import { readUrl, type Target } from '../../lib/media/url.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { PNG } from './pictures.ts';
+import { PNG } from './sample-images.ts';
 
 const A = 1;
 const AAAA = 28;
@@ -42,7 +42,7 @@ function record(type: number, data: readonly number[]): Buffer {
 }
 
 const V6 = [0x26, 0x06, 0x47, 0, ...Array<number>(11).fill(0), 1];
-const TARGET = readUrl('https://pictures.net/x') as Target;
+const TARGET = readUrl('https://images.net/x') as Target;
 const never = new AbortController().signal;
 
 describe('media resolve', () => {
@@ -72,7 +72,7 @@ describe('media resolve', () => {
       ],
       [AAAA]: [V6],
     });
-    expect(await resolve('pictures.net', never)).to.have.members(['8.8.8.8', '8.8.4.4', '2606:4700::1']);
+    expect(await resolve('images.net', never)).to.have.members(['8.8.8.8', '8.8.4.4', '2606:4700::1']);
     expect(questions.map((question) => question.split(' ')[0])).to.have.members(['1', '28']);
   });
 
@@ -105,7 +105,7 @@ describe('media resolve', () => {
     const call = new AbortController();
     setTimeout(() => call.abort(), 20);
     const startedAt = performance.now();
-    await resolve('pictures.net', call.signal).then(
+    await resolve('images.net', call.signal).then(
       () => expect.fail('resolved'),
       () => {},
     );

@@ -7,8 +7,8 @@ import type { ResultRequest } from '../../lib/media/fetcher.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { Network, redirect, reply } from './network.ts';
-import { PNG } from './pictures.ts';
-import { expectSecrecy, picture } from './stage.ts';
+import { PNG } from './sample-images.ts';
+import { expectSecrecy, imageReply } from './stage.ts';
 
 const UPSTREAM = 'http://models.intranet:8000';
 
@@ -87,26 +87,26 @@ describe('media results through a proxy', () => {
   const basic = `Basic ${btoa('operator:pass word')}`;
 
   it("are fetched through a tunnel: the proxy resolves the name, and the host's certificate is verified", async () => {
-    await network.host('cdn.pictures.net', picture(PNG));
-    expect((await fetchResult('https://cdn.pictures.net/a.png')).equals(PNG)).to.equal(true);
-    expect(asked).to.deep.equal(['CONNECT cdn.pictures.net:443']);
+    await network.host('cdn.images.net', imageReply(PNG));
+    expect((await fetchResult('https://cdn.images.net/a.png')).equals(PNG)).to.equal(true);
+    expect(asked).to.deep.equal(['CONNECT cdn.images.net:443']);
     expect(passwords).to.deep.equal([basic]);
     expect(network.resolved).to.deep.equal([]);
     expect(network.heads.join()).not.to.match(/authorization/i);
-    await network.host('other.pictures.net', picture(PNG), { certificate: ['cdn.pictures.net'] });
-    await refused('https://other.pictures.net/a.png', 'network');
+    await network.host('other.images.net', imageReply(PNG), { certificate: ['cdn.images.net'] });
+    await refused('https://other.images.net/a.png', 'network');
     expect(network.heads).to.have.length(1);
   });
 
   it("are fetched from the upstream's origin with the operator's headers, but without them after a redirect", async () => {
-    await network.host('cdn.pictures.net', picture(PNG));
-    await network.host('models.intranet', redirect('https://cdn.pictures.net/b.png'), {
+    await network.host('cdn.images.net', imageReply(PNG));
+    await network.host('models.intranet', redirect('https://cdn.images.net/b.png'), {
       certificate: 'none',
       address: '10.0.0.1',
       port: 8000,
     });
     expect((await fetchResult(`${UPSTREAM}/results/1`)).equals(PNG)).to.equal(true);
-    expect(asked).to.deep.equal([`GET ${UPSTREAM}/results/1`, 'CONNECT cdn.pictures.net:443']);
+    expect(asked).to.deep.equal([`GET ${UPSTREAM}/results/1`, 'CONNECT cdn.images.net:443']);
     expect(passwords).to.deep.equal([basic, basic]);
     const [own = '', other = ''] = network.heads;
     expect(own)
@@ -116,10 +116,10 @@ describe('media results through a proxy', () => {
   });
 
   it("verify the host's certificate even if the environment disables that", async () => {
-    await network.host('named.pictures.net', picture(PNG), { certificate: ['other.net'] });
+    await network.host('named.images.net', imageReply(PNG), { certificate: ['other.net'] });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
-      await refused('https://named.pictures.net/a.png', 'network');
+      await refused('https://named.images.net/a.png', 'network');
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     }
@@ -128,35 +128,35 @@ describe('media results through a proxy', () => {
 
   it('are refused by the text of a URL without contacting the proxy', async () => {
     for (const from of [
-      'http://cdn.pictures.net/a.png',
-      'https://cdn.pictures.net:8443/a.png',
+      'http://cdn.images.net/a.png',
+      'https://cdn.images.net:8443/a.png',
       'https://10.0.0.1/a.png',
       'https://[::1]/a.png',
       'https://2130706433/a.png',
       'https://169.254.169.254/latest/meta-data',
       'https://localhost/a.png',
       'https://models.intranet/a.png',
-      'https://operator@cdn.pictures.net/a.png',
+      'https://operator@cdn.images.net/a.png',
       'http://models.intranet:8001/a.png',
     ]) {
       await refused(from, 'protocol');
     }
     expect(asked).to.deep.equal([]);
-    await network.host('turn.pictures.net', redirect('https://192.168.0.1/a.png'));
-    await refused('https://turn.pictures.net/a.png', 'protocol');
-    expect(asked).to.deep.equal(['CONNECT turn.pictures.net:443']);
+    await network.host('turn.images.net', redirect('https://192.168.0.1/a.png'));
+    await refused('https://turn.images.net/a.png', 'protocol');
+    expect(asked).to.deep.equal(['CONNECT turn.images.net:443']);
   });
 
   it('are a network fault if the proxy refuses or is unreachable', async () => {
     answer = 'refuse';
-    await refused('https://cdn.pictures.net/a.png', 'network');
-    await refused('https://cdn.pictures.net/a.png', 'network', { proxy: 'http://operator:pass@127.0.0.1:9' });
+    await refused('https://cdn.images.net/a.png', 'network');
+    await refused('https://cdn.images.net/a.png', 'network', { proxy: 'http://operator:pass@127.0.0.1:9' });
   });
 
   itTimed('end with the call while the proxy does not respond', async () => {
     answer = 'wait';
     const call = new AbortController();
-    const fetching = fetchResult('https://cdn.pictures.net/a.png', { signal: call.signal }).catch((error) => error);
+    const fetching = fetchResult('https://cdn.images.net/a.png', { signal: call.signal }).catch((error) => error);
     while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const startedAt = performance.now();
     call.abort('gone');
@@ -165,9 +165,9 @@ describe('media results through a proxy', () => {
   });
 
   it("never include clients' images, which do not use the proxy", async () => {
-    await network.host('mine.pictures.net', reply({ headers: { 'content-type': 'image/png' }, body: PNG }));
+    await network.host('mine.images.net', reply({ headers: { 'content-type': 'image/png' }, body: PNG }));
     const { signal } = new AbortController();
-    await network.fetcher().fetchImage('https://mine.pictures.net/a.png', { field: 'f', signal });
-    expect([asked, network.resolved]).to.deep.equal([[], ['mine.pictures.net']]);
+    await network.fetcher().fetchImage('https://mine.images.net/a.png', { field: 'f', signal });
+    expect([asked, network.resolved]).to.deep.equal([[], ['mine.images.net']]);
   });
 });

@@ -5,8 +5,8 @@ import { readOrigins } from '../../lib/media/url.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { type Answer, flood, redirect, reply } from './network.ts';
-import * as files from './pictures.ts';
-import { chunked, createStage, drip, expectSecrecy, MIB, picture, unmeasured } from './stage.ts';
+import * as files from './sample-images.ts';
+import { chunked, createStage, drip, expectSecrecy, imageReply, MIB, unmeasured } from './stage.ts';
 
 const UPSTREAM = 'http://models.intranet:8000';
 const headers = { Authorization: 'Bearer secret', 'Accept-Encoding': 'gzip', Host: 'evil.org' };
@@ -52,7 +52,7 @@ describe('media results', () => {
 
   it('are fetched from public hosts, with their type and unchanged bytes', async () => {
     for (const [answer, length] of [
-      [picture(film), film.length],
+      [imageReply(film), film.length],
       [chunked(film), undefined],
       [unmeasured(film), undefined],
     ] as const) {
@@ -68,12 +68,12 @@ describe('media results', () => {
       });
       expect(kept).to.deep.equal({ same: true });
     }
-    const small = await fetchResult(await serve(picture(files.GIF)), { kind: 'image' }, whole);
+    const small = await fetchResult(await serve(imageReply(files.GIF)), { kind: 'image' }, whole);
     expect(small).to.deep.equal(files.GIF);
   });
 
   it('may be exactly as large as the limit, with and without a length', async () => {
-    for (const answer of [picture(film), chunked(film)]) {
+    for (const answer of [imageReply(film), chunked(film)]) {
       const kept = await fetchResult<Buffer>(await serve(answer), { bytesMax: film.length }, whole);
       expect(kept.equals(film)).to.equal(true);
       await refused(await serve(answer), 'protocol', { bytesMax: film.length - 1 });
@@ -81,12 +81,12 @@ describe('media results', () => {
   });
 
   it('are fetched from URLs with long signatures', async () => {
-    const url = `${await serve(picture(files.MP4))}&x=${'y'.repeat(8000)}`;
+    const url = `${await serve(imageReply(files.MP4))}&x=${'y'.repeat(8000)}`;
     expect(await fetchResult(url, {}, whole)).to.deep.equal(files.MP4);
   });
 
   it('reach a slow reader in full, although the server closes at once', async () => {
-    const kept = await fetchResult(await serve(picture(film)), {}, async ({ chunks }) => {
+    const kept = await fetchResult(await serve(imageReply(film)), {}, async ({ chunks }) => {
       let read = 0;
       for await (const chunk of chunks) {
         read += chunk.length;
@@ -98,7 +98,7 @@ describe('media results', () => {
   });
 
   it("are fetched from the upstream's origin, and only there with the operator's headers", async () => {
-    expect(await fetchResult(await upstream(picture(files.MP4)), {}, whole)).to.deep.equal(files.MP4);
+    expect(await fetchResult(await upstream(imageReply(files.MP4)), {}, whole)).to.deep.equal(files.MP4);
     expect(network.dialled).to.have.length(1);
     expect(network.heads.join()).to.match(/^GET \/results\/1 .*\r\nauthorization: Bearer secret\r\n/s);
     expect(network.heads.join())
@@ -106,15 +106,15 @@ describe('media results', () => {
       .and.not.to.match(/gzip|evil/i);
 
     network.forget();
-    await fetchResult(await serve(picture(files.MP4)), {}, whole);
+    await fetchResult(await serve(imageReply(files.MP4)), {}, whole);
     expect(network.heads.join()).not.to.match(/authorization|Bearer/i);
   });
 
   it("lose the operator's headers on a redirect, even to the same origin", async () => {
-    const elsewhere = await serve(picture(files.MP4));
+    const elsewhere = await serve(imageReply(files.MP4));
     await fetchResult(await upstream(redirect(elsewhere)), {}, whole);
     const home = await upstream((socket, head) =>
-      (head.startsWith('GET /two') ? picture(files.MP4) : redirect('/two'))(socket, head),
+      (head.startsWith('GET /two') ? imageReply(files.MP4) : redirect('/two'))(socket, head),
     );
     await fetchResult(home, {}, whole);
     await fetchResult(await serve(redirect(`${UPSTREAM}/two`)), {}, whole);
@@ -123,7 +123,7 @@ describe('media results', () => {
   });
 
   it('are fetched from trusted origins', async () => {
-    await network.host('minio', picture(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
+    await network.host('minio', imageReply(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
     expect(await fetchResult('http://minio:9000/secret', { options }, whole)).to.deep.equal(files.MP4);
     expect(network.heads.join()).not.to.contain('Bearer');
@@ -131,11 +131,11 @@ describe('media results', () => {
   });
 
   it('are refused from any other origin', async () => {
-    network.names.set('inner.pictures.net', ['10.0.0.9']);
+    network.names.set('inner.images.net', ['10.0.0.9']);
     const urls = [
-      'https://inner.pictures.net/secret',
+      'https://inner.images.net/secret',
       'https://10.0.0.9/',
-      'http://pictures.net/',
+      'http://images.net/',
       `${UPSTREAM}1/`,
       'file:///x',
     ];
@@ -162,10 +162,10 @@ describe('media results', () => {
     ['a server that asks for later', 'overloaded', reply({ status: 425 })],
     ['a server that broke', 'server', reply({ status: 500 })],
     ['a part', 'protocol', reply({ status: 206, body: files.MP4 })],
-    ['gzip', 'protocol', picture(files.MP4, { 'content-encoding': 'gzip' })],
-    ['a page', 'protocol', picture(files.HTML)],
-    ['a picture where a film is due', 'protocol', picture(files.PNG)],
-    ['nothing', 'protocol', picture(Buffer.alloc(0))],
+    ['gzip', 'protocol', imageReply(files.MP4, { 'content-encoding': 'gzip' })],
+    ['a page', 'protocol', imageReply(files.HTML)],
+    ['an image where a film is due', 'protocol', imageReply(files.PNG)],
+    ['nothing', 'protocol', imageReply(Buffer.alloc(0))],
     ['too much, by its length', 'protocol', reply({ headers: { 'content-length': 4 * MIB + 1 }, end: false })],
     ['too much, by what comes', 'protocol', unmeasured(Buffer.concat([film, film]))],
     [
@@ -190,8 +190,8 @@ describe('media results', () => {
     'a 400': reply({ status: 400 }),
     'an empty 202': reply({ status: 202 }),
     'a server that fails': reply({ status: 500 }),
-    'a page': picture(files.HTML),
-    'an empty file': picture(Buffer.alloc(0)),
+    'a page': imageReply(files.HTML),
+    'an empty file': imageReply(Buffer.alloc(0)),
     'a body that breaks off': reply({ headers: { 'content-length': 99_999 }, body: film.subarray(0, 5_000) }),
     'a connection that ends at once': (socket) => void socket.destroy(),
   };
@@ -200,7 +200,7 @@ describe('media results', () => {
       let requests = 0;
       const url = await serve((socket, head) => {
         requests += 1;
-        return (requests < 3 ? late : picture(files.MP4))(socket, head);
+        return (requests < 3 ? late : imageReply(files.MP4))(socket, head);
       });
       expect(await fetchResult(url, { patienceMs: 20_000 }, whole)).to.deep.equal(files.MP4);
       expect(requests).to.equal(3);
@@ -211,7 +211,7 @@ describe('media results', () => {
     for (const [answer, patienceMs, tries, kind] of [
       [reply({ status: 404 }), 1000, 3, 'protocol'],
       [reply({ status: 404 }), undefined, 1, 'protocol'],
-      [picture(files.MP4, { 'content-encoding': 'gzip' }), 20_000, 1, 'protocol'],
+      [imageReply(files.MP4, { 'content-encoding': 'gzip' }), 20_000, 1, 'protocol'],
       [reply({ headers: { 'content-length': 4 * MIB + 1 }, end: false }), 20_000, 1, 'protocol'],
     ] as const) {
       let requests = 0;
@@ -236,7 +236,7 @@ describe('media results', () => {
     expect([thrown, requests]).to.deep.equal(['gone', 1]);
     const full = new Error('disk full');
     const keep = () => Promise.reject(full);
-    const film = await serve(picture(files.MP4));
+    const film = await serve(imageReply(files.MP4));
     expect(await fetchResult(film, { patienceMs: 20_000 }, keep).catch((error) => error)).to.equal(full);
   });
 
@@ -245,9 +245,9 @@ describe('media results', () => {
   });
 
   it('fail on unreachable hosts', async () => {
-    await refused('https://unknown.pictures.net/', 'network');
-    network.names.set('closed.pictures.net', [network.nextAddress()]);
-    await refused('https://closed.pictures.net/', 'network');
+    await refused('https://unknown.images.net/', 'network');
+    network.names.set('closed.images.net', [network.nextAddress()]);
+    await refused('https://closed.images.net/', 'network');
   });
 
   it('wait for a slow reader and buffer little meanwhile', async () => {

@@ -10,8 +10,8 @@ import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-
 import { rejection } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { createBudget } from './budget.ts';
-import * as files from './pictures.ts';
-import { chunked, createStage, MIB, picture } from './stage.ts';
+import * as files from './sample-images.ts';
+import { chunked, createStage, imageReply, MIB } from './stage.ts';
 
 const PUBLIC_URL = 'https://gateway.example/base';
 const TTL_MS = 3_600_000;
@@ -72,12 +72,12 @@ describe('results', () => {
 
     it('from links as they arrive, also from an upstream origin that is not public', async () => {
       const film = Buffer.concat([files.MP4, Buffer.alloc(3 * MIB, 7)]);
-      for (const answer of [picture(film), chunked(film)]) {
+      for (const answer of [imageReply(film), chunked(film)]) {
         const stored = await results.keep({ url: await serve(answer) }, request({ kind: 'video' }));
         expect(stored).to.include({ kind: 'video', mediaType: 'video/mp4', bytes: film.length });
         expect((await bytesOf(opened.real, stored.id)).equals(film)).to.equal(true);
       }
-      await network.host('models.intranet', picture(files.PNG), {
+      await network.host('models.intranet', imageReply(files.PNG), {
         certificate: 'none',
         address: '10.9.0.1',
         port: 8000,
@@ -147,7 +147,7 @@ describe('results', () => {
         expect(await refused({ bytes }, { kind }))
           .to.satisfy(isUpstreamFault)
           .and.to.have.property('kind', 'protocol');
-        const url = await serve(picture(bytes));
+        const url = await serve(imageReply(bytes));
         expect(await refused({ url }, { kind }))
           .to.satisfy(isUpstreamFault)
           .and.to.have.property('kind', 'protocol');
@@ -185,7 +185,7 @@ describe('results', () => {
     });
 
     it('if the store does not accept them: with a 503', async () => {
-      for (const source of [{ bytes: files.PNG }, { url: await serve(picture(files.PNG)) }]) {
+      for (const source of [{ bytes: files.PNG }, { url: await serve(imageReply(files.PNG)) }]) {
         opened.next('media.write', refuse);
         const error = await refused(source);
         expect(error).to.satisfy(isFault).and.to.have.nested.property('data.code', 'result_not_kept');

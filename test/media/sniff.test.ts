@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type ImageFormat, readImageSize, sniff, sniffImage } from '../../lib/media/sniff.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import * as files from './pictures.ts';
+import * as files from './sample-images.ts';
 
-const PICTURES: readonly (readonly [string, Buffer, ImageFormat, string, number, number])[] = [
+const IMAGES: readonly (readonly [string, Buffer, ImageFormat, string, number, number])[] = [
   ['PNG', files.PNG, 'png', 'png', 2, 3],
   ['JPEG', files.JPEG, 'jpeg', 'jpg', 5, 7],
   ['GIF', files.GIF, 'gif', 'gif', 5, 7],
@@ -15,7 +15,7 @@ const PICTURES: readonly (readonly [string, Buffer, ImageFormat, string, number,
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const boxed = (brand: string) => latin1(`\0\0\0\x18ftyp${brand}\0\0\0\0isom`);
 
-/** None of them is a picture, whatever lies inside. */
+/** None of them is an image, whatever lies inside. */
 const NEITHER: readonly (readonly [string, Buffer])[] = [
   ['nothing', Buffer.alloc(0)],
   ['one byte', latin1('\x89')],
@@ -37,7 +37,7 @@ const NEITHER: readonly (readonly [string, Buffer])[] = [
   ['an icon', latin1('\0\0\x01\0\x01\0')],
   ['JPEG 2000', latin1('\0\0\0\x0cjP  \r\n\x87\n')],
   ...['avif', 'avio', 'avis', 'heic', 'heim', 'heis', 'heix', 'hevc', 'hevm', 'hevs', 'hevx', 'mif1', 'mif2'].map(
-    (brand) => [`a still picture in a box: ${brand}`, boxed(brand)] as const,
+    (brand) => [`a still image in a box: ${brand}`, boxed(brand)] as const,
   ),
   ...['miaf', 'msf1', 'M4A ', 'M4B ', 'crx '].map((brand) => [`no film in a box: ${brand}`, boxed(brand)] as const),
   ['a box that is cut', latin1('\0\0\0\x18ftypis')],
@@ -46,7 +46,7 @@ const NEITHER: readonly (readonly [string, Buffer])[] = [
 ];
 
 describe('media sniff', () => {
-  for (const [name, bytes, format, extension, width, height] of PICTURES) {
+  for (const [name, bytes, format, extension, width, height] of IMAGES) {
     it(`detects ${name} and its size`, () => {
       const expected = { kind: 'image', format, mediaType: `image/${format}`, extension };
       expect(sniff(bytes)).to.deep.equal(expected);

@@ -6,7 +6,7 @@ import { type FailureReason, FetchFailure } from '../../lib/media/failure.ts';
 import type { FetcherOptions } from '../../lib/media/fetcher.ts';
 import type { ByteBudget, Image } from '../../lib/media/image.ts';
 import { type Answer, type HostOptions, Network, reply } from './network.ts';
-import { PNG } from './pictures.ts';
+import { PNG } from './sample-images.ts';
 
 export const MIB = 1024 * 1024;
 
@@ -36,7 +36,7 @@ export function createStage() {
   /** A URL on a new host that answers so. */
   async function serve(answer: Answer, options: HostOptions = {}): Promise<string> {
     named += 1;
-    const name = `host-${named}.pictures.net`;
+    const name = `host-${named}.images.net`;
     await network.host(name, answer, options);
     return `https://${name}/secret-path.png?secret=1`;
   }
@@ -67,10 +67,10 @@ export function expectSecrecy(error: Error): void {
     expect(cause.cause).to.equal(undefined);
     shown.push(cause.message, cause.stack);
   }
-  expect(shown.join('\n')).not.to.match(/secret|pictures\.net|93\.184|127\.0\.0\.1|10\.0\.0|intranet|minio/);
+  expect(shown.join('\n')).not.to.match(/secret|images\.net|93\.184|127\.0\.0\.1|10\.0\.0|intranet|minio/);
 }
 
-export const picture = (body: Buffer = PNG, headers = {}) => reply({ body, headers });
+export const imageReply = (body: Buffer = PNG, headers = {}) => reply({ body, headers });
 
 /** One byte now and then, for ever. */
 export const drip: Answer = (socket) => {

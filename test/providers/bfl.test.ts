@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/bfl/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
@@ -63,8 +63,8 @@ describe('bfl', () => {
     });
   }
 
-  it('sends up to four pictures, each in a field of its own, and the further fields of the route', async () => {
-    const images = (['png', 'jpeg', 'gif', 'webp'] as const).map(samplePicture);
+  it('sends up to four images, each in a field of its own, and the further fields of the route', async () => {
+    const images = (['png', 'jpeg', 'gif', 'webp'] as const).map(createSampleImage);
     const { body } = await run({ images, options: { input: { output_format: 'png' } } });
     const base64 = images.map(({ bytes }) => Buffer.from(bytes).toString('base64'));
     expect(body).to.deep.equal({

@@ -1,7 +1,7 @@
 // What `dashscope` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/dashscope/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { output: { task_id: 't1', task_status: 'PENDING' } };
 
@@ -20,11 +20,11 @@ describe('provider dashscope', () => {
     });
   });
 
-  it('asks for a video from a picture by its resolution', async () => {
-    const { body } = await studio.start({ image: PICTURE }, ACCEPTED);
+  it('asks for a video from an image by its resolution', async () => {
+    const { body } = await studio.start({ image: IMAGE }, ACCEPTED);
     expect(body).to.deep.equal({
       model: 'film-1',
-      input: { prompt: 'A red square turns', img_url: `data:image/png;base64,${PICTURE_BASE64}` },
+      input: { prompt: 'A red square turns', img_url: `data:image/png;base64,${IMAGE_BASE64}` },
       parameters: { duration: 5, resolution: '720P' },
     });
   });

@@ -76,14 +76,14 @@ describe('fal: how a request ends', () => {
     }
   });
 
-  it('brings pictures inline, also large ones', async () => {
+  it('brings images inline, also large ones', async () => {
     const bytes = Buffer.alloc(6_000_000, 7);
     const url = `data:image/png;base64,${bytes.toString('base64')}`;
-    const [picture] = (await run({ status: 'COMPLETED' }, { images: [{ url }] })) as readonly { bytes: Buffer }[];
-    expect(picture?.bytes.equals(bytes)).to.equal(true);
+    const [image] = (await run({ status: 'COMPLETED' }, { images: [{ url }] })) as readonly { bytes: Buffer }[];
+    expect(image?.bytes.equals(bytes)).to.equal(true);
   });
 
-  it('brings no picture that was blackened, the others, and none where there is none', async () => {
+  it('brings no image that was blackened, the others, and none where there is none', async () => {
     const images = [{ url: `${URL}?1` }, { url: `${URL}?2` }];
     const done = { status: 'COMPLETED' };
     expect(await run(done, { images, has_nsfw_concepts: [true, false] })).to.deep.equal([{ url: `${URL}?2` }]);
@@ -91,10 +91,10 @@ describe('fal: how a request ends', () => {
     expect(await run(done, { images: [], has_nsfw_concepts: [] })).to.deep.equal([]);
   });
 
-  it('has failed with a result that has no pictures, by what it says', async () => {
+  it('has failed with a result that has no images, by what it says', async () => {
     const done = { status: 'COMPLETED' };
     const answers = Array.from({ length: 6 }, () => ({ detail: [{ msg: 'x', type: 'file_too_large' }] }));
-    expect(await run(done, ...answers)).to.equal('request/picture');
+    expect(await run(done, ...answers)).to.equal('request/image');
   });
 });
 

@@ -1,7 +1,7 @@
 // What `fal` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/fal/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { request_id: '42' };
 
@@ -24,18 +24,18 @@ describe('provider fal, videos', () => {
     ]);
   });
 
-  it('asks elsewhere for a video from a picture, in the template and the words of the route', async () => {
+  it('asks elsewhere for a video from an image, in the template and the words of the route', async () => {
     const options = {
       editModel: 'owner/app/image',
       input: { text: '{prompt}', length: '{seconds}', first: '{image}', shape: '{aspect}', size: '{resolution}' },
       resolutions: { '720p': { quality: 'hd' } },
     };
-    const { body } = await studio.start({ image: PICTURE, options }, ACCEPTED);
+    const { body } = await studio.start({ image: IMAGE, options }, ACCEPTED);
     expect(studio.sent[0]?.path).to.equal('/owner/app/image');
     expect(body).to.deep.equal({
       text: 'A red square turns',
       length: 5,
-      first: `data:image/png;base64,${PICTURE_BASE64}`,
+      first: `data:image/png;base64,${IMAGE_BASE64}`,
       quality: 'hd',
     });
   });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/fal/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://queue.example';
 const CALL: ImageCall = { model: 'fal-ai/flux/schnell', prompt: 'A {cat}', images: [], options: {} };
-const PNG = `data:image/png;base64,${Buffer.from(samplePicture('png').bytes).toString('base64')}`;
-const JPEG = `data:image/jpeg;base64,${Buffer.from(samplePicture('jpeg').bytes).toString('base64')}`;
+const PNG = `data:image/png;base64,${Buffer.from(createSampleImage('png').bytes).toString('base64')}`;
+const JPEG = `data:image/jpeg;base64,${Buffer.from(createSampleImage('jpeg').bytes).toString('base64')}`;
 
 describe('fal', () => {
   const vendor = useVendor(plugin, ORIGIN, { baseUrl: ORIGIN, apiKey: 'k1' });
@@ -45,7 +45,7 @@ describe('fal', () => {
 
   it('submits edits to a path of their own where there is one', async () => {
     const options = { editModel: 'fal-ai/flux/edit' };
-    const edit = await askedBy({ options, images: [samplePicture('png')] });
+    const edit = await askedBy({ options, images: [createSampleImage('png')] });
     expect(edit.asked[0]).to.equal('POST /fal-ai/flux/edit Key k1');
     expect((await askedBy({ options })).asked[0]).to.equal('POST /fal-ai/flux/schnell Key k1');
   });
@@ -59,8 +59,8 @@ describe('fal', () => {
   for (const [name, call, template, input] of [
     ['what the call has, by default', {}, undefined, { prompt: 'A {cat}' }],
     [
-      'sizes and pictures, by default',
-      { size: wide, images: [samplePicture('png'), samplePicture('jpeg')] },
+      'sizes and images, by default',
+      { size: wide, images: [createSampleImage('png'), createSampleImage('jpeg')] },
       undefined,
       { prompt: 'A {cat}', image_size: wide, image_urls: [PNG, JPEG] },
     ],
@@ -69,7 +69,7 @@ describe('fal', () => {
     ['a size as a shape', { size: wide, aspect: '1:1' }, { s: '{shape}' }, { s: 'landscape_16_9' }],
     ['an aspect as a shape', { aspect: '4:3' }, { s: '{shape}' }, { s: '4:3' }],
     ['a size as text', { size: { width: 8, height: 4 } }, { size: '{size}' }, { size: '8x4' }],
-    ['the first picture', { images: [samplePicture('jpeg')] }, { image_url: '{image}' }, { image_url: JPEG }],
+    ['the first frame', { images: [createSampleImage('jpeg')] }, { image_url: '{image}' }, { image_url: JPEG }],
     [
       'only what the call has',
       {},
@@ -91,8 +91,8 @@ describe('fal', () => {
     });
   }
 
-  it('submits a picture from the middle of a buffer', async () => {
-    const { bytes } = samplePicture('png');
+  it('submits an image from the middle of a buffer', async () => {
+    const { bytes } = createSampleImage('png');
     const view = Uint8Array.from([9, ...bytes, 9]).subarray(1, 1 + bytes.length);
     const { input } = await askedBy({ images: [{ mediaType: 'image/png', bytes: view }] });
     expect(input).to.have.deep.property('image_urls', [PNG]);

@@ -139,7 +139,7 @@ const REFUSALS: readonly (readonly [plugin: Plugin, status: number, told: (said:
     422,
     (type) => ({ detail: [{ loc: ['body'], msg: message, type }] }),
     {
-      'request/picture': [
+      'request/image': [
         'image_load_error',
         'file_download_error',
         'file_too_large',

@@ -73,11 +73,11 @@ describe('gemini: form of the answer and thinking', () => {
     return vendor.open().image?.(asked, new AbortController().signal);
   };
 
-  it('takes a picture of 24 MiB', async () => {
+  it('takes an image of 24 MiB', async () => {
     const bytes = Buffer.alloc(24 * 1024 * 1024, 7);
     const result = await draw({}, bytes.toString('base64'));
-    const [picture] = (result?.images ?? []) as readonly { readonly bytes: Buffer }[];
-    expect(picture?.bytes.equals(bytes)).to.equal(true);
+    const [image] = (result?.images ?? []) as readonly { readonly bytes: Buffer }[];
+    expect(image?.bytes.equals(bytes)).to.equal(true);
   });
 
   for (const aspect of ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']) {

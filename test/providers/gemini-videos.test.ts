@@ -1,7 +1,7 @@
 // What `gemini` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/gemini/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const NAME = 'models/film-1/operations/42';
 
@@ -20,13 +20,11 @@ describe('provider gemini, videos', () => {
     expect(studio.sent[1]?.path).to.equal(`/v1beta/${NAME}`);
   });
 
-  it('asks for a video from a picture, in the words of the route', async () => {
+  it('asks for a video from an image, in the words of the route', async () => {
     const options = { resolutions: { '1080p': 'full' } };
-    const { body } = await studio.start({ image: PICTURE, resolution: '1080p', options }, { name: NAME });
+    const { body } = await studio.start({ image: IMAGE, resolution: '1080p', options }, { name: NAME });
     expect(body).to.deep.equal({
-      instances: [
-        { prompt: 'A red square turns', image: { bytesBase64Encoded: PICTURE_BASE64, mimeType: 'image/png' } },
-      ],
+      instances: [{ prompt: 'A red square turns', image: { bytesBase64Encoded: IMAGE_BASE64, mimeType: 'image/png' } }],
       parameters: { aspectRatio: '16:9', durationSeconds: 5, resolution: 'full' },
     });
   });

@@ -50,7 +50,7 @@ describe('gemini', () => {
     expect((await ask({ options: { baseUrl: `${ORIGIN}/v2` } })).path).to.match(/^\/v2\/models\//);
   });
 
-  it('asks for a picture and nothing else', async () => {
+  it('asks for an image and nothing else', async () => {
     const { path, headers, body } = await draw();
     expect(path).to.equal('/v1beta/models/draw-x:generateContent');
     expect(headers['x-goog-api-key']).to.equal(KEY);

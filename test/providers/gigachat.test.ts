@@ -9,7 +9,7 @@ import plugin from '../../providers/gigachat/index.ts';
 const KEY = 'a2V5OnNlY3JldA==';
 const ANSWER = 'data: {"choices":[{"delta":{"content":"Да"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-const PICTURE = { type: 'image', mediaType: 'image/png', bytes: PNG } as const;
+const IMAGE = { type: 'image', mediaType: 'image/png', bytes: PNG } as const;
 
 const CALL: TextCall = {
   model: 'GigaChat-2',
@@ -86,7 +86,7 @@ describe('gigachat', () => {
       .join('');
   }
 
-  const withPictures = (...content: TextCall['messages'][number]['content']): Partial<TextCall> => ({
+  const withImages = (...content: TextCall['messages'][number]['content']): Partial<TextCall> => ({
     messages: [{ role: 'user', content }],
   });
   const paths = () => sent.map(({ path }) => path);
@@ -165,9 +165,9 @@ describe('gigachat', () => {
     });
   });
 
-  it('keeps a call with pictures to one account, and deletes them after it', async () => {
+  it('keeps a call with images to one account, and deletes them after it', async () => {
     const provider = make({ apiKey: ['key-one', 'key-two'] });
-    await ask(provider, withPictures({ type: 'text', text: 'What?' }, PICTURE, PICTURE));
+    await ask(provider, withImages({ type: 'text', text: 'What?' }, IMAGE, IMAGE));
     await arrived(6);
     expect(paths().slice(0, 4)).to.deep.equal(['/oauth', '/api/files', '/api/files', '/api/chat/completions']);
     expect(paths().slice(4).sort()).to.deep.equal(['/api/files/f%2F2/delete', '/api/files/f%2F3/delete']);
@@ -182,20 +182,20 @@ describe('gigachat', () => {
   it('deletes what was uploaded when the call fails, and logs what it cannot delete', async () => {
     statuses.remove = 500;
     const provider = make();
-    const leaving = provider.text?.({ ...CALL, ...withPictures(PICTURE) }, new AbortController().signal);
+    const leaving = provider.text?.({ ...CALL, ...withImages(IMAGE) }, new AbortController().signal);
     for await (const _ of leaving ?? []) break;
     await arrived(4);
     expect(paths().at(-1)).to.equal('/api/files/f%2F2/delete');
     for (let turns = 0; warnings.length === 0 && turns < 10_000; turns++) await new Promise(setImmediate);
     // Nothing that may quote a prompt.
     const said = { kind: 'server', status: 500, upstream: 'main' };
-    expect(warnings).to.deep.equal([['a picture was not deleted', said]]);
+    expect(warnings).to.deep.equal([['an image was not deleted', said]]);
   });
 
   it('deletes with the account that has the files, also when others have had their turn', async () => {
     statuses.remove = 500;
     const provider = make({ apiKey: ['key-one', 'key-two', 'key-three'] });
-    for (let turn = 0; turn < 2; turn += 1) await ask(provider, withPictures(PICTURE));
+    for (let turn = 0; turn < 2; turn += 1) await ask(provider, withImages(IMAGE));
     await arrived(8);
     for (const account of ['token-1', 'token-2']) {
       const own = sent.filter(({ headers }) => headers.authorization === `Bearer ${account}`).map(({ path }) => path);
@@ -207,11 +207,11 @@ describe('gigachat', () => {
     }
   });
 
-  it('numbers the pictures of a message, of which the last is with its text', async () => {
-    const { mediaType, bytes } = PICTURE;
+  it('numbers the images of a message, of which the last is with its text', async () => {
+    const { mediaType, bytes } = IMAGE;
     await ask(
       make(),
-      withPictures(PICTURE, { type: 'image', mediaType: 'image/jpeg', bytes }, { type: 'image', mediaType, bytes }),
+      withImages(IMAGE, { type: 'image', mediaType: 'image/jpeg', bytes }, { type: 'image', mediaType, bytes }),
     );
     const asked = sent.find(({ path }) => path === '/api/chat/completions');
     expect((JSON.parse(asked?.body ?? '') as { messages: unknown }).messages).to.deep.equal([
@@ -221,17 +221,17 @@ describe('gigachat', () => {
     ]);
     const uploads = sent.filter(({ path }) => path === '/api/files').map(({ body }) => body);
     expect(uploads.map((body) => /filename="([^"]+)"/.exec(body)?.[1])).to.deep.equal([
-      'picture.png',
-      'picture.jpeg',
-      'picture.png',
+      'image.png',
+      'image.jpeg',
+      'image.png',
     ]);
     for (const body of uploads) expect(body).to.include('name="purpose"\r\n\r\ngeneral\r\n');
   });
 
-  it('refuses a picture that the vendor does not take before anything is sent', async () => {
-    const webp = { ...PICTURE, mediaType: 'image/webp' } as const;
-    const error: unknown = await ask(make(), withPictures(webp)).catch((thrown: unknown) => thrown);
-    expect(error).to.include({ kind: 'request', about: 'picture' });
+  it('refuses an image that the vendor does not take before anything is sent', async () => {
+    const webp = { ...IMAGE, mediaType: 'image/webp' } as const;
+    const error: unknown = await ask(make(), withImages(webp)).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ kind: 'request', about: 'image' });
     expect(sent).to.deep.equal([]);
   });
 
@@ -250,7 +250,7 @@ describe('gigachat', () => {
 
   it('asks nothing when an upload fails', async () => {
     statuses.upload = 500;
-    const error: unknown = await ask(make(), withPictures(PICTURE)).catch((thrown: unknown) => thrown);
+    const error: unknown = await ask(make(), withImages(IMAGE)).catch((thrown: unknown) => thrown);
     expect(error).to.include({ kind: 'server' });
     expect(paths()).to.deep.equal(['/oauth', '/api/files']);
   });

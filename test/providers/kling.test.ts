@@ -5,7 +5,7 @@ import { OperatorError } from '../../lib/base/operator-error.ts';
 import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/kling/index.ts';
 import { createAuth } from '../../providers/kling/token.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const KEY = 'ak-1:sk-2';
 const ACCEPTED = { code: 0, data: { task_id: '42', task_status: 'submitted' } };
@@ -26,13 +26,13 @@ describe('provider kling', () => {
     });
   });
 
-  it('asks for a video from a picture elsewhere, without an aspect, and looks there', async () => {
-    const { ref, body } = await studio.start({ image: PICTURE, resolution: '1080p' }, ACCEPTED);
+  it('asks for a video from an image elsewhere, without an aspect, and looks there', async () => {
+    const { ref, body } = await studio.start({ image: IMAGE, resolution: '1080p' }, ACCEPTED);
     expect(body).to.deep.equal({
       model_name: 'film-1',
       prompt: 'A red square turns',
       duration: '5',
-      image: PICTURE_BASE64,
+      image: IMAGE_BASE64,
       mode: 'pro',
     });
     await studio.look(ref, ACCEPTED);

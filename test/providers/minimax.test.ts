@@ -1,10 +1,10 @@
 // What `minimax` asks for in both versions of the API; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/minimax/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { task_id: '42', base_resp: { status_code: 0, status_msg: 'success' } };
-const PICTURE_URL = `data:image/png;base64,${PICTURE_BASE64}`;
+const PICTURE_URL = `data:image/png;base64,${IMAGE_BASE64}`;
 
 describe('provider minimax', () => {
   const studio = useStudio(plugin, '/v1', ['sk-1', 'sk-2']);
@@ -19,8 +19,8 @@ describe('provider minimax', () => {
     expect(body).to.deep.equal({ model: 'film-1', prompt: 'A red square turns', duration: 5, resolution: '768P' });
   });
 
-  it('asks version 1 for a video from a picture, and for no resolution where the model has none', async () => {
-    const { body } = await studio.start({ image: PICTURE, resolution: null }, ACCEPTED);
+  it('asks version 1 for a video from an image, and for no resolution where the model has none', async () => {
+    const { body } = await studio.start({ image: IMAGE, resolution: null }, ACCEPTED);
     expect(body).to.deep.equal({
       model: 'film-1',
       prompt: 'A red square turns',
@@ -61,9 +61,9 @@ describe('provider minimax', () => {
     });
   });
 
-  it('asks version 2 for a video from a picture by the route, and looks there', async () => {
+  it('asks version 2 for a video from an image by the route, and looks there', async () => {
     const options = { ...second(), resolutions: { '720p': '2K' } };
-    const { ref, body } = await studio.start({ image: PICTURE, options }, { task_id: '42' });
+    const { ref, body } = await studio.start({ image: IMAGE, options }, { task_id: '42' });
     expect(body).to.deep.equal({
       model: 'film-1',
       content: [

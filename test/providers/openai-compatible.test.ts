@@ -40,15 +40,15 @@ describe('openai-compatible', () => {
       expect(sent.headers['content-type']).to.equal('application/json');
     });
 
-    it('sends pictures, alone and beside text, in their order', async () => {
+    it('sends images, alone and beside text, in their order', async () => {
       // A view into a larger buffer: only its own bytes go.
       const bytes = Uint8Array.of(1, 0, 255, 128, 2).subarray(1, 4);
-      const picture = { type: 'image', mediaType: 'image/png', bytes } as const;
+      const image = { type: 'image', mediaType: 'image/png', bytes } as const;
       const text = { type: 'text', text: 'What is it?' } as const;
       const { sent } = await open()({
         messages: [
-          { role: 'user', content: [picture] },
-          { role: 'user', content: [text, picture] },
+          { role: 'user', content: [image] },
+          { role: 'user', content: [text, image] },
         ],
       });
       const block = { type: 'image_url', image_url: { url: 'data:image/png;base64,AP+A' } };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/openai-images/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 
-const ORIGIN = 'https://pictures.example';
+const ORIGIN = 'https://images.example';
 const CALL: ImageCall = { model: 'flux', prompt: 'A cat', images: [], options: {} };
 const WIDE = { width: 1792, height: 1024 };
 
@@ -67,9 +67,9 @@ describe('openai-images', () => {
     expect(other.body).to.include({ quality: 'low' }).and.not.have.property('response_format');
   });
 
-  it('edits one picture as `image`, and several as `image[]`', async () => {
+  it('edits one image as `image`, and several as `image[]`', async () => {
     const one = await sentBy({
-      images: [samplePicture('webp')],
+      images: [createSampleImage('webp')],
       size: WIDE,
       options: { input: { output_compression: 80 } },
     });
@@ -77,15 +77,15 @@ describe('openai-images', () => {
     expect(one.type).to.match(/^multipart\/form-data; boundary=/);
     expect(one.body).to.deep.equal({ model: 'flux', prompt: 'A cat', size: '1792x1024', output_compression: '80' });
     expect(one.files).to.deep.equal([['image', 'image-1.webp', 'image/webp']]);
-    const two = await sentBy({ images: [samplePicture('jpeg'), samplePicture('png')] });
+    const two = await sentBy({ images: [createSampleImage('jpeg'), createSampleImage('png')] });
     expect(two.files).to.deep.equal([
       ['image[]', 'image-1.jpg', 'image/jpeg'],
       ['image[]', 'image-2.png', 'image/png'],
     ]);
   });
 
-  it('edits in JSON where the route says so, with the bytes of the picture alone', async () => {
-    const { bytes } = samplePicture('png');
+  it('edits in JSON where the route says so, with the bytes of the image alone', async () => {
+    const { bytes } = createSampleImage('png');
     const padded = Uint8Array.from([1, 2, 3, ...bytes, 4, 5]).subarray(3, 3 + bytes.length);
     const { type, body } = await sentBy({
       images: [{ mediaType: 'image/png', bytes: padded }],
@@ -97,7 +97,7 @@ describe('openai-images', () => {
   });
 
   describe('makes of an answer', () => {
-    const bytes = Buffer.from('a picture');
+    const bytes = Buffer.from('an image');
     const inline = bytes.toString('base64');
     const dataUrl = `data:image/png;base64,${inline}`;
     const url = 'https://cdn.example/1.png';
@@ -136,10 +136,10 @@ describe('openai-images', () => {
       });
     }
 
-    it('a picture of 24 MiB', async () => {
+    it('an image of 24 MiB', async () => {
       const large = Buffer.alloc(24 * 1024 * 1024, 7);
-      const [picture] = (await madeOf({ data: [{ b64_json: large.toString('base64') }] })) as { bytes: Buffer }[];
-      expect(picture?.bytes.equals(large)).to.equal(true);
+      const [image] = (await madeOf({ data: [{ b64_json: large.toString('base64') }] })) as { bytes: Buffer }[];
+      expect(image?.bytes.equals(large)).to.equal(true);
     });
   });
 
@@ -157,7 +157,7 @@ describe('openai-images', () => {
   });
 
   it('warns of a wrong option and does without it', async () => {
-    const { files } = await sentBy({ images: [samplePicture('png')], options: { editTransport: 'pigeon' } });
+    const { files } = await sentBy({ images: [createSampleImage('png')], options: { editTransport: 'pigeon' } });
     expect(files).to.have.length(1);
     expect(vendor.warnings.map(({ message }) => message)).to.deep.equal([
       'route options with unknown values are ignored',

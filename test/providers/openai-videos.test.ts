@@ -1,7 +1,7 @@
 // What `openai-videos` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/openai-videos/index.ts';
-import { PICTURE, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider openai-videos', () => {
   const studio = useStudio(plugin, '/v1', ['sk-films', 'sk-other']);
@@ -36,8 +36,8 @@ describe('provider openai-videos', () => {
     expect(fieldsOf(body)).to.include({ size: '1024x1792' });
   });
 
-  it('names the first picture by its format', async () => {
-    const { body } = await studio.start({ image: { ...PICTURE, mediaType: 'image/jpeg' } }, { id: 'v1' });
+  it('names the first frame by its format', async () => {
+    const { body } = await studio.start({ image: { ...IMAGE, mediaType: 'image/jpeg' } }, { id: 'v1' });
     expect(body).to.include(
       'name="input_reference"; filename="image.jpeg"\r\ncontent-type: image/jpeg\r\n\r\n\x01\x02\x03',
     );

@@ -1,7 +1,7 @@
 // What `replicate` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/replicate/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const CREATED = { id: '42', status: 'starting' };
 
@@ -38,13 +38,13 @@ describe('provider replicate, videos', () => {
     }
   });
 
-  it('asks for a video from a picture, in the template and the words of the route', async () => {
+  it('asks for a video from an image, in the template and the words of the route', async () => {
     const options = {
       input: { text: '{prompt}', first: '{image}', size: '{resolution}' },
       resolutions: { '720p': 'hd' },
     };
-    const { body } = await studio.start({ image: PICTURE, options }, CREATED);
-    const first = `data:image/png;base64,${PICTURE_BASE64}`;
+    const { body } = await studio.start({ image: IMAGE, options }, CREATED);
+    const first = `data:image/png;base64,${IMAGE_BASE64}`;
     expect(body).to.deep.equal({ input: { text: 'A red square turns', first, size: 'hd' } });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import plugin from '../../providers/replicate/index.ts';
@@ -8,7 +8,7 @@ import { useVendor } from '../../testkit/vendor.ts';
 const ORIGIN = 'https://replicas.example';
 const CALL: ImageCall = { model: 'acme/paint', prompt: 'A cat', images: [], options: {} };
 const DONE = { id: 'p1', status: 'succeeded', output: 'https://cdn.example/1' };
-const PNG = `data:image/png;base64,${Buffer.from(samplePicture('png').bytes).toString('base64')}`;
+const PNG = `data:image/png;base64,${Buffer.from(createSampleImage('png').bytes).toString('base64')}`;
 
 describe('replicate', () => {
   const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1/`, apiKey: ['k1', 'k2'] });
@@ -46,7 +46,7 @@ describe('replicate', () => {
     const input = { text: '{prompt}', ratio: '{aspect}', refs: '{images}', size: '{size}', output_format: 'png' };
     const { sent } = await run({
       aspect: '16:9',
-      images: [samplePicture('png')],
+      images: [createSampleImage('png')],
       options: { input, sizeMap: { '16:9': 'wide' } },
     });
     expect(sent[0]?.body).to.deep.equal({
@@ -63,7 +63,7 @@ describe('replicate', () => {
   });
 
   it('sends what the call has, without a template', async () => {
-    const { sent } = await run({ size: { width: 64, height: 32 }, images: [samplePicture('png')] });
+    const { sent } = await run({ size: { width: 64, height: 32 }, images: [createSampleImage('png')] });
     expect(sent[0]?.body).to.deep.equal({ input: { prompt: 'A cat', width: 64, height: 32, input_images: [PNG] } });
   });
 
@@ -80,14 +80,14 @@ describe('replicate', () => {
     expect(vendor.slept[0]).to.be.within(800, 1200);
   });
 
-  it('takes a picture inline, also a large one, at once and after a look', async () => {
+  it('takes an image inline, also a large one, at once and after a look', async () => {
     const bytes = Buffer.alloc(6_000_000, 7);
     const output = [`data:image/png;base64,${bytes.toString('base64')}`];
     for (const before of [[], [{ id: 'p1', status: 'starting' }]]) {
       const { result } = await run({}, [...before, { id: 'p1', status: 'succeeded', output }]);
       if (result.status !== 'fulfilled') return expect.fail(`${result.reason}`);
-      const [picture] = (result.value?.images ?? []) as readonly { readonly bytes: Buffer }[];
-      expect(picture?.bytes.equals(bytes)).to.equal(true);
+      const [image] = (result.value?.images ?? []) as readonly { readonly bytes: Buffer }[];
+      expect(image?.bytes.equals(bytes)).to.equal(true);
     }
   });
 

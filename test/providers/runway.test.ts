@@ -1,7 +1,7 @@
 // What `runway` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/runway/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider runway', () => {
   const studio = useStudio(plugin, '/v1');
@@ -18,13 +18,13 @@ describe('provider runway', () => {
     });
   });
 
-  it('asks for a video from a picture elsewhere, and looks at tasks of both in one place', async () => {
-    const { ref, body } = await studio.start({ image: PICTURE }, { id: 't1' });
+  it('asks for a video from an image elsewhere, and looks at tasks of both in one place', async () => {
+    const { ref, body } = await studio.start({ image: IMAGE }, { id: 't1' });
     expect(body).to.deep.equal({
       model: 'film-1',
       promptText: 'A red square turns',
       duration: 5,
-      promptImage: `data:image/png;base64,${PICTURE_BASE64}`,
+      promptImage: `data:image/png;base64,${IMAGE_BASE64}`,
       ratio: '1280:720',
     });
     const state = await studio.look(ref, { status: 'SUCCEEDED', output: ['https://cdn.example/1.mp4'] });
@@ -45,7 +45,7 @@ describe('provider runway', () => {
     ['SAFETY.INPUT.TEXT', 'No', 'request', 'content', 'moderation: No'],
     ['INPUT_PREPROCESSING.SAFETY.TEXT', undefined, 'request', 'content', /SAFETY/],
     ['OUTPUT.SAFETY', undefined, 'request', 'content', /SAFETY/],
-    ['ASSET.INVALID', 'No', 'request', 'picture', 'invalid_image: No'],
+    ['ASSET.INVALID', 'No', 'request', 'image', 'invalid_image: No'],
     ['INTERNAL.BAD_OUTPUT.CODE01', undefined, 'server', undefined, /INTERNAL/],
     ['UNSAFETY', 'No', 'server', undefined, 'unsafety: No'],
     [undefined, 'No', 'server', undefined, 'No'],

@@ -1,7 +1,7 @@
 // What `seedance` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/seedance/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const PATH = '/api/v3/contents/generations/tasks';
 
@@ -24,9 +24,9 @@ describe('provider seedance', () => {
     });
   });
 
-  it('asks for a video from a picture, without a resolution where the model has none', async () => {
-    const { body } = await studio.start({ image: PICTURE, resolution: null }, { id: 'cgt-1' });
-    const url = `data:image/png;base64,${PICTURE_BASE64}`;
+  it('asks for a video from an image, without a resolution where the model has none', async () => {
+    const { body } = await studio.start({ image: IMAGE, resolution: null }, { id: 'cgt-1' });
+    const url = `data:image/png;base64,${IMAGE_BASE64}`;
     expect(body).to.deep.equal({
       model: 'film-1',
       content: [

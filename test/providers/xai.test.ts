@@ -1,7 +1,7 @@
 // What `xai` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/xai/index.ts';
-import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
+import { IMAGE, IMAGE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider xai', () => {
   const studio = useStudio(plugin, '/v1');
@@ -22,9 +22,9 @@ describe('provider xai', () => {
     });
   });
 
-  it('asks for a video from a picture, without an aspect, and without a resolution where the model has none', async () => {
-    const { body } = await studio.start({ image: PICTURE, resolution: null }, { request_id: 'r1' });
-    const image = { url: `data:image/png;base64,${PICTURE_BASE64}` };
+  it('asks for a video from an image, without an aspect, and without a resolution where the model has none', async () => {
+    const { body } = await studio.start({ image: IMAGE, resolution: null }, { request_id: 'r1' });
+    const image = { url: `data:image/png;base64,${IMAGE_BASE64}` };
     expect(body).to.deep.equal({ model: 'film-1', prompt: 'A red square turns', duration: 5, image });
   });
 

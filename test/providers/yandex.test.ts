@@ -35,9 +35,9 @@ describe('yandex', () => {
     expect((await ask({ model: 'ds://tuned' })).sent.body.modelUri).to.equal('ds://tuned');
   });
 
-  it('leaves out pictures, which no model sees', async () => {
-    const picture = { type: 'image', mediaType: 'image/png', bytes: new Uint8Array(8) } as const;
-    const { body } = (await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, picture] }] }))
+  it('leaves out images, which no model sees', async () => {
+    const image = { type: 'image', mediaType: 'image/png', bytes: new Uint8Array(8) } as const;
+    const { body } = (await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] }))
       .sent;
     expect(body.messages).to.deep.equal([{ role: 'user', text: 'What?' }]);
   });

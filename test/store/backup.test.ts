@@ -26,7 +26,7 @@ import { itLong } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const CHILD = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
 const OPENINGS = [

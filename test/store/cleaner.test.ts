@@ -5,7 +5,7 @@ import { until } from '../../testkit/client.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 describe('cleaner', () => {
   let opened: FaultyStore;

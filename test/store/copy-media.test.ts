@@ -4,7 +4,7 @@ import { StoreError } from '../../lib/store/store.ts';
 import type { FaultyStore } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { useCopies } from './copies.ts';
 
 describe('copy of media files', () => {

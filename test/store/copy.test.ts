@@ -20,7 +20,7 @@ import {
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { makeUser } from '../contract/store/people.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 import { addCalls, useCopies } from './copies.ts';
 
 describe('copy of a store', () => {

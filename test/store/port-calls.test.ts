@@ -8,7 +8,7 @@ import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, makeGate, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { newId, rejection } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from '../media/pictures.ts';
+import { PNG } from '../media/sample-images.ts';
 
 interface Fake {
   readonly fake: { readonly shape: string; get(): Promise<string>; add(): Promise<string> };

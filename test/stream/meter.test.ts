@@ -41,9 +41,9 @@ describe('meter', () => {
     });
   });
 
-  it('adds the pictures of a call to a count that is too small to include them', () => {
-    const pictures = { tokens: 300, countedFrom: 100 };
-    const inputOf = (counted: unknown) => bill('finished', [usage(counted, 2), words(1)], { images: pictures }).input;
+  it('adds the images of a call to a count that is too small to include them', () => {
+    const images = { tokens: 300, countedFrom: 100 };
+    const inputOf = (counted: unknown) => bill('finished', [usage(counted, 2), words(1)], { images }).input;
     expect([99, 100, 700].map(inputOf)).to.deep.equal([399, 100, 700]);
     // Without a count there is the estimate, which knows of them.
     expect(inputOf(undefined)).to.equal(LIMITS.inputEstimate);
@@ -90,12 +90,12 @@ describe('meter', () => {
     expect([3, 9, -1, 0.5].map(reasoningOf)).to.deep.equal([3, 5, undefined, undefined]);
   });
 
-  it('adds pictures to what no cache had', () => {
-    const pictures = { tokens: 300, countedFrom: 100 };
+  it('adds images to what no cache had', () => {
+    const images = { tokens: 300, countedFrom: 100 };
     const counts = { input: 9, cacheRead: 90, output: 5 };
-    expect(bill('finished', [split(counts)], { images: pictures })).to.deep.equal({ ...counts, input: 309 });
+    expect(bill('finished', [split(counts)], { images })).to.deep.equal({ ...counts, input: 309 });
     const enough = { ...counts, cacheRead: 91 };
-    expect(bill('finished', [split(enough)], { images: pictures })).to.deep.equal(enough);
+    expect(bill('finished', [split(enough)], { images })).to.deep.equal(enough);
   });
 
   it('takes over parts in any number of arrays', () => {

@@ -48,7 +48,7 @@ const EDIT: Json = {
     required: true,
     content: {
       ...json(ref('ImageEditRequest'), {
-        example: { prompt: 'Make it a watercolour', image: 'https://pictures.example/lighthouse.png' },
+        example: { prompt: 'Make it a watercolour', image: 'https://images.example/lighthouse.png' },
       }),
       'multipart/form-data': { schema: ref('ImageEditForm') },
     },

@@ -46,9 +46,9 @@ export function localChecks({ plugin }: Subject): readonly Check[] {
       ['calls', 'end at once on abort', () => endsOnAbort(open())],
     );
   }
-  if (provider.embed) checks.push(['embeddings', 'are vectors, the same every time', () => makesVectors(open())]);
-  if (provider.image) checks.push(['images', 'are pictures', () => makesPictures(open())]);
-  if (provider.video) checks.push(['videos', 'come to their end in another process', () => makesVideo(open(), open())]);
+  if (provider.embed) checks.push(['embeddings', 'are vectors, the same every time', () => checkVectors(open())]);
+  if (provider.image) checks.push(['images', 'are images', () => checkImages(open())]);
+  if (provider.video) checks.push(['videos', 'come to their end in another process', () => checkVideo(open(), open())]);
   return checks.map(([group, name, run]) => ({ group, name, run }));
 }
 
@@ -80,7 +80,7 @@ async function endsOnAbort(provider: Provider): Promise<void> {
   }
 }
 
-async function makesVectors(provider: Provider): Promise<void> {
+async function checkVectors(provider: Provider): Promise<void> {
   const embed = provider.embed?.bind(provider) as NonNullable<Provider['embed']>;
   const observe = () => observeEmbed((signal) => embed(EMBED, signal), EMBED);
   const [first, second] = [await observe(), await observe()];
@@ -88,14 +88,14 @@ async function makesVectors(provider: Provider): Promise<void> {
   assert.deepEqual(first.vectors, second.vectors);
 }
 
-async function makesPictures(provider: Provider): Promise<void> {
+async function checkImages(provider: Provider): Promise<void> {
   const image = provider.image?.bind(provider) as NonNullable<Provider['image']>;
   const { images, fault } = await observeImage((signal) => image(IMAGE, signal), PLACE);
   assert.equal(fault, undefined);
   assert(images.length > 0);
 }
 
-async function makesVideo(one: Provider, other: Provider): Promise<void> {
+async function checkVideo(one: Provider, other: Provider): Promise<void> {
   const { ref, fault } = await observeStart((signal) => video(one).start(VIDEO, signal), PLACE);
   assert(ref, `the job was not started: ${fault}`);
   const signal = AbortSignal.timeout(2 * LOOK_MS * LOOKS_MAX);

@@ -19,7 +19,7 @@ import { toClientFault } from '../host/client-fault.ts';
 import { checkEmbeddings } from '../host/embed.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { PLUGIN_STATE } from '../host/writer.ts';
-import { type Format, formatOf } from './picture.ts';
+import { detectFormat, type Format } from './sample-image.ts';
 
 export interface Outcome {
   /** A kind, `truncated`, `empty`, `undecodable`, or whatever was thrown that is not a fault. */
@@ -179,7 +179,7 @@ export async function observeEmbed(
   }
 }
 
-/** Runs a picture call. */
+/** Runs an image call. */
 export async function observeImage(
   start: (signal: AbortSignal) => Promise<ImageResult>,
   at: Place,
@@ -232,7 +232,7 @@ export const KEY = '{{key}}';
 
 /** A result in the terms of a recording; a key sent to another host is a breach. */
 export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
-  if ('bytes' in source) return { type: formatOf(source.bytes) };
+  if ('bytes' in source) return { type: detectFormat(source.bytes) };
   const url = URL.parse(source.url);
   assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
   const headers = Object.entries(source.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);

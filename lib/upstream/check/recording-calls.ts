@@ -1,10 +1,14 @@
 // The calls of recordings: what `call` may hold for each kind, with defaults.
 import Joi from 'joi';
-import { FORMATS } from './picture.ts';
+import { FORMER_IMAGE } from '../host/former-names.ts';
+import { FORMATS } from './sample-image.ts';
 
 const said = [
   Joi.object({ type: Joi.valid('text').required(), text: Joi.string().allow('').required() }),
-  Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
+  Joi.object({ type: Joi.valid('image').required(), image: Joi.valid(...FORMATS).required() }).rename(
+    FORMER_IMAGE,
+    'image',
+  ),
 ];
 const names = { id: Joi.string().required(), name: Joi.string().required() };
 export const blockState = Joi.object({ format: Joi.string().required(), value: Joi.string().required() });

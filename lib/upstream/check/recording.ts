@@ -15,9 +15,10 @@ import type {
   VideoRef,
 } from '../contract/provider.ts';
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
+import { renameCause } from '../host/former-names.ts';
 import type { SeenUsage } from './outcome.ts';
-import { type Format, samplePicture } from './picture.ts';
 import { blockState, embedCall, imageCall, textCall, videoCall } from './recording-calls.ts';
+import { createSampleImage, type Format } from './sample-image.ts';
 
 /** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
 export type Recording = TextRecording | EmbedRecording | ImageRecording | VideoRecording;
@@ -156,7 +157,10 @@ const media = Joi.object({ type: Joi.string(), url: Joi.string(), headers: Joi.o
 const failing = {
   ...asked,
   fault: Joi.valid(...FAULT_KINDS, 'truncated', 'empty', 'undecodable'),
-  about: Joi.valid(...REFUSAL_CAUSES),
+  about: Joi.custom((value, { error }) => {
+    const cause = renameCause(value);
+    return REFUSAL_CAUSES.includes(cause) ? cause : error('any.only', { valids: REFUSAL_CAUSES });
+  }),
 };
 
 const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
@@ -213,7 +217,7 @@ const CALLS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
   video: videoCall,
 };
 
-function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
+function createRecordingSchema(kind: Recording['kind']): Joi.ObjectSchema {
   const common = Joi.object({
     kind: Joi.valid(kind).default(kind),
     name: Joi.string().required(),
@@ -234,10 +238,10 @@ function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
 }
 
 const SCHEMAS = {
-  text: schemaOf('text'),
-  embed: schemaOf('embed'),
-  image: schemaOf('image'),
-  video: schemaOf('video'),
+  text: createRecordingSchema('text'),
+  embed: createRecordingSchema('embed'),
+  image: createRecordingSchema('image'),
+  video: createRecordingSchema('video'),
 };
 
 /** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
@@ -265,10 +269,10 @@ export function parseRecording(entry: unknown, where: string): Recording {
   return {
     ...value,
     expect,
-    call: withPictures(value.call),
-    before: value.before.map(replyOf),
-    reply: replyOf({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
-    ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(replyOf)) }),
+    call: insertSampleImages(value.call),
+    before: value.before.map(parseReply),
+    reply: parseReply({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
+    ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(parseReply)) }),
   };
 }
 
@@ -278,7 +282,7 @@ interface WireReply {
   readonly json?: unknown;
 }
 
-function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
+function parseReply({ body, bodyBase64, json, ...rest }: WireReply): Reply {
   const text = json === undefined ? (body ?? '') : JSON.stringify(json);
   const bytes = bodyBase64 === undefined ? Buffer.from(text) : Buffer.from(bodyBase64, 'base64');
   const type = json !== undefined && { 'content-type': 'application/json' };
@@ -286,8 +290,8 @@ function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
   return { ...more, headers: { ...type, ...headers }, body: bytes };
 }
 
-/** Inserts sample pictures where a call names their formats. */
-function withPictures(call: {
+/** Inserts sample images where a call names their formats. */
+function insertSampleImages(call: {
   readonly system?: string;
   readonly messages?: readonly { readonly content: readonly WireContent[] }[];
   readonly images?: readonly Format[];
@@ -298,19 +302,19 @@ function withPictures(call: {
     ...call,
     ...(system !== undefined && { system: [{ type: 'text', text: system }] }),
     ...(messages && {
-      messages: messages.map((message) => ({ ...message, content: message.content.map(withPicture) })),
+      messages: messages.map((message) => ({ ...message, content: message.content.map(insertSampleImage) })),
     }),
-    ...(images && { images: images.map(samplePicture) }),
-    ...(image && { image: samplePicture(image) }),
+    ...(images && { images: images.map(createSampleImage) }),
+    ...(image && { image: createSampleImage(image) }),
   };
 }
 
 interface WireContent {
-  readonly picture?: Format;
+  readonly image?: Format;
   readonly content?: readonly WireContent[];
 }
 
-function withPicture(part: WireContent): object {
-  if (part.content) return { ...part, content: part.content.map(withPicture) };
-  return part.picture ? { type: 'image', ...samplePicture(part.picture) } : part;
+function insertSampleImage(part: WireContent): object {
+  if (part.content) return { ...part, content: part.content.map(insertSampleImage) };
+  return part.image ? { type: 'image', ...createSampleImage(part.image) } : part;
 }

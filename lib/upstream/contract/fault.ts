@@ -20,7 +20,7 @@ export type UpstreamFaultKind =
   | 'protocol';
 
 /** Why a `request` is refused: too long for the model, content rules, an unreadable image. */
-export type RefusalCause = 'length' | 'content' | 'picture';
+export type RefusalCause = 'length' | 'content' | 'image';
 
 /** What is known about a fault besides its kind. */
 export interface FaultFacts {
@@ -43,7 +43,7 @@ export interface UpstreamFault extends Error, FaultFacts {
 
 /**
  * Codes in an upstream's error messages, separated by white space, in lower case: `{ quota: '1113 1308', content:
- * '1301' }`. `length`, `content` and `picture` are causes of a `request`.
+ * '1301' }`. `length`, `content` and `image` are causes of a `request`.
  */
 export type FaultWords = Readonly<Partial<Record<UpstreamFaultKind | RefusalCause, string>>>;
 

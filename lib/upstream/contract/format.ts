@@ -55,7 +55,7 @@ export interface ContentsFormat {
   /**
    * The images in a drawing model's reply, without its drafts. Throws if there are none because of the content.
    */
-  picturesOf(reply: unknown): readonly MediaSource[];
+  readImages(reply: unknown): readonly MediaSource[];
   /** Embeddings of several contents at once. */
   readonly embeddings: EmbeddingsFormat;
 }

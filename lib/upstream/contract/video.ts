@@ -51,7 +51,7 @@ export interface HostVideo {
 
 export interface VideoFillOptions extends FillOptions {
   /** The first frame already has an aspect: `{aspect}` is then left out. */
-  readonly isAspectOfPicture?: boolean;
+  readonly isAspectOfImage?: boolean;
 }
 
 /** How one upstream is asked for a video, and what it reports. */

@@ -19,7 +19,7 @@ const CODES: Readonly<Record<UpstreamFaultKind, FaultCode>> = {
 const REFUSAL_CODES: Readonly<Record<RefusalCause, FaultCode>> = {
   length: 'upstream_too_long',
   content: 'upstream_content',
-  picture: 'upstream_picture',
+  image: 'upstream_picture',
 };
 
 /** Turns what a provider threw into what a client sees; the original stays as the cause, for the log. */

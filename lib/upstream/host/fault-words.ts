@@ -32,7 +32,7 @@ const WORDS: FaultWords = {
   length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
     moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation`,
-  picture: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+  image: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
     failed_to_download_image`,
 };
@@ -46,7 +46,7 @@ const WEIGHT: readonly (keyof FaultWords)[] = [
   'overloaded',
   'timeout',
   'content',
-  'picture',
+  'image',
   'length',
   'request',
   'server',
@@ -81,7 +81,7 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
     /was flagged|content (polic|moderation)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i,
   ],
   [
-    'picture',
+    'image',
     /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,
   ],
   [

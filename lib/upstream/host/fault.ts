@@ -56,7 +56,7 @@ export const FAULT_KINDS: readonly UpstreamFaultKind[] = [
 ];
 
 /** Every cause of a refusal that a client can fix. */
-export const REFUSAL_CAUSES: readonly RefusalCause[] = ['length', 'content', 'picture'];
+export const REFUSAL_CAUSES: readonly RefusalCause[] = ['length', 'content', 'image'];
 
 /** By shape, not class: it may come from another copy of this module. */
 export function isUpstreamFault(value: unknown): value is UpstreamFault {

@@ -21,6 +21,7 @@ import { dataUrlOf, sourcesOf } from './data-url.ts';
 import { createEmbed } from './embed.ts';
 import { fieldsOf } from './fields.ts';
 import { createFinishReason } from './finish-words.ts';
+import { addFormerNames, renameCauses } from './former-names.ts';
 import { createHostFault } from './host-fault.ts';
 import { createImageJobs } from './image-jobs.ts';
 import { bearer } from './jobs.ts';
@@ -63,7 +64,7 @@ export function createHost(options: HostOptions): ClosableHost {
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => tellOfRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
-  const fault = createHostFault({ secrets, words: faultWords, texts: faultTexts });
+  const fault = createHostFault({ secrets, words: renameCauses(faultWords), texts: renameCauses(faultTexts) });
   const { ask, request } = createAsking({ request: send, keys: ring, fault });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
@@ -76,7 +77,7 @@ export function createHost(options: HostOptions): ClosableHost {
     return { ...reply, value: await body.json(limitBytes) };
   }
 
-  return {
+  return addFormerNames({
     upstream,
     request,
     json,
@@ -98,7 +99,7 @@ export function createHost(options: HostOptions): ClosableHost {
     contents: {
       body: contentsBody,
       reader: () => createContentsReader(words),
-      picturesOf: (reply) => readImages(reply, words),
+      readImages: (reply) => readImages(reply, words),
       embeddings: createContentsEmbeddings(words),
     },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
@@ -117,7 +118,7 @@ export function createHost(options: HostOptions): ClosableHost {
     clock,
     keyHealth: () => ring.health(),
     close,
-  };
+  });
 }
 
 function textOf(content: readonly Content[]): string {

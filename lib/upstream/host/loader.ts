@@ -7,6 +7,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { ProviderPlugin } from '../contract/provider.ts';
 import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
+import { renameCauses } from './former-names.ts';
 import { notePluginFolder } from './plugin-errors.ts';
 import type { Plugin } from './settings.ts';
 
@@ -103,7 +104,7 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   }
   if (typeof settings !== 'function') return 'it has no settings function';
   if (typeof create !== 'function') return 'it has no create function';
-  return findWordsFlaw(faultWords, faultTexts);
+  return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts));
 }
 
 function broken(folder: string, reason: string): OperatorError {

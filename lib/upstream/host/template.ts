@@ -16,14 +16,14 @@ export const fillForVideo: HostVideo['fill'] = (call, template, how) => {
   return { ...fillWith(template, { ...createVideoValues(call, how), resolution }), ...own };
 };
 
-function createVideoValues(call: VideoCall, { sizeMap, base64, isAspectOfPicture }: VideoFillOptions): JsonObject {
+function createVideoValues(call: VideoCall, { sizeMap, base64, isAspectOfImage }: VideoFillOptions): JsonObject {
   const { prompt, seconds, size, aspect, image } = call;
   return {
     prompt,
     seconds,
     duration: String(seconds),
     ...size,
-    aspect: image && isAspectOfPicture ? undefined : (sizeMap[aspect] ?? aspect),
+    aspect: image && isAspectOfImage ? undefined : (sizeMap[aspect] ?? aspect),
     image: image && dataUrlOf(image, base64),
   };
 }

@@ -22,7 +22,7 @@ export default plugin;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const buildUrl = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/pictures`);
+  const buildUrl = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/images`);
   return {
     async image(call, signal) {
       const request = { method: 'POST', auth: host.bearer, body: buildBody(call, host), signal } as const;
@@ -34,11 +34,11 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
 
 /** Base64, or URLs that the gateway fetches. A reply without images is a failure: return an empty list. */
 function findImages(value: unknown, host: Host): readonly MediaSource[] {
-  const { pictures, error } = host.fields(value);
+  const { images, error } = host.fields(value);
   if (error !== undefined) throw host.fault.ofComplaint({ error }, true);
-  const list: readonly unknown[] = Array.isArray(pictures) ? pictures : [];
-  return list.flatMap((picture): MediaSource[] => {
-    const { base64, url } = host.fields(picture);
+  const list: readonly unknown[] = Array.isArray(images) ? images : [];
+  return list.flatMap((item): MediaSource[] => {
+    const { base64, url } = host.fields(item);
     if (typeof base64 === 'string') return [{ bytes: Buffer.from(base64, 'base64') }];
     return typeof url === 'string' ? [{ url }] : [];
   });

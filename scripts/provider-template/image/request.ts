@@ -8,6 +8,6 @@ export function buildBody({ model, prompt, size, aspect, images }: ImageCall, { 
     prompt,
     ...(size && { size: `${size.width}x${size.height}` }),
     ...(!size && aspect && { aspect }),
-    ...(images.length > 0 && { references: images.map((picture) => image.dataUrl(picture, base64)) }),
+    ...(images.length > 0 && { references: images.map((reference) => image.dataUrl(reference, base64)) }),
   });
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { chatDialect } from '../../../lib/api/dialects/chat/dialect.ts';
 import { messageDialect } from '../../../lib/api/dialects/message/dialect.ts';
 import { describeApi } from '../../../lib/api/openapi/document.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 import { type Json, readDocument } from '../document.ts';
 
 const SCHEMA = { type: 'object', properties: {} };

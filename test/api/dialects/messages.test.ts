@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readMessages, readSystem } from '../../../lib/api/dialects/messages.ts';
 
-const picture = { type: 'image_url', image_url: 'https://x.example/a.png' };
+const image = { type: 'image_url', image_url: 'https://x.example/a.png' };
 const USE = { role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'f' }] };
 const resultWith = (content: readonly object[]) => ({ type: 'tool_result', tool_use_id: 'x', content });
 const prompt = { role: 'user', content: 'hi' };
@@ -56,12 +56,12 @@ describe('texts of messages', () => {
   });
 });
 
-describe('pictures of messages', () => {
+describe('images of messages', () => {
   it('are at most four in a message, beside those of its results, and a hundred in all', () => {
     const talk = (inside: number, beside: number) => [
       prompt,
       USE,
-      { role: 'user', content: [resultWith(Array(inside).fill(picture)), ...Array(beside).fill(picture)] },
+      { role: 'user', content: [resultWith(Array(inside).fill(image)), ...Array(beside).fill(image)] },
     ];
     expect(readMessages([...talk(5, 4), prompt]).images).to.equal(9);
     expect(() => readMessages(talk(3, 5))).to.throw('Invalid `messages[2].content`: a message may contain at most 4');
@@ -72,7 +72,7 @@ describe('pictures of messages', () => {
   it('may be more than four right behind results, where a chat puts those of its tools', () => {
     const calls = [{ id: 'x', function: { name: 'f' } }];
     const tool = { role: 'tool', tool_call_id: 'x', content: 'read' };
-    const shown = { role: 'user', content: [{ type: 'text', text: 'Of the tool:' }, ...Array(5).fill(picture)] };
+    const shown = { role: 'user', content: [{ type: 'text', text: 'Of the tool:' }, ...Array(5).fill(image)] };
     const loop = [prompt, { role: 'assistant', tool_calls: calls }, tool, shown];
     expect(readMessages(loop).images).to.equal(5);
     expect(() => readMessages([...loop, shown])).to.throw('`messages[4].content`: a message may contain at most 4');
@@ -81,11 +81,11 @@ describe('pictures of messages', () => {
 
   it('come from users and tools, never from others', () => {
     const calls = [{ id: 'x', function: { name: 'f' } }];
-    const tool = { role: 'tool', tool_call_id: 'x', content: [picture] };
+    const tool = { role: 'tool', tool_call_id: 'x', content: [image] };
     expect(readMessages([prompt, { role: 'assistant', tool_calls: calls }, tool]).images).to.equal(1);
-    expect(readMessages([prompt, { role: 'function', content: [picture] }]).images).to.equal(1);
+    expect(readMessages([prompt, { role: 'function', content: [image] }]).images).to.equal(1);
     for (const role of ['assistant', 'system', 'developer']) {
-      expect(() => readMessages([prompt, { role, content: [picture] }])).to.throw('only user messages');
+      expect(() => readMessages([prompt, { role, content: [image] }])).to.throw('only user messages');
     }
   });
 });

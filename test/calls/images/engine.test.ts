@@ -19,7 +19,7 @@ import { type FaultyStore, lose, openFaultyStore, refuse } from '../../../testki
 
 const RUB = 1_000_000n;
 const PRICE = 10n * RUB;
-const PICTURE: MediaSource = { bytes: new Uint8Array([1, 2, 3]) };
+const IMAGE: MediaSource = { bytes: new Uint8Array([1, 2, 3]) };
 const STORED: StoredMedia = {
   id: 'a',
   account: 'b',
@@ -33,7 +33,7 @@ const STORED: StoredMedia = {
 type Make = (call: ImageCall, signal: AbortSignal) => Promise<ImageResult>;
 type Keep = (source: MediaSource, request: KeepRequest) => Promise<StoredMedia>;
 
-const makes: Make = async () => ({ images: [PICTURE, PICTURE] });
+const makes: Make = async () => ({ images: [IMAGE, IMAGE] });
 const hangs = <T>(_: unknown, { signal }: { signal: AbortSignal }) =>
   new Promise<T>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 const hanging: Make = (call, signal) => hangs(call, { signal });
@@ -138,7 +138,7 @@ describe('image engine', () => {
     let held = 0n;
     const looking: Make = async () => {
       held = (await store.read(wallet)).held;
-      return { images: [PICTURE, PICTURE] };
+      return { images: [IMAGE, IMAGE] };
     };
     const order = { call: { prompt: 'a hill', images: [], aspect: '16:9' } };
     const { answer, asked, kept, charge, charged, notes } = await run([looking], { order });
@@ -176,11 +176,7 @@ describe('image engine', () => {
       1,
       'upstream_content',
     ],
-    'one that cannot read a picture': [
-      fails(upstreamFault('request', 'no', { about: 'picture' })),
-      1,
-      'upstream_picture',
-    ],
+    'one that cannot read an image': [fails(upstreamFault('request', 'no', { about: 'image' })), 1, 'upstream_picture'],
   };
   for (const [name, [make, tries, code]] of Object.entries(refunded)) {
     it(`returns the price for ${name}`, async () => {
@@ -303,7 +299,7 @@ describe('image engine', () => {
       const settling = run([
         async () => {
           store.always('ledger.apply', refuse);
-          return { images: [PICTURE] };
+          return { images: [IMAGE] };
         },
       ]);
       const { answer } = await settling;

@@ -6,7 +6,7 @@ import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { readBase64 } from '../../../lib/media/inline.ts';
 import { until } from '../../../testkit/client.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
   type Answer,
@@ -180,7 +180,7 @@ describe('text engine', () => {
     });
 
     it('is not asked when the client has something to mend, and is where the catalog is wrong', async () => {
-      for (const about of ['length', 'content', 'picture'] as const) {
+      for (const about of ['length', 'content', 'image'] as const) {
         const refused = playing([START], Object.assign(upstreamError('request'), { about }));
         const result = await stage.call({ routes: [failing('missing'), refused, good] });
         expect(result.asked).to.deep.equal([0, 1]);
@@ -312,7 +312,7 @@ describe('text engine', () => {
     });
   });
 
-  describe('a call with pictures', () => {
+  describe('a call with images', () => {
     const request = { images: 1 };
 
     it('is delivered and counted as by the model that looks at them, and charged by the one that was asked', async () => {

@@ -54,7 +54,7 @@ describe('estimate of input', () => {
     expect(await tokensOf([], { messages: [{ role: 'user', content }] })).to.equal(4);
   });
 
-  it('tells counts with pictures from counts without them by half of the text', async () => {
+  it('tells counts with images from counts without them by half of the text', async () => {
     expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).images).to.deep.equal({
       tokens: 2000,
       countedFrom: 1 + 128,

@@ -8,11 +8,11 @@ import {
 import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
 import type { Image } from '../../../lib/media/image.ts';
 import { readBase64 } from '../../../lib/media/inline.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 
 const never = new AbortController().signal;
 
-describe('the pictures of a request', () => {
+describe('the images of a request', () => {
   let held: number;
   const image = (): Image => {
     held += 1;

@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly live?: boolean;
   readonly request?: Partial<TextRequest>;
   readonly timeouts?: Partial<TextTimeouts>;
-  /** How the model delivers that looks at pictures; without it there is none. */
+  /** How the model delivers that looks at images; without it there is none. */
   readonly vision?: 'stream' | 'buffered';
   /** Whether the model and its routes call tools. */
   readonly tools?: boolean;

@@ -5,7 +5,7 @@ import { isFault } from '../../../lib/base/faults.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import type { RequestImage } from '../../../lib/media/reference.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
 
 const BASE64 = PNG.toString('base64');
@@ -258,7 +258,7 @@ describe('the contract of dialects: requests', () => {
     }
   });
 
-  /** Every dialect with the pictures of each. */
+  /** Every dialect with the images of each. */
   const PAIRS = SUBJECTS.flatMap(({ dialect, body }) => SUBJECTS.map(({ image }) => ({ dialect, body, image })));
 
   const sourceOf = ({ source }: RequestImage) => (typeof source === 'string' ? source : source.mediaType);
@@ -274,8 +274,8 @@ describe('the contract of dialects: requests', () => {
       const shown = parsed.messages.map(({ content }) =>
         content.map((part) => (part.type === 'text' ? part.text : sourceOf(part as RequestImage))),
       );
-      const pictures = ['https://x.example/a.png', ...Array(3).fill('image/png')];
-      expect(shown).to.deep.equal([[...pictures, 'what?'], pictures]);
+      const images = ['https://x.example/a.png', ...Array(3).fill('image/png')];
+      expect(shown).to.deep.equal([[...images, 'what?'], images]);
       const five = body({ messages: [user('hi'), user([...four, image({ data: BASE64 })])] });
       expect(refusalOf(() => dialect.parse(five))).to.match(
         /^Invalid `(?:messages|input)\[1\]\.content`: .*at most 4 images/,
@@ -311,7 +311,7 @@ describe('the contract of dialects: requests', () => {
     }
   });
 
-  it('counts pictures of all shapes together', () => {
+  it('counts images of all shapes together', () => {
     const shapes = SUBJECTS.map(({ image }) => image({ data: BASE64 }));
     for (const { dialect, body } of SUBJECTS) {
       expect(dialect.parse(body({ messages: [user(shapes)] })).images).to.equal(shapes.length);

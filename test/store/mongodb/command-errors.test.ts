@@ -21,7 +21,7 @@ import {
 } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
 import { makeUser } from '../../contract/store/people.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 
 const WRITE_CONFLICT = 112;
 /** Shutdown in progress: the command was interrupted while it ran. */

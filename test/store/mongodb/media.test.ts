@@ -7,7 +7,7 @@ import { makeGate } from '../../../testkit/faulty-store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import { copyDatabase } from '../../../lib/store/sqlite/backup.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { newMedia, piecesOf } from '../../contract/store/media.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 import { useFolder } from './folder.ts';
 
 describe('backup of a SQLite store', () => {

@@ -24,7 +24,7 @@ import { until } from '../../../testkit/client.ts';
 import { makeGate } from '../../../testkit/faulty-store.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { bytesOf, isGone, newMedia, piecesOf } from '../../contract/store/media.ts';
-import { PNG } from '../../media/pictures.ts';
+import { PNG } from '../../media/sample-images.ts';
 import { useFolder } from './folder.ts';
 
 const CHILD = fileURLToPath(new URL('./media-child.ts', import.meta.url));

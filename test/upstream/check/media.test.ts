@@ -1,4 +1,4 @@
-// The checks of pictures and videos on an example, and on the example with one defect each.
+// The checks of images and videos on an example, and on the example with one defect each.
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface Defect {
   readonly failing: string;
 }
 
-const PICTURES = 'recording: two pictures after a while';
+const IMAGES = 'recording: two images after a while';
 const VIDEO = 'recording: a video';
 
 const DEFECTS: readonly Defect[] = [
@@ -24,7 +24,7 @@ const DEFECTS: readonly Defect[] = [
     what: 'sends no key with its submission',
     from: "const request = { method: 'POST', auth, signal } as const;",
     to: "const request = { method: 'POST', signal } as const;",
-    failing: `${PICTURES}: reads as expected`,
+    failing: `${IMAGES}: reads as expected`,
   },
   {
     what: 'sends no key at all',
@@ -33,22 +33,22 @@ const DEFECTS: readonly Defect[] = [
     failing: 'asking for image: sends the key',
   },
   {
-    what: 'edits without the pictures',
+    what: 'edits without the images',
     from: 'fields: { model, prompt, ...sized }, files }',
     to: 'fields: { model, prompt, ...sized }, files: [] }',
-    failing: 'recording: an edit of two pictures: reads as expected',
+    failing: 'recording: an edit of two images: reads as expected',
   },
   {
-    what: 'loses pictures',
+    what: 'loses images',
     from: '(Array.isArray(images) ? images : [])',
     to: '(Array.isArray(images) ? images.slice(0, 1) : [])',
-    failing: `${PICTURES}: reads as expected`,
+    failing: `${IMAGES}: reads as expected`,
   },
   {
-    what: 'makes a picture of nothing',
+    what: 'makes an image of nothing',
     from: '(Array.isArray(images) ? images : [])',
     to: "(Array.isArray(images) && images.length > 0 ? images : [{ url: 'https://x.example/none.png' }])",
-    failing: 'recording: no picture: reads as expected',
+    failing: 'recording: no image: reads as expected',
   },
   {
     what: 'throws what is no fault',
@@ -63,7 +63,7 @@ const DEFECTS: readonly Defect[] = [
     failing: 'refusals of video: an empty object or list is no answer',
   },
   {
-    what: 'submits a picture again',
+    what: 'submits an image again',
     from: 'const submitted = await host.json(...submission(call, signal));',
     to: `const submitted = await host
       .json(...submission(call, signal))
@@ -136,7 +136,7 @@ const DEFECTS: readonly Defect[] = [
   },
 ];
 
-describe('the contract suite on a plugin of pictures and videos', function () {
+describe('the contract suite on a plugin of images and videos', function () {
   this.timeout(30_000);
   let root: string;
   let source: string;

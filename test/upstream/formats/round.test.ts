@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
-import { samplePicture } from '../../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../../lib/upstream/check/sample-image.ts';
 import type { Base64, TextCall, Tools } from '../../../lib/upstream/contract/provider.ts';
 import { chatBody } from '../../../lib/upstream/formats/chat/request.ts';
 import { messageBody } from '../../../lib/upstream/formats/message/request.ts';
@@ -76,15 +76,15 @@ for (const { name, body, parse } of FORMATS) {
       }
     });
 
-    it('has the same pictures', () => {
-      const picture = samplePicture('png');
+    it('has the same images', () => {
+      const image = createSampleImage('png');
       const content = [
-        { type: 'image', ...picture },
+        { type: 'image', ...image },
         { type: 'text', text: 'What is it?' },
       ] as const;
       const [read] = again({ ...CALL, messages: [{ role: 'user', content }] }).messages[0]?.content ?? [];
       const source = read?.type === 'image' && typeof read.source === 'object' ? read.source : undefined;
-      expect(source).to.deep.include(picture);
+      expect(source).to.deep.include(image);
     });
   });
 }

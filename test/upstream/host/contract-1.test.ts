@@ -61,7 +61,7 @@ async function read(provider: ReturnType<ProviderPlugin['create']>): Promise<rea
 describe('a plugin of contract 1', () => {
   after(() => host.close());
 
-  it('is given texts, pictures, calls and results, without what is newer', async () => {
+  it('is given texts, images, calls and results, without what is newer', async () => {
     let seen: Old;
     await read(
       adapt(() => ({

@@ -27,7 +27,7 @@ const CODES: Meanings = {
   'request/length': 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   'request/content': `content_filter content_filter_error content_policy_violation image_content_policy_violation
     moderation moderation_blocked data_inspection_failed DataInspectionFailed ResponsibleAIPolicyViolation`,
-  'request/picture': `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+  'request/image': `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type
     empty_image_file failed_to_download_image`,
   request: `invalid_request_error INVALID_ARGUMENT InvalidParameter bad_request bad_request_error BadRequestError
@@ -92,7 +92,7 @@ const SENTENCES: Meanings = {
     The text may contain sensitive information
     内容违规
     敏感内容`,
-  'request/picture': `Could not process the image
+  'request/image': `Could not process the image
     Unable to read this image
     Failed to download an image
     The image is invalid

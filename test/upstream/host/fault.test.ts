@@ -65,7 +65,7 @@ describe('faults of upstreams', () => {
   const causes: readonly (readonly [about: RefusalCause, code: string, words: string])[] = [
     ['length', 'upstream_too_long', 'too long for the model. Shorten it or lower `max_tokens`'],
     ['content', 'upstream_content', "provider's content rules do not allow this request"],
-    ['picture', 'upstream_picture', 'could not read an image'],
+    ['image', 'upstream_picture', 'could not read an image'],
   ];
   for (const [about, code, words] of causes) {
     it(`tells the client what to mend when a request is refused for its ${about}, and not to retry`, () => {
@@ -102,7 +102,7 @@ describe('faults of upstreams', () => {
     expect('status' in upstreamFault('network', 'x')).to.equal(false);
   });
 
-  it('shows no picture that an upstream repeats, by its URL or as bare digits', () => {
+  it('shows no image that an upstream repeats, by its URL or as bare digits', () => {
     const digits = `${'Ab+/'.repeat(40)}==`;
     const made = upstreamFault('request', `data:image/png;base64,AAAA is bad, and ${digits} too; abc/def is kept`);
     expect(made.detail).to.equal('[bytes] is bad, and [bytes] too; abc/def is kept');

@@ -232,8 +232,8 @@ describe('kit of the host', () => {
       expect(fields(reply, ...path), path.join()).to.deep.equal({});
     }
     for (const value of [null, undefined, 'text', 7]) expect(fields(value)).to.deep.equal({});
-    const picture = { type: 'image', mediaType: 'image/png', bytes: new Uint8Array() } as const;
-    expect(textOf([{ type: 'text', text: 'a' }, picture, { type: 'text', text: 'b' }])).to.equal('a\n\nb');
+    const image = { type: 'image', mediaType: 'image/png', bytes: new Uint8Array() } as const;
+    expect(textOf([{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }])).to.equal('a\n\nb');
   });
 
   it('knows what vendors call the end of an answer', () => {

@@ -1,4 +1,4 @@
-// What the host does for pictures made as jobs: ordered once, looked at with the same key until they end.
+// What the host does for images made as jobs: ordered once, looked at with the same key until they end.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-describe('jobs of pictures', () => {
+describe('jobs of images', () => {
   let server: Server;
   let origin: string;
   let seen: Readonly<Record<'method' | 'url' | 'key' | 'version' | 'body', unknown>>[];
@@ -59,7 +59,7 @@ describe('jobs of pictures', () => {
     headers: { 'x-version': '2' },
     everyMs: 10,
     submission: (call, base) => ({
-      url: `${base}/pictures`,
+      url: `${base}/images`,
       body: () => ({ prompt: call.prompt }),
       idOf: ({ job }) => job,
       lookAt: (id, { region = 'eu' }) => `${base}/${region}/${id}`,
@@ -89,7 +89,7 @@ describe('jobs of pictures', () => {
     expect(await make()).to.deep.equal({ images: [{ url: 'https://cdn.example/1.png' }] });
     const [order, ...looks] = seen;
     const common = { key: 'Bearer one', version: '2' };
-    expect(order).to.deep.equal({ method: 'POST', url: '/v1/pictures', body: '{"prompt":"A red square"}', ...common });
+    expect(order).to.deep.equal({ method: 'POST', url: '/v1/images', body: '{"prompt":"A red square"}', ...common });
     expect(looks).to.have.length(3);
     for (const look of looks) {
       expect(look).to.deep.equal({ method: 'GET', url: '/v1/eu/a%2Fb', body: '', ...common });
@@ -132,7 +132,7 @@ describe('jobs of pictures', () => {
     expect([seen.length, waits]).to.deep.equal([1, 0]);
   });
 
-  it('may take a further request for their pictures', async () => {
+  it('may take a further request for their images', async () => {
     answers = [{ body: { job: 1 } }, { body: { state: 'ready' } }, { body: { url: 'https://cdn.example/2.png' } }];
     const result = await make({
       async sourcesOf(_job, { ref, auth, signal }) {

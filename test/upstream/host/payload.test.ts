@@ -8,8 +8,8 @@ import { type ClosableHost, createHost } from '../../../lib/upstream/host/host.t
 import { encodePayload } from '../../../lib/upstream/host/payload.ts';
 
 const MIB = 1024 * 1024;
-/** A picture with memory of its own, as those of calls have. */
-const picture = (bytes: number) => Buffer.allocUnsafeSlow(bytes).fill(randomBytes(1021));
+/** An image with memory of its own, as those of calls have. */
+const image = (bytes: number) => Buffer.allocUnsafeSlow(bytes).fill(randomBytes(1021));
 const free = ({ buffer }: Buffer) => void (buffer as ArrayBuffer).transfer(0);
 
 describe('a payload', () => {
@@ -50,9 +50,9 @@ describe('a payload', () => {
 
   const lengths = [0, 1, 2, 3, 48 * 1024 - 1, 48 * 1024, 48 * 1024 + 1, 2 * MIB];
   for (const length of lengths) {
-    it(`puts a picture of ${length} bytes into its JSON, and tells the length before`, async () => {
-      const one = picture(length);
-      const other = picture(5);
+    it(`puts an image of ${length} bytes into its JSON, and tells the length before`, async () => {
+      const one = image(length);
+      const other = image(5);
       const text = 'before 🙂'.repeat(20_000);
       const json = (base64: (bytes: Buffer) => string) => ({
         text,
@@ -61,7 +61,7 @@ describe('a payload', () => {
         after: 'a:0;',
       });
       const { incoming, bytes } = await received(json as HostRequest['body']);
-      const expected = JSON.stringify(json((picture) => picture.toString('base64')));
+      const expected = JSON.stringify(json((image) => image.toString('base64')));
       expect(incoming.headers).to.include({ 'content-length': String(Buffer.byteLength(expected)) });
       expect(bytes.equals(Buffer.from(expected))).to.equal(true);
     });
@@ -71,8 +71,8 @@ describe('a payload', () => {
     expect(encodePayload(() => ({ a: 'ю' }))).to.deep.equal({ body: '{"a":"ю"}', type: 'application/json' });
     expect(encodePayload('x'.repeat(16 * 1024))?.body).to.be.a('string');
     expect(encodePayload('x'.repeat(16 * 1024 + 1))?.body).to.have.property(Symbol.asyncIterator as never);
-    const pictured = encodePayload((base64) => ({ a: base64(Buffer.from([1, 2])) }));
-    expect(Buffer.from(pictured?.body as Uint8Array).toString()).to.equal('{"a":"AQI="}');
+    const withImage = encodePayload((base64) => ({ a: base64(Buffer.from([1, 2])) }));
+    expect(Buffer.from(withImage?.body as Uint8Array).toString()).to.equal('{"a":"AQI="}');
   });
 
   it('is a long text of any characters', async () => {
@@ -82,7 +82,7 @@ describe('a payload', () => {
   });
 
   it('is long bytes, or a form with a long file', async () => {
-    const file = picture(MIB + 1);
+    const file = image(MIB + 1);
     const { bytes } = await received(file);
     expect(bytes.equals(file)).to.equal(true);
     const form = {
@@ -110,7 +110,7 @@ describe('a payload', () => {
       exchange: async () => ({ value: `t${++tokens}`, expiresAt: Date.now() + 1e6 }),
       headers: (token) => ({ authorization: token }),
     });
-    const bytes = picture(MIB);
+    const bytes = image(MIB);
     const body = (base64: (bytes: Buffer) => string) => ({ a: base64(bytes) });
     const { status } = await host.request(`${origin}/`, { method: 'POST', auth, body: body as never, signal: never });
     expect(status).to.equal(200);
@@ -118,7 +118,7 @@ describe('a payload', () => {
     expect(bodies).to.deep.equal([bodies[0], bodies[0]]);
   });
 
-  it('is not read further once its picture is let go of, and the reply that came early stands', async () => {
+  it('is not read further once its image is let go of, and the reply that came early stands', async () => {
     const origin = await serve(
       createTcpServer((socket) => {
         // Head and a little of the body; the rest is never read.
@@ -129,7 +129,7 @@ describe('a payload', () => {
         });
       }),
     );
-    const bytes = picture(32 * MIB);
+    const bytes = image(32 * MIB);
     const reply = await host.request(`${origin}/`, {
       method: 'POST',
       body: (base64) => ({ a: base64(bytes) }),
@@ -140,7 +140,7 @@ describe('a payload', () => {
   });
 
   it('hands out copies: what they are made of may be let go of while they are sent', async () => {
-    const bytes = picture(200_000);
+    const bytes = image(200_000);
     const whole = Buffer.from(bytes);
     const files = [{ field: 'file', fileName: 'a.png', mediaType: 'image/png', bytes }];
     for (const body of [bytes, { fields: {}, files }]) {
@@ -152,11 +152,11 @@ describe('a payload', () => {
     }
   });
 
-  it('marks the place of a picture by what nobody can guess', () => {
+  it('marks the place of an image by what nobody can guess', () => {
     const marks = new Set<string>();
     for (let time = 0; time < 20; time += 1) {
       encodePayload((base64) => {
-        const mark = base64(picture(5));
+        const mark = base64(image(5));
         expect(mark).to.match(/^[\da-f-]{36}:0;$/);
         marks.add(mark);
         return { a: mark };
@@ -166,7 +166,7 @@ describe('a payload', () => {
   });
 
   it('lets other work have a turn between two chunks', async () => {
-    const { body } = encodePayload((base64) => ({ a: base64(picture(MIB)) })) ?? {};
+    const { body } = encodePayload((base64) => ({ a: base64(image(MIB)) })) ?? {};
     let [turns, chunks] = [0, 0];
     const count = () => {
       turns += 1;
@@ -179,9 +179,9 @@ describe('a payload', () => {
     expect(turns).to.be.at.least(chunks - 1);
   });
 
-  it('waits for its end once any of its pictures is let go of, also one that is not sent yet', async () => {
-    const one = picture(MIB);
-    const two = picture(MIB);
+  it('waits for its end once any of its images is let go of, also one that is not sent yet', async () => {
+    const one = image(MIB);
+    const two = image(MIB);
     const { body } = encodePayload((base64) => ({ a: base64(one), b: base64(two) })) ?? {};
     if (typeof body !== 'object' || !(Symbol.asyncIterator in body)) return expect.fail('it is sent in one go');
     const pieces = body[Symbol.asyncIterator]();
@@ -199,7 +199,7 @@ describe('a payload', () => {
     const origin = await serve(createTcpServer((socket) => void socket.pause()));
     for (const afterMs of [0, 20]) {
       const call = new AbortController();
-      const bytes = picture(32 * MIB);
+      const bytes = image(32 * MIB);
       const sent = host.request(`${origin}/`, {
         method: 'POST',
         body: (base64) => ({ a: base64(bytes) }),
@@ -215,7 +215,7 @@ describe('a payload', () => {
 
   it('is a fault of the network when the upstream closes in the middle of it', async () => {
     const origin = await serve(createTcpServer((socket) => socket.once('data', () => socket.destroy())));
-    const bytes = picture(8 * MIB);
+    const bytes = image(8 * MIB);
     const request = { method: 'POST', body: (base64: (of: Buffer) => string) => ({ a: base64(bytes) }) } as const;
     const failed = await host
       .request(`${origin}/`, { ...request, body: request.body as never, signal: never })

@@ -98,10 +98,10 @@ describe('a connection that is used again', () => {
   it('is replaced with the whole of a long body', async () => {
     await serve(WAYS.reset as Closing, { answered: 2 });
     const bytes = new Uint8Array(200_000).fill(7);
-    const body: HostRequest['body'] = (base64) => ({ picture: base64(bytes) });
+    const body: HostRequest['body'] = (base64) => ({ image: base64(bytes) });
     expect([await answer(), await answer(body)]).to.deep.equal(['yes', 'yes']);
-    const picture = Buffer.from(bytes).toString('base64');
-    expect(asked.at(-1)).to.deep.equal([JSON.stringify({ picture })]);
+    const image = Buffer.from(bytes).toString('base64');
+    expect(asked.at(-1)).to.deep.equal([JSON.stringify({ image })]);
   });
 
   it('is replaced for a look', async () => {

@@ -1,4 +1,4 @@
-// What the host does for pictures and videos: the template of an input, and results where an upstream names them.
+// What the host does for images and videos: the template of an input, and results where an upstream names them.
 import { expect } from 'chai';
 import type { ImageCall, VideoCall } from '../../../lib/upstream/contract/provider.ts';
 import { sourcesOf } from '../../../lib/upstream/host/data-url.ts';
@@ -41,7 +41,7 @@ describe('templates of an input', () => {
     expect(fill(template, { aspect: '4:3' }, sizeMap)).to.deep.equal({ aspect: '4:3', shape: '4:3' });
   });
 
-  it('take pictures as data URLs, the first or all', () => {
+  it('take images as data URLs, the first or all', () => {
     const url = 'data:image/png;base64,aGk=';
     expect(fill({ one: '{image}', all: '{images}' }, { images: [png, png] })).to.deep.equal({
       one: url,
@@ -80,9 +80,9 @@ describe('templates of an input of video', () => {
     });
   });
 
-  it('leave out the aspect beside a picture where that has one already', () => {
+  it('leave out the aspect beside an image where that has one already', () => {
     const filled = (more: object) =>
-      fillForVideo({ ...call, ...more }, { a: '{aspect}' }, { ...how, isAspectOfPicture: true });
+      fillForVideo({ ...call, ...more }, { a: '{aspect}' }, { ...how, isAspectOfImage: true });
     expect(filled({ image })).to.deep.equal({});
     expect(filled({})).to.deep.equal({ a: 'tall' });
   });
@@ -93,7 +93,7 @@ describe('templates of an input of video', () => {
   });
 });
 
-describe('results of pictures', () => {
+describe('results of images', () => {
   const bytes = Buffer.from('hi');
   for (const [what, value, sources] of [
     ['a URL', 'https://a.example/1.png', [{ url: 'https://a.example/1.png' }]],

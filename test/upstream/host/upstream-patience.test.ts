@@ -7,7 +7,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createFetcher } from '../../../lib/media/fetcher.ts';
 import { createHost } from '../../../lib/upstream/host/host.ts';
-import { MP4 } from '../../media/pictures.ts';
+import { MP4 } from '../../media/sample-images.ts';
 
 /** The clock of undici's own timers, which can be moved on. */
 const timers: { tick(ms: number): void } = createRequire(import.meta.url)('undici/lib/util/timers.js');

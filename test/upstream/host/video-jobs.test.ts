@@ -268,7 +268,7 @@ describe('jobs of video', () => {
     expect(seen).to.have.length(0);
   });
 
-  it('send a picture as a data URL, only its own bytes', async () => {
+  it('send an image as a data URL, only its own bytes', async () => {
     const bytes = new Uint8Array(Buffer.from('xxhixx')).subarray(2, 4);
     answer({ job: 1 });
     await submit({ body: (base64) => ({ frame: host.video.dataUrl({ mediaType: 'image/png', bytes }, base64) }) });

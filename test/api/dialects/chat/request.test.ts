@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../../lib/api/dialects/chat/request.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../../lib/base/token-limits.ts';
-import { PNG } from '../../../media/pictures.ts';
+import { PNG } from '../../../media/sample-images.ts';
 
 const BASE64 = PNG.toString('base64');
 

@@ -180,7 +180,7 @@ describe('message reply', () => {
     });
   });
 
-  it('has what it cost if it saw pictures, and how the smart model chose if it did', () => {
+  it('has what it cost if it saw images, and how the smart model chose if it did', () => {
     expect(messageReply({ ...COLLECTED, smart: SMART }, { vision: true })).to.deep.include({
       billing: BILLING_BLOCK,
       smart_routing: SMART,

@@ -1,7 +1,7 @@
 // What only a message-style request has: the system prompt as a field, and images by their source.
 import { expect } from 'chai';
 import { parseMessageRequest } from '../../../../lib/api/dialects/message/request.ts';
-import { PNG } from '../../../media/pictures.ts';
+import { PNG } from '../../../media/sample-images.ts';
 
 const BASE64 = PNG.toString('base64');
 

@@ -1,4 +1,4 @@
-// A plugin of an invented vendor of pictures and videos, both made as jobs: what the suite's checks of them are tried on.
+// A plugin of an invented vendor of images and videos, both made as jobs: what the suite's checks of them are tried on.
 import type {
   AccountSettings,
   Host,
@@ -19,7 +19,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'studio',
   settings: (_joi, account) => account('https://api.studio.example/v1'),
-  faultWords: { content: 'nsfw', picture: 'bad_frame' },
+  faultWords: { content: 'nsfw', image: 'bad_frame' },
   create: (settings, host) => createProvider(settings, host),
 };
 
@@ -28,7 +28,7 @@ export default plugin;
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 const JSON_BODY = { 'content-type': 'application/json' };
 
-/** Four pictures of 8 MiB in base64. */
+/** Four images of 8 MiB in base64. */
 const REPLY_BYTES_MAX = 48 * 1024 * 1024;
 
 function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {

@@ -4,7 +4,7 @@ import type { ChatQuirks, Content, TextMessage, Tools } from '../../../../lib/up
 import { chatBody } from '../../../../lib/upstream/formats/chat/request.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
-const PICTURE: Content = { type: 'image', mediaType: 'image/png', bytes: Buffer.from('p') } as Content;
+const IMAGE: Content = { type: 'image', mediaType: 'image/png', bytes: Buffer.from('p') } as Content;
 const SENT = { type: 'image_url', image_url: { url: 'data:image/png;base64,cA==' } };
 const text = (said: string) => ({ type: 'text', text: said }) as const;
 const CALL: Content = { type: 'tool-call', id: 'a', name: 'look', json: '{}' };
@@ -23,9 +23,9 @@ describe('requests in the chat format', () => {
         [text('Hi'), text('there')],
         [text('Hi'), text('there')],
       ],
-      [[PICTURE], [SENT]],
+      [[IMAGE], [SENT]],
       [
-        [text('Hi'), PICTURE],
+        [text('Hi'), IMAGE],
         [text('Hi'), SENT],
       ],
     ] as const) {
@@ -47,7 +47,7 @@ describe('requests in the chat format', () => {
         { role: 'user', content: 'and?' },
       ]);
     }
-    expect(sent([{ role: 'user', content: [result([PICTURE])] }])).to.deep.equal([
+    expect(sent([{ role: 'user', content: [result([IMAGE])] }])).to.deep.equal([
       { role: 'tool', tool_call_id: 'a', content: 'The image follows.' },
       { role: 'user', content: [text('Of the result of a:'), SENT] },
     ]);
@@ -60,7 +60,7 @@ describe('requests in the chat format', () => {
     const messages: readonly TextMessage[] = [
       { role: 'user', content: [text('Hi')] },
       { role: 'assistant', content: [CALL] },
-      { role: 'user', content: [{ ...result([text('seen')]), cache } as Content, { ...PICTURE, cache } as Content] },
+      { role: 'user', content: [{ ...result([text('seen')]), cache } as Content, { ...IMAGE, cache } as Content] },
     ];
     const call = { model: 'm', system, messages, maxTokens: 9, options: {} };
     const called = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };

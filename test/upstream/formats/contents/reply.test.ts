@@ -135,17 +135,11 @@ describe('replies in the contents format', () => {
     expect(read({ promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } })).to.deep.equal([]);
   });
 
-  it('have pictures without drafts, and a refusal only where there are none', () => {
-    const picture = (text: string, more: object = {}) => ({ inlineData: { data: btoa(text) }, ...more });
+  it('have images without drafts, and a refusal only where there are none', () => {
+    const image = (text: string, more: object = {}) => ({ inlineData: { data: btoa(text) }, ...more });
     const drawn = (parts: unknown, more: object = {}) =>
       readImages(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
-    const parts = [
-      picture('draft', { thought: true }),
-      picture('one'),
-      { text: 'x' },
-      { inlineData: {} },
-      picture('two'),
-    ];
+    const parts = [image('draft', { thought: true }), image('one'), { text: 'x' }, { inlineData: {} }, image('two')];
     expect(drawn(parts)).to.deep.equal(['one', 'two']);
     expect(drawn(parts, { finishReason: 'SAFETY' })).to.deep.equal(['one', 'two']);
     expect(drawn([], { finishReason: 'STOP' })).to.deep.equal([]);
@@ -153,7 +147,7 @@ describe('replies in the contents format', () => {
       ['not this', 'SAFETY: not this'],
       [undefined, 'SAFETY: '],
     ] as const) {
-      expect(() => drawn([picture('draft', { thought: true })], { finishReason: 'SAFETY', finishMessage }))
+      expect(() => drawn([image('draft', { thought: true })], { finishReason: 'SAFETY', finishMessage }))
         .to.throw()
         .that.includes({ kind: 'request', about: 'content', detail: says.trim() });
     }

@@ -55,7 +55,7 @@ describe('requests in the contents format', () => {
     }
   });
 
-  it('have what tools said, errors too, with pictures after it', () => {
+  it('have what tools said, errors too, with images after it', () => {
     const result = (isError: boolean, ...texts: string[]): Content => ({
       type: 'tool-result',
       id: 'a',
@@ -68,15 +68,15 @@ describe('requests in the contents format', () => {
     });
     const content = [result(false, 'one'), result(false, 'one', 'two'), result(true)];
     const { contents } = contentsBody({ messages: [{ role: 'user', content }] }, () => 'QQ==');
-    const picture = { inlineData: { mimeType: 'image/png', data: 'QQ==' } };
+    const image = { inlineData: { mimeType: 'image/png', data: 'QQ==' } };
     const response = (said: object) => ({ functionResponse: { id: 'a', name: 'look', response: said } });
     expect(contents).to.deep.equal([
       {
         role: 'user',
         parts: [
-          ...[response({ output: 'one' }), picture],
-          ...[response({ output: ['one', 'two'] }), picture],
-          ...[response({ error: '' }), picture],
+          ...[response({ output: 'one' }), image],
+          ...[response({ output: ['one', 'two'] }), image],
+          ...[response({ error: '' }), image],
         ],
       },
     ]);

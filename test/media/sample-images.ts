@@ -10,7 +10,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** A grey picture, with a comment that brings it to a number of bytes. */
+/** A grey image, with a comment that brings it to a number of bytes. */
 export function png({ width = 2, height = 3, bytes = 0 } = {}): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
 import { readImageSize, sniffImage } from '../../lib/media/sniff.ts';
-import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type {
   Host,
   ImageCall,
@@ -34,9 +34,9 @@ const png = (bytes: Uint8Array): ImageInput => ({ mediaType: 'image/png', bytes 
 
 /** The colour at a place, by a decoder. */
 function pixel(bytes: Uint8Array, x: number, y: number): readonly number[] {
-  const picture = PhotonImage.new_from_byteslice(bytes);
-  const at = (y * picture.get_width() + x) * 4;
-  return [...picture.get_raw_pixels().slice(at, at + 3)];
+  const image = PhotonImage.new_from_byteslice(bytes);
+  const at = (y * image.get_width() + x) * 4;
+  return [...image.get_raw_pixels().slice(at, at + 3)];
 }
 
 async function say(content: TextMessage['content'], model = 'vision'): Promise<string> {
@@ -48,7 +48,7 @@ async function say(content: TextMessage['content'], model = 'vision'): Promise<s
   return text;
 }
 
-const image = (picture: ImageInput) => ({ type: 'image', ...picture }) as const;
+const image = (bytes: ImageInput) => ({ type: 'image', ...bytes }) as const;
 const text = (words: string) => ({ type: 'text', text: words }) as const;
 
 async function faultOf(promise: Promise<unknown>): Promise<string> {
@@ -60,7 +60,7 @@ async function faultOf(promise: Promise<unknown>): Promise<string> {
   return `${error.kind} ${error.about ?? ''}`.trim();
 }
 
-describe('provider sandbox: pictures', () => {
+describe('provider sandbox: images', () => {
   for (const [asked, width, height] of [
     [{ size: { width: 1792, height: 1024 } }, 1792, 1024],
     [{ size: { width: 1, height: 1 } }, 1, 1],
@@ -84,7 +84,7 @@ describe('provider sandbox: pictures', () => {
     expect(one).not.to.deep.equal(other);
   });
 
-  it('lets the loop run between its bands: none takes a tenth of the picture', async () => {
+  it('lets the loop run between its bands: none takes a tenth of the image', async () => {
     let turns = 0;
     let drawing = true;
     const count = () => {
@@ -124,7 +124,7 @@ describe('provider sandbox: pictures', () => {
       { mediaType: 'image/jpeg', bytes: drawn.get_bytes_jpeg(90) },
       { mediaType: 'image/webp', bytes: drawn.get_bytes_webp() },
       png(drawn.get_bytes()),
-      samplePicture('gif'),
+      createSampleImage('gif'),
     ];
     const edit = await draw('on black', { size: { width: 1600, height: 400 }, images });
     const reds = [50, 450, 850].map((x) => pixel(edit, x, 60));
@@ -134,19 +134,19 @@ describe('provider sandbox: pictures', () => {
 
   it('refuses a reference that does not decode, and takes the next', async () => {
     const broken = png((await draw('red')).subarray(0, 200));
-    expect(await faultOf(draw('x', { images: [broken] }))).to.equal('request picture');
+    expect(await faultOf(draw('x', { images: [broken] }))).to.equal('request image');
     expect(sniffImage(await draw('x', { images: [png(await draw('red'))] }))?.format).to.equal('png');
   });
 
-  it('refuses a picture that would take gigabytes, by the size in its header', async () => {
+  it('refuses an image that would take gigabytes, by the size in its header', async () => {
     const small = png(await draw('red'));
     const images = [{ ...small, size: { width: 30_000, height: 30_000 } }];
-    expect(await faultOf(draw('x', { images }))).to.equal('request picture');
+    expect(await faultOf(draw('x', { images }))).to.equal('request image');
     const messages = [{ role: 'user', content: [{ type: 'image', ...images[0] }] }] as never;
     const parts = provider.text?.({ model: 'vision', messages, maxTokens: 9, options: {} }, never);
-    expect(await faultOf(parts?.[Symbol.asyncIterator]().next() as Promise<never>)).to.equal('request picture');
+    expect(await faultOf(parts?.[Symbol.asyncIterator]().next() as Promise<never>)).to.equal('request image');
     const sized = (width: number) => draw('x', { images: [{ ...small, size: { width, height: 1 } }] });
-    expect(await faultOf(sized(50_000_001))).to.equal('request picture');
+    expect(await faultOf(sized(50_000_001))).to.equal('request image');
     for (const width of [64, 50_000_000]) expect(sniffImage(await sized(width))?.format).to.equal('png');
   });
 
@@ -190,7 +190,7 @@ describe('provider sandbox: pictures', () => {
     expect(ended).to.deep.equal(['aborted', 'other', 'other', 'other']);
   });
 
-  it('sees format, size and main colour of each picture in the last message', async () => {
+  it('sees format, size and main colour of each image in the last message', async () => {
     const red = await draw('a red thing', { size: { width: 640, height: 480 } });
     const jpeg = PhotonImage.new_from_byteslice(await draw('blue', { size: { width: 90, height: 60 } }));
     const answer = await say([
@@ -200,11 +200,11 @@ describe('provider sandbox: pictures', () => {
     ]);
     expect(answer).to.contain('1. PNG, 640x480 pixels, mainly red.\n2. JPEG, 90x60 pixels, mainly blue.');
     expect(await say([image(png(red)), text('Что здесь?')])).to.contain('основной цвет — красный');
-    expect(await say([text('What is this?')])).to.equal('There is no picture in the last message.');
+    expect(await say([text('What is this?')])).to.equal('There is no image in the last message.');
     expect(await say([image(png(red)), text('Hi')], 'standard')).not.to.contain('PNG');
   });
 
-  it('sees what an edit made of a picture', async () => {
+  it('sees what an edit made of an image', async () => {
     const made = await draw('yellow', { size: { width: 512, height: 512 } });
     const edit = await draw('now purple', { size: { width: 1024, height: 512 }, images: [png(made)] });
     expect(await say([image(png(edit)), text('?')])).to.contain('PNG, 1024x512 pixels, mainly');

@@ -1,4 +1,4 @@
-// Small pictures for calls, and the formats of results by their first bytes.
+// Small images for calls, and the formats of results by their first bytes.
 import { Buffer } from 'node:buffer';
 import type { ImageInput } from '../contract/provider.ts';
 
@@ -14,14 +14,14 @@ const SAMPLES: Readonly<Record<(typeof FORMATS)[number], string>> = {
   webp: 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA',
 };
 
-export function samplePicture(format: Format): ImageInput {
+export function createSampleImage(format: Format): ImageInput {
   const known = FORMATS.find((each) => each === format);
-  if (!known) throw new Error(`a call takes no picture of the format ${format}`);
+  if (!known) throw new Error(`a call takes no image of the format ${format}`);
   return { mediaType: `image/${known}`, bytes: Uint8Array.from(Buffer.from(SAMPLES[known], 'base64')) };
 }
 
 /** Undefined when the bytes are of nothing that can be shown. */
-export function formatOf(bytes: Uint8Array): Format | undefined {
+export function detectFormat(bytes: Uint8Array): Format | undefined {
   const text = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
   if (text.startsWith('\xff\xd8\xff')) return 'jpeg';
