@@ -1,15 +1,24 @@
 // Loops of agents as customers run them: the official clients call tools ten times in a row, streaming and not, and pay
 // exactly for what they used.
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
-import { generateText, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
+import {
+  defaultSettingsMiddleware,
+  generateText,
+  type LanguageModel,
+  stepCountIs,
+  streamText,
+  tool,
+  wrapProvider,
+} from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { catchRejection, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const STEPS = 10;
 const TASK = `Go up, and say where you are. [[tool:climb*${STEPS} {"floors":2,"words":"up, up"}]]`;
@@ -133,6 +142,14 @@ describe('agent loops', () => {
           SANDBOX_MODEL,
         ),
       '@ai-sdk/anthropic': () => createAnthropic({ baseURL: `${base()}/v1`, apiKey: account.key })(SANDBOX_MODEL),
+      // As docs/clients.md says it.
+      '@ai-sdk/openai': () =>
+        wrapProvider({
+          provider: createOpenAI({ baseURL: `${base()}/v1`, apiKey: account.key }),
+          languageModelMiddleware: defaultSettingsMiddleware({
+            settings: { providerOptions: { openai: { store: false } } },
+          }),
+        }).languageModel(SANDBOX_MODEL),
     };
 
     for (const [name, open] of Object.entries(models)) {
@@ -166,6 +183,37 @@ describe('agent loops', () => {
       });
     }
   }
+
+  it('need `store: false` with @ai-sdk/openai, which else refers to stored texts, and are told so', async () => {
+    const state = climber();
+    const run = {
+      model: createOpenAI({ baseURL: `${base()}/v1`, apiKey: account.key })(SANDBOX_MODEL),
+      prompt: `${TASK} [[words:3]]`,
+      maxRetries: 0,
+      stopWhen: stepCountIs(STEPS + 2),
+      tools: {
+        climb: tool({
+          inputSchema: z.object({ floors: z.number(), words: z.string() }),
+          execute: async (given) => state.climb(given),
+        }),
+      },
+    };
+    const refused = await catchRejection(generateText(run));
+    expect(refused.statusCode).to.equal(400);
+    expect(refused.message).to.equal(
+      'Invalid `input[1].type`: refers to a stored item, but nothing is stored here; send the item itself, as clients do ' +
+        'with `store: false` (in the AI SDK: `providerOptions: { openai: { store: false } }`).',
+    );
+    expect(state.floor).to.equal(2);
+    await generateText({ ...run, providerOptions: { openai: { store: false } } });
+    expect(state.floor).to.equal(2 + 2 * STEPS);
+  });
+
+  it('need no option of @ai-sdk/openai for one step', async () => {
+    const model = createOpenAI({ baseURL: `${base()}/v1`, apiKey: account.key })(SANDBOX_MODEL);
+    const { text } = await generateText({ model, prompt: '[[words:3]]', maxRetries: 0 });
+    expect(text.trim().split(' ')).to.have.length(3);
+  });
 
   it('continue without a thread where a client would keep one', async () => {
     const client = new Anthropic({ baseURL: base(), apiKey: account.key, authToken: null, maxRetries: 0 });

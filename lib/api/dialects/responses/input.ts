@@ -17,6 +17,10 @@ const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
 const HOSTED =
   /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot)$/;
 
+const REFERENCE_HINT =
+  'refers to a stored item, but nothing is stored here; send the item itself, as clients do with `store: false` ' +
+  '(in the AI SDK: `providerOptions: { openai: { store: false } }`)';
+
 export function readInput(input: string | readonly unknown[]): ReadMessages {
   const history = new History();
   if (typeof input === 'string') history.take({ role: 'user', content: input }, 'input', 'input');
@@ -53,10 +57,7 @@ class History {
         this.#takeResult(item, field);
         break;
       case 'item_reference':
-        throw invalidField(
-          `${field}.type`,
-          'refers to a stored item, but none are stored here; send the item itself (many clients do with `store: false`)',
-        );
+        throw invalidField(`${field}.type`, REFERENCE_HINT);
       default:
         if (typeof type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
         if (!HOSTED.test(type)) throw invalidField(`${field}.type`, `must not be ${type}: no model takes it here`);
