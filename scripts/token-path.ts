@@ -17,12 +17,11 @@ const FILES = [
   'lib/stream/pipeline.ts',
   'lib/calls/text/attempt.ts',
   'lib/calls/text/pipeline.ts',
-  'lib/calls/text/progress.ts',
+  'lib/calls/text/watch.ts',
   'lib/stream/guard.ts',
   'lib/stream/meter.ts',
   'lib/calls/text/delivery.ts',
   'lib/api/dialects/chat/render.ts',
-  'lib/calls/text/output.ts',
   'lib/http/sse-reply.ts',
 ];
 

@@ -41,7 +41,7 @@ describe('a client that closes its side', () => {
         await sleep(ms);
         reply.write(`data: ${word}\n\n`);
       }
-      reply.end();
+      reply.close();
       return h.abandon;
     };
     http.server.route({ method: 'GET', path: '/whole', handler: answer });

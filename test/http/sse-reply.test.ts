@@ -63,7 +63,7 @@ describe('SSE reply', () => {
     reply.keepAlive();
     await until(() => text.includes(': keep-alive\n\n'));
     expect(reply.write('')).to.equal(undefined);
-    reply.end();
+    reply.close();
     await until(() => text.endsWith('0\r\n\r\n'));
   });
 
@@ -75,7 +75,7 @@ describe('SSE reply', () => {
     reply.write(short);
     reply.keepAlive();
     reply.write(long);
-    reply.end();
+    reply.close();
     await once(client, 'end');
     const [head, ...rest] = text.split('\r\n\r\n');
     expect(head)
@@ -90,7 +90,7 @@ describe('SSE reply', () => {
     const long = 'Жук 😀 '.repeat(3000);
     reply.write(long);
     reply.write('short Ж');
-    reply.end();
+    reply.close();
     await until(() => text.endsWith('0\r\n\r\n'));
     expect(text.replace(/\r\n[0-9a-f]*\r\n/g, '')).to.contain(`${long}short Ж`);
   });
@@ -110,7 +110,7 @@ describe('SSE reply', () => {
     client.resume();
     await pressure;
     expect(reply.write('data: 1\n\n')).to.equal(undefined);
-    reply.end();
+    reply.close();
     await until(() => received > MUCH_BYTES);
   });
 
@@ -138,7 +138,7 @@ describe('SSE reply', () => {
     client.resume();
     await until(() => response.socket?.writableLength === 0);
     void reply.write(texts.at(-1) as string);
-    reply.end();
+    reply.close();
     await until(() => chunks.at(-1)?.subarray(-5).toString() === '0\r\n\r\n');
     const body = Buffer.concat(chunks).toString();
     const framed = texts.map((long) => `${long.length.toString(16)}\r\n${long}\r\n`);
@@ -153,7 +153,7 @@ describe('SSE reply', () => {
       reply.write(`<${letter}>`);
       reply.write(`${letter}${long}`);
     }
-    reply.end();
+    reply.close();
     await until(() => text.endsWith('0\r\n\r\n'));
     const body = text.slice(text.indexOf('\r\n\r\n') + 4).replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
     expect(body.replaceAll(long, '…')).to.equal('<a>a…<b>b…\r\n');
@@ -211,7 +211,7 @@ describe('SSE reply', () => {
     client.resume();
     expect(performance.now() - startedAt).to.be.above(400);
     expect(response.destroyed).to.equal(false);
-    reply.end();
+    reply.close();
     await until(() => received > 3 * MUCH_BYTES);
   });
 
@@ -243,7 +243,7 @@ describe('SSE reply', () => {
     const startedAt = performance.now();
     void reply.write('x'.repeat(MUCH_BYTES));
     void reply.write('data: last\n\n');
-    reply.end();
+    reply.close();
     await until(() => response.destroyed);
     expect(performance.now() - startedAt).to.be.within(195, 2000);
   });
@@ -255,7 +255,7 @@ describe('SSE reply', () => {
     await sleep(200);
     expect(response.destroyed).to.equal(false);
     reply.write('data: late\n\n');
-    reply.end();
+    reply.close();
     await until(() => received > MUCH_BYTES);
   });
 
@@ -266,7 +266,7 @@ describe('SSE reply', () => {
     reply.open();
     expect(reply.write('data: 1\n\n')).to.equal(undefined);
     reply.keepAlive();
-    reply.end();
+    reply.close();
     expect(response.headersSent).to.equal(false);
   });
 });

@@ -88,21 +88,8 @@ function streamOutput(
   { request, headers, services, onBegun }: PaidRequest,
   renderer: TextOutput<string>['renderer'],
 ): TextOutput<string> {
-  const reply = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs });
-  /** Refers to the whole request. */
-  let begun: (() => void) | undefined = onBegun;
-  return {
-    live: true,
-    renderer,
-    open() {
-      reply.open();
-      begun?.();
-      begun = undefined;
-    },
-    write: (texts) => reply.write(texts.join('')),
-    keepAlive: () => reply.keepAlive(),
-    end: () => reply.end(),
-  };
+  const sink = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs, onOpen: onBegun });
+  return { live: true, renderer, sink };
 }
 
 /** Linked images are not fetched: each counts the same. */

@@ -5,7 +5,7 @@ import type { TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
-import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
+import { heldTokens, type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { MOVED_NAME, nameTokens } from '../../money/token-usage.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
@@ -13,7 +13,7 @@ import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCall } from '../paid.ts';
 import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
-import { type Attempt, type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
+import { type AttemptedCall, type AttemptOptions, TextAttempt, type TextTimeouts } from './attempt.ts';
 import { digestBeginnings } from './beginnings.ts';
 import { type CachedPrompt, type CachedPrompts, countAsRead } from './cached-prompts.ts';
 import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
@@ -55,7 +55,7 @@ export interface TextAnswerDue extends CallCost {
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 export class TextAnswer<Out>
-  implements PaidCall<ReplyFinishPart, TextAnswerDue>, RoutesOptions<Candidate, ReplyFinishPart>
+  implements PaidCall<ReplyFinishPart, TextAnswerDue>, RoutesOptions<Candidate, ReplyFinishPart>, AttemptedCall
 {
   readonly terms: PaidCall<unknown>['terms'];
   deadline = 0;
@@ -68,9 +68,11 @@ export class TextAnswer<Out>
   /** The maximum of output tokens delivered and billed. */
   readonly #outputMax: number;
   /** The last one. */
-  #attempt: Attempt | undefined;
+  #attempt: TextAttempt<Out> | undefined;
   /** Where that was. */
   #asked: Candidate | undefined;
+  /** Told of its first text. */
+  #onFirst: (() => void) | undefined;
   /** The digest of the prompt, and what a vendor had of it; undefined without a conversation. */
   #prompt:
     | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
@@ -113,7 +115,7 @@ export class TextAnswer<Out>
 
   ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output, engine } = this.#options;
-    output.open();
+    output.sink.open();
     this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
     const asking = askRoutes(this);
     return request.images > 0 ? asking.then((ending) => this.#nameVisionFailure(ending)) : asking;
@@ -125,28 +127,25 @@ export class TextAnswer<Out>
 
   attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
     // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
-    if (this.#asked !== undefined) this.#options.output.keepAlive();
+    if (this.#asked !== undefined) this.#options.output.sink.keepAlive();
     this.#asked = candidate;
+    this.#onFirst = onFirst;
     this.#findCached(candidate);
-    this.#attempt = createAttempt(this.#planAttempt(candidate, onFirst));
-    return this.#attempt.run();
+    this.#attempt = new TextAttempt(this.#planAttempt(candidate));
+    return this.#attempt.run(candidate.route);
   }
 
   get #pipe(): TextPipeline | undefined {
     return this.#attempt?.pipe;
   }
 
-  #planAttempt(candidate: Candidate, onFirst: () => void): AttemptOptions<Out> {
-    const { route, model, abilities, firstTokenMs, conversation } = candidate;
+  #planAttempt({ route, model, abilities, firstTokenMs }: Candidate): AttemptOptions<Out> {
     const { request, context, output, smart, estimate, candidates, engine } = this.#options;
     const buffered = this.#buffered;
     const outputMax = this.#outputMax;
     return {
       route,
-      createCall: () => ({
-        ...createCall(request, abilities, this.#maxTokens),
-        ...(conversation !== undefined && { conversation }),
-      }),
+      call: this,
       pipeline: {
         guard: {
           outputMax,
@@ -161,24 +160,10 @@ export class TextAnswer<Out>
           estimateTokens,
           images: estimate.images,
         },
-        ...(conversation !== undefined && {
-          promptAsBilled: (counted) => this.#forgiveMove({ ...counted, output: 0 }),
-        }),
-        stops: request.stops && { strings: request.stops, isCovered: () => this.#isCovered() },
         extra: engine.transforms ?? [],
-        delivery: {
-          replyId: context.requestId,
-          model,
-          smart,
-          buffered,
-          onText: () => {
-            onFirst();
-            releaseTextRequest(request);
-            context.releaseRequest?.();
-          },
-          onBegin: context.onFirst,
-        },
+        delivery: { replyId: context.requestId, model, smart, buffered },
       },
+      stops: request.stops,
       output,
       signal: context.signal,
       timeouts:
@@ -187,13 +172,36 @@ export class TextAnswer<Out>
     };
   }
 
+  createCall(): ReturnType<AttemptedCall['createCall']> {
+    assert(this.#asked, 'a request is made for a route');
+    const { abilities, conversation } = this.#asked;
+    const call = createCall(this.#options.request, abilities, this.#maxTokens);
+    return conversation === undefined ? call : { ...call, conversation };
+  }
+
+  onText(): void {
+    const { request, context } = this.#options;
+    this.#onFirst?.();
+    this.#onFirst = undefined;
+    releaseTextRequest(request);
+    context.releaseRequest?.();
+  }
+
+  onBegin(): void {
+    this.#options.context.onFirst();
+  }
+
+  promptAsBilled(counted: PromptTokens): PromptTokens {
+    return this.#prompt ? this.#forgiveMove({ ...counted, output: 0 }) : counted;
+  }
+
   /** Once text has arrived, another route's answer could not continue it. */
   isCommitted(): boolean {
     return this.#pipe?.delivery.hasText === true;
   }
 
   /** Whether the hold pays for what has been used so far. */
-  #isCovered(): boolean {
+  isCovered(): boolean {
     const used = this.#pipe?.meter.used();
     return used === undefined || textCost(this.#options.model.price, used) <= this.terms.amount;
   }

@@ -1,28 +1,45 @@
 // One attempt at one route: the upstream's parts through the pipeline to the output, under the time limits.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
+import type { PromptTokens } from '../../money/price.ts';
 import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
+import type { DeliveryListener } from './delivery.ts';
 import type { TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
 import { fitTools, restoreNames } from './tool-rules.ts';
-import { createWatch, type Watch } from './watch.ts';
+import { createWatch, type Watch, type Watched } from './watch.ts';
 
 export interface AttemptOptions<Out> {
   readonly route: Route;
-  /** Makes the request, which the attempt does not keep; the route adds its model and options. */
-  readonly createCall: () => Omit<TextCall, 'model' | 'options'>;
-  readonly pipeline: Omit<TextPipelineOptions<Out>, 'progress' | 'output'>;
+  readonly call: AttemptedCall;
+  readonly pipeline: Pick<TextPipelineOptions<Out>, 'guard' | 'meter' | 'extra' | 'delivery'>;
+  /** Absent if there are none. */
+  readonly stops?: readonly string[] | undefined;
   readonly output: TextOutput<Out>;
   /** The signal of the call. */
   readonly signal: AbortSignal;
   readonly timeouts: TextTimeouts;
   /** On the clock of `performance.now()`: shared by all routes. */
   readonly deadline: number;
+}
+
+/** The call that an attempt is made for. */
+export interface AttemptedCall {
+  /** Makes the request, which the attempt does not keep; the route adds its model and options. */
+  createCall(): Omit<TextCall, 'model' | 'options'>;
+  /** After a stop string, whether the upstream may be read on for its counts. */
+  isCovered(): boolean;
+  /** The prompt as it is billed. */
+  promptAsBilled(counted: PromptTokens): PromptTokens;
+  /** The first text has arrived. */
+  onText(): void;
+  /** The first fragment is about to be passed on. */
+  onBegin(): void;
 }
 
 export interface TextTimeouts {
@@ -35,15 +52,6 @@ export interface TextTimeouts {
   readonly heartbeatMs?: number | undefined;
 }
 
-export interface Attempt {
-  /** What has arrived so far. */
-  readonly pipe: TextPipeline;
-  /** The id of the upstream's key that it was sent with; undefined if there is none. */
-  readonly keyId: string | undefined;
-  /** Never rejects. */
-  run(): Promise<Ending<ReplyFinishPart>>;
-}
-
 /**
  * The abort reason of an upstream's signal when its attempt is over; a constant, because an `AbortError` costs a stack
  * trace.
@@ -53,85 +61,116 @@ const OVER = Symbol('the attempt is over');
 /** How long an upstream is read on for its counts after a stop string was found. */
 const AFTER_STOP_MS = 5_000;
 
-export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
-  const { route, output, signal, timeouts, deadline } = options;
-  const upstream = new AbortController();
-  /** The plugin's listeners are its own code. */
-  const abort = (reason: unknown) => runPlugin(run, () => upstream.abort(reason));
-  const run = new PluginRun(nameUpstream(route.upstream), abort);
-  const watch = createWatch({
-    firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
-    idleTimeoutMs: timeouts.idleTimeoutMs,
-    totalDeadline: deadline,
-    heartbeatMs: timeouts.heartbeatMs,
-    watched: { onHeartbeat: () => output.keepAlive(), onTimeout: () => abort(fault('upstream_timeout')) },
-  });
-  const pipe = createTextPipeline({ ...addWatch(watch, options.pipeline), output });
+/** A class, because every open answer has one: closures would take three times the memory. */
+export class TextAttempt<Out> implements Watched, DeliveryListener {
+  /** What has arrived so far. */
+  readonly pipe: TextPipeline;
+  readonly #run: PluginRun;
+  readonly #watch: Watch;
+  readonly #upstream = new AbortController();
+  readonly #call: AttemptedCall;
+  readonly #output: TextOutput<Out>;
+  readonly #signal: AbortSignal;
 
-  async function attempt(): Promise<Ending<ReplyFinishPart>> {
-    const onAbort = () => abort(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
+  constructor(options: AttemptOptions<Out>) {
+    const { route, call, stops, output, signal, timeouts, deadline } = options;
+    this.#call = call;
+    this.#output = output;
+    this.#signal = signal;
+    this.#run = new PluginRun(nameUpstream(route.upstream), this.#abort);
+    this.#watch = createWatch({ ...timeouts, totalDeadline: deadline, watched: this });
+    this.pipe = createTextPipeline({
+      ...options.pipeline,
+      watch: this.#watch,
+      stops: stops && {
+        strings: stops,
+        onMatch: () => this.#watch.limit(AFTER_STOP_MS),
+        isCovered: () => call.isCovered(),
+      },
+      listener: this,
+      output,
+    });
+  }
+
+  /** The id of the upstream's key that it was sent with; undefined if there is none. */
+  get keyId(): string | undefined {
+    return this.#run.keyId;
+  }
+
+  /** Never rejects. What the plugin leaves unhandled is told by the context that it was started in. */
+  run(route: Route): Promise<Ending<ReplyFinishPart>> {
+    return runPlugin(this.#run, () => this.#answer(route));
+  }
+
+  async #answer(route: Route): Promise<Ending<ReplyFinishPart>> {
+    const signal = this.#signal;
+    signal.addEventListener('abort', this.#onAbort);
+    if (signal.aborted) this.#onAbort();
     let isWhole = false;
     try {
-      const waits = pipeline<ProviderPart | ErrorPart, Promise<void>>({
-        source: { [Symbol.asyncIterator]: () => openSource(openText(options, upstream.signal)) },
-        transforms: pipe.transforms,
-        signal: upstream.signal,
-        onError: (error) => ({ type: 'error', fault: toClientFault(error) }),
-      });
       // Nothing is read of the upstream meanwhile.
-      for await (const wait of waits) {
-        watch.pause();
-        await untilAborted(Promise.all(wait), upstream.signal);
-        watch.resume();
+      for await (const wait of this.#read(route)) {
+        this.#watch.pause();
+        await untilAborted(Promise.all(wait), this.#upstream.signal);
+        this.#watch.resume();
       }
-      isWhole = !pipe.transforms.some(({ done }) => done);
-      return concludeAttempt(pipe, signal);
+      isWhole = !this.pipe.transforms.some(({ done }) => done);
+      return concludeAttempt(this.pipe, signal);
     } catch (error) {
       return signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
     } finally {
-      watch.stop();
-      signal.removeEventListener('abort', onAbort);
-      if (!isWhole) abort(OVER);
-      run.end();
+      this.#watch.stop();
+      signal.removeEventListener('abort', this.#onAbort);
+      if (!isWhole) this.#abort(OVER);
+      this.#run.end();
     }
   }
 
-  return {
-    pipe,
-    get keyId() {
-      return run.keyId;
-    },
-    // What the plugin leaves unhandled is told by the context that it was started in.
-    run: () => runPlugin(run, attempt),
-  };
+  #read(route: Route): AsyncIterable<readonly Promise<void>[]> {
+    const { signal } = this.#upstream;
+    return pipeline<ProviderPart | ErrorPart, Promise<void>>({
+      source: { [Symbol.asyncIterator]: () => openSource(openText(route, this.#call.createCall(), signal)) },
+      transforms: this.pipe.transforms,
+      signal,
+      onError: toErrorPart,
+    });
+  }
+
+  readonly #onAbort = (): void => this.#abort(this.#signal.reason);
+
+  /** The plugin's listeners are its own code. */
+  readonly #abort = (reason: unknown): void => runPlugin(this.#run, () => this.#upstream.abort(reason));
+
+  onHeartbeat(): void {
+    this.#output.sink.keepAlive();
+  }
+
+  onTimeout(): void {
+    this.#abort(fault('upstream_timeout'));
+  }
+
+  prompt(): PromptTokens {
+    return this.#call.promptAsBilled(this.pipe.meter.promptSoFar());
+  }
+
+  onText(): void {
+    this.#call.onText();
+  }
+
+  onBegin(): void {
+    this.#watch.delivered();
+    this.#call.onBegin();
+  }
 }
 
-/** The watch sees what arrives and what leaves. */
-function addWatch<Out>(
-  watch: Watch,
-  options: AttemptOptions<Out>['pipeline'],
-): Omit<TextPipelineOptions<Out>, 'output'> {
-  const { stops, delivery } = options;
-  return {
-    ...options,
-    progress: { onContent: () => watch.touch(), onFinish: () => watch.finished() },
-    stops: stops && { ...stops, onMatch: () => watch.limit(AFTER_STOP_MS) },
-    delivery: {
-      ...delivery,
-      onBegin() {
-        watch.delivered();
-        delivery.onBegin?.();
-      },
-    },
-  };
+function toErrorPart(error: unknown): ErrorPart {
+  return { type: 'error', fault: toClientFault(error) };
 }
 
-function openText<Out>({ route, createCall }: AttemptOptions<Out>, signal: AbortSignal) {
+function openText(route: Route, asked: ReturnType<AttemptedCall['createCall']>, signal: AbortSignal) {
   const { provider, model, options, upstream } = route;
   if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
-  const { call, clientNames } = fitTools({ ...createCall(), model, options }, provider);
+  const { call, clientNames } = fitTools({ ...asked, model, options }, provider);
   return restoreNames(provider.text(call, signal), clientNames);
 }
 

@@ -15,11 +15,16 @@ export async function collectReply(
   let complete = false;
   await engine.run<StreamPart>(request, context, {
     live: false,
-    open: () => undefined,
-    write: (parts) => void write(parts),
-    keepAlive: () => undefined,
-    end: () => {
-      complete = true;
+    sink: {
+      open: () => undefined,
+      push(parts) {
+        write(parts);
+        return [];
+      },
+      keepAlive: () => undefined,
+      close() {
+        complete = true;
+      },
     },
   });
   return complete ? reply() : undefined;

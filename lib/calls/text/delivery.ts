@@ -16,12 +16,15 @@ export interface DeliveryOptions {
   readonly smart?: SmartRouting | undefined;
   /** Holds everything back until the answer is whole. */
   readonly buffered: boolean;
+}
+
+export interface DeliveryListener {
   /** The prompt's tokens as known at the first fragment. */
-  readonly prompt: () => PromptTokens;
-  /** Called when the first text has arrived. */
-  readonly onText?: (() => void) | undefined;
-  /** Called before the first fragment is passed on. */
-  readonly onBegin?: (() => void) | undefined;
+  prompt(): PromptTokens;
+  /** The first text has arrived. */
+  onText(): void;
+  /** The first fragment is about to be passed on. */
+  onBegin(): void;
 }
 
 /** Passes `start`, `usage` and blocks on; keeps the ending. Its own counts stand right before `start` and the ending. */
@@ -40,8 +43,8 @@ export interface Delivery extends Transform<StreamPart> {
   readonly begun: boolean;
 }
 
-export function createDelivery(options: DeliveryOptions): Delivery {
-  return new AnswerDelivery(options);
+export function createDelivery(options: DeliveryOptions, listener: DeliveryListener): Delivery {
+  return new AnswerDelivery(options, listener);
 }
 
 const NOTHING: readonly StreamPart[] = [];
@@ -52,11 +55,13 @@ class AnswerDelivery implements Delivery {
   hasText = false;
   ending: ReplyFinishPart | ErrorPart | undefined;
   readonly #options: DeliveryOptions;
+  readonly #listener: DeliveryListener;
   /** What is held back until the first fragment. */
   #early: StreamPart[] = [];
 
-  constructor(options: DeliveryOptions) {
+  constructor(options: DeliveryOptions, listener: DeliveryListener) {
     this.#options = options;
+    this.#listener = listener;
   }
 
   push(batch: readonly StreamPart[]): readonly StreamPart[] {
@@ -81,17 +86,17 @@ class AnswerDelivery implements Delivery {
   #noteText(): void {
     if (this.hasText) return;
     this.hasText = true;
-    this.#options.onText?.();
+    this.#listener.onText();
   }
 
   #begin(): readonly StreamPart[] {
-    const { replyId, model, smart, buffered, prompt, onBegin } = this.#options;
+    const { replyId, model, smart, buffered } = this.#options;
     const early = buffered ? splitIntoChunks(this.#early) : this.#early;
     this.begun = true;
     this.#early = [];
-    onBegin?.();
+    this.#listener.onBegin();
     return [
-      { type: 'usage', ...prompt(), output: 0 },
+      { type: 'usage', ...this.#listener.prompt(), output: 0 },
       { type: 'start', id: replyId, model, ...(smart && { smart }) },
       ...early,
     ];

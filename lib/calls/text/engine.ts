@@ -57,5 +57,5 @@ function deliverEnding<Out>(
   } else {
     writeParts(output, [{ type: 'error', fault: due ? ending.fault : refundedFault(ending.fault) }]);
   }
-  output.end();
+  output.sink.close();
 }

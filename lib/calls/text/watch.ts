@@ -1,4 +1,7 @@
-// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
+// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats. Content
+// of any kind shows that the upstream is at work: text, reasoning, a piece of a call, also of one that waits for its turn.
+import type { ErrorPart, ProviderPart } from '../../stream/part.ts';
+import type { Transform } from '../../stream/pipeline.ts';
 
 export interface WatchOptions {
   readonly firstTokenTimeoutMs: number;
@@ -17,11 +20,13 @@ export interface Watched {
   onTimeout(): void;
 }
 
-export interface Watch {
-  /** Content has arrived. */
-  touch(): void;
-  /** The upstream gave its reason to end: unless content follows, it gets little time for its counts. */
-  finished(): void;
+type Incoming = ProviderPart | ErrorPart;
+
+/**
+ * Passes everything on. After the upstream's reason to end, unless content follows it, there is little time for its
+ * counts.
+ */
+export interface Watch extends Transform<Incoming> {
   /** From now on it has at most this long, whatever arrives. */
   limit(ms: number): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
@@ -49,7 +54,10 @@ class TimerWatch implements Watch {
   #silenceDeadline: number;
   #totalDeadline: number;
   #heartbeatAt: number;
+  /** The upstream has given its reason to end. */
   #isFinished = false;
+  /** Content followed a finish, so the next one may not be the last. */
+  #isFollowed = false;
   #paused = false;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -64,15 +72,19 @@ class TimerWatch implements Watch {
     this.#arm();
   }
 
-  /** Silence counts from now; the timer is moved only if it would fire too late. */
-  touch(): void {
-    this.#isFinished = false;
-    this.#allow(this.#options.idleTimeoutMs);
-  }
-
-  finished(): void {
-    if (!this.#isFinished) this.#allow(this.#afterFinishMs());
-    this.#isFinished = true;
+  push(batch: readonly Incoming[]): readonly Incoming[] {
+    let isAtWork = false;
+    for (const part of batch) {
+      if (part?.type === 'finish') {
+        isAtWork ||= !this.#isFinished;
+        this.#isFinished = true;
+      } else if (isContent(part)) {
+        isAtWork = true;
+        this.#isFollowed ||= this.#isFinished;
+      }
+    }
+    if (isAtWork) this.#allowSilence();
+    return batch;
   }
 
   limit(ms: number): void {
@@ -86,7 +98,7 @@ class TimerWatch implements Watch {
 
   resume(): void {
     this.#paused = false;
-    this.#allow(this.#isFinished ? this.#afterFinishMs() : this.#options.idleTimeoutMs);
+    this.#allowSilence();
   }
 
   delivered(): void {
@@ -102,13 +114,11 @@ class TimerWatch implements Watch {
     return this.#options.heartbeatMs ?? HEARTBEAT_MS;
   }
 
-  #afterFinishMs(): number {
+  /** Silence counts from now; the timer is moved only if it would fire too late. */
+  #allowSilence(): void {
     const { idleTimeoutMs, afterFinishMs = AFTER_FINISH_MS } = this.#options;
-    return Math.min(idleTimeoutMs, afterFinishMs);
-  }
-
-  #allow(ms: number): void {
-    this.#silenceDeadline = now() + ms;
+    const isOver = this.#isFinished && !this.#isFollowed;
+    this.#silenceDeadline = now() + (isOver ? Math.min(idleTimeoutMs, afterFinishMs) : idleTimeoutMs);
     if (this.#silenceDeadline < this.#nextAt && !this.#stopped) this.#arm();
   }
 
@@ -133,4 +143,19 @@ class TimerWatch implements Watch {
     }
     if (!this.#stopped) this.#arm();
   };
+}
+
+/** Counts, comments and pings are none. */
+function isContent(part: Incoming): boolean {
+  switch (part?.type) {
+    case 'block-delta':
+      return part.text !== '';
+    case 'block-start':
+      return part.block?.type === 'tool';
+    case 'block-state':
+    case 'alive':
+      return true;
+    default:
+      return false;
+  }
 }

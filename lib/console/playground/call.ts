@@ -80,20 +80,22 @@ function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending:
   let failure: Fault | undefined;
   return {
     live: true,
-    open: () => reply.open(),
-    keepAlive: () => reply.keepAlive(),
-    write(parts) {
-      for (const part of parts) {
-        if (part.type === 'error') failure = part.fault;
-        // The text was already streamed and is not kept.
-        else if (part.type !== 'block-delta') collector.write([part]);
-      }
-      return reply.write(renderer.push(parts).join(''));
-    },
-    end() {
-      const { text: html } = renderOutcome(failure ?? collector.reply());
-      reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
-      reply.end();
+    sink: {
+      open: () => reply.open(),
+      keepAlive: () => reply.keepAlive(),
+      push(parts) {
+        for (const part of parts) {
+          if (part.type === 'error') failure = part.fault;
+          // The text was already streamed and is not kept.
+          else if (part.type !== 'block-delta') collector.write([part]);
+        }
+        return reply.push(renderer.push(parts));
+      },
+      close() {
+        const { text: html } = renderOutcome(failure ?? collector.reply());
+        reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
+        reply.close();
+      },
     },
   };
 }

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import { createDelivery, type Delivery, type DeliveryOptions } from '../../../lib/calls/text/delivery.ts';
+import {
+  createDelivery,
+  type Delivery,
+  type DeliveryListener,
+  type DeliveryOptions,
+} from '../../../lib/calls/text/delivery.ts';
 import type { FinishPart, StreamPart } from '../../../lib/stream/part.ts';
 import { CLOSE, delta, FINISH, OPEN, START, usage } from './stage.ts';
 
@@ -26,15 +31,12 @@ const TAIL: readonly StreamPart[] = [usage(7, 3), FINISH, BILLING];
 describe('delivery', () => {
   let input: number;
 
-  function open(options: Partial<DeliveryOptions> = {}): Delivery {
+  function open({ onText, onBegin, ...options }: Partial<DeliveryOptions & DeliveryListener> = {}): Delivery {
     input = 11;
-    return createDelivery({
-      replyId: 'req_1',
-      model: 'model-a',
-      buffered: false,
-      prompt: () => ({ input }),
-      ...options,
-    });
+    return createDelivery(
+      { replyId: 'req_1', model: 'model-a', buffered: false, ...options },
+      { prompt: () => ({ input }), onText: onText ?? (() => undefined), onBegin: onBegin ?? (() => undefined) },
+    );
   }
   const complete = (delivery: Delivery) => delivery.complete(FINISH as FinishPart, BILL, PAID);
 

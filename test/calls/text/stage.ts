@@ -9,7 +9,7 @@ import { createRouteHealth, type RouteHealth } from '../../../lib/calls/health.t
 import { createPaidCalls } from '../../../lib/calls/paid.ts';
 import type { TextTimeouts } from '../../../lib/calls/text/attempt.ts';
 import { createTextEngine } from '../../../lib/calls/text/engine.ts';
-import type { Pressure, TextOutput } from '../../../lib/calls/text/output.ts';
+import type { TextOutput, TextSink } from '../../../lib/calls/text/output.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
 import type { OpenUpstream } from '../../../lib/catalog/model.ts';
@@ -49,7 +49,7 @@ export interface CallOptions {
   readonly health?: RouteHealth;
   readonly controller?: AbortController;
   /** Sees what is written, as it is written. */
-  readonly onWrite?: (parts: readonly StreamPart[]) => Pressure;
+  readonly onWrite?: (parts: readonly StreamPart[]) => Promise<void> | undefined;
   readonly onOpen?: () => void;
   /** Called when the hold has been asked for. */
   readonly onHold?: () => void;
@@ -247,26 +247,27 @@ function outputOf({ live = true, onOpen, onWrite }: CallOptions) {
   const parts: StreamPart[] = [];
   const seen = { parts, opened: 0, ended: 0, beats: 0 };
   const collector = createCollector();
-  const output: TextOutput = {
-    live,
+  const sink: TextSink = {
     open() {
       seen.opened += 1;
       onOpen?.();
     },
-    write(written) {
+    push(written) {
       if (seen.opened !== 1 || seen.ended > 0) throw new Error('written outside the answer');
       if (!live) collector.write(written);
       for (const part of written) parts.push(part);
-      return onWrite?.(written);
+      const wait = onWrite?.(written);
+      return wait ? [wait] : [];
     },
     keepAlive() {
       seen.beats += 1;
     },
-    end() {
+    close() {
       seen.ended += 1;
       if (!live) collector.reply();
     },
   };
+  const output: TextOutput = { live, sink };
   return { output, seen };
 }
 

@@ -19,6 +19,9 @@ describe('watch', () => {
 
   afterEach(() => watch.stop());
 
+  const touch = () => watch.push([{ type: 'block-delta', index: 0, text: 'a' }]);
+  const finish = () => watch.push([{ type: 'finish', reason: 'stop' }]);
+
   /** Limits far away but for those given. */
   function start({ totalMs = 60_000, ...options }: Partial<WatchOptions> & { totalMs?: number }): void {
     startedAt = performance.now();
@@ -60,7 +63,7 @@ describe('watch', () => {
   itTimed('is over when nothing follows a fragment, also when that limit is the shorter one', async () => {
     start({ firstTokenTimeoutMs: 5000, idleTimeoutMs: 30 });
     await sleep(50);
-    watch.touch();
+    touch();
     const touchedAt = performance.now() - startedAt;
     expect(timeouts).to.deep.equal([]);
     await expectTimeout(touchedAt + 30);
@@ -70,7 +73,7 @@ describe('watch', () => {
     start({ firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
     for (let at = 0; at < 7; at += 1) {
       await sleep(80);
-      watch.touch();
+      touch();
     }
     const touchedAt = performance.now() - startedAt;
     expect(timeouts).to.deep.equal([]);
@@ -79,7 +82,7 @@ describe('watch', () => {
 
   itTimed('is over at the end of the total time, whatever comes', async () => {
     start({ totalMs: 60, idleTimeoutMs: 40 });
-    const ticker = setInterval(() => watch.touch(), 5);
+    const ticker = setInterval(() => touch(), 5);
     await expectTimeout(60).finally(() => clearInterval(ticker));
   });
 
@@ -92,10 +95,10 @@ describe('watch', () => {
     start({ firstTokenTimeoutMs: 20, idleTimeoutMs: 10, heartbeatMs: 5 });
     await over;
     const before = beats.length;
-    watch.touch();
+    touch();
     watch.pause();
     watch.resume();
-    watch.finished();
+    finish();
     await sleep(50);
     expect(timeouts).to.have.length(1);
     expect(beats).to.have.length(before);
@@ -104,7 +107,7 @@ describe('watch', () => {
   describe('while the reader is slow', () => {
     itTimed('does not count silence', async () => {
       start({ idleTimeoutMs: 30 });
-      watch.touch();
+      touch();
       watch.pause();
       await sleep(80);
       expect(timeouts).to.deep.equal([]);
@@ -115,7 +118,7 @@ describe('watch', () => {
 
     itTimed('counts the total time', async () => {
       start({ idleTimeoutMs: 20, totalMs: 70 });
-      watch.touch();
+      touch();
       watch.pause();
       await expectTimeout(70);
     });
@@ -123,7 +126,7 @@ describe('watch', () => {
     itTimed('stops counting as often as it happens', async () => {
       start({ idleTimeoutMs: 300 });
       for (let at = 0; at < 4; at += 1) {
-        watch.touch();
+        touch();
         watch.pause();
         await sleep(200);
         watch.resume();
@@ -136,42 +139,42 @@ describe('watch', () => {
   describe('after the terminal signal', () => {
     itTimed('gives what follows little time, however it is spread', async () => {
       start({ afterFinishMs: 50 });
-      watch.touch();
-      watch.finished();
-      const ticker = setInterval(() => watch.finished(), 10);
+      touch();
+      finish();
+      const ticker = setInterval(() => finish(), 10);
       await expectTimeout(50).finally(() => clearInterval(ticker));
     });
 
     itTimed('gives what follows its usual time once content has come', async () => {
       start({ idleTimeoutMs: 150, afterFinishMs: 20 });
-      watch.finished();
-      watch.touch();
+      finish();
+      touch();
       await expectTimeout(150);
     });
 
     itTimed('gives no more than a limit, whatever comes', async () => {
       start({ idleTimeoutMs: 5000 });
       watch.limit(50);
-      const ticker = setInterval(() => watch.touch(), 10);
+      const ticker = setInterval(() => touch(), 10);
       await expectTimeout(50).finally(() => clearInterval(ticker));
     });
 
     itTimed('gives no more than silence had', async () => {
       start({ idleTimeoutMs: 30, afterFinishMs: 5000 });
-      watch.finished();
+      finish();
       await expectTimeout(30);
     });
 
     itTimed('shortens a long wait for the first fragment', async () => {
       start({ firstTokenTimeoutMs: 10_000, afterFinishMs: 30 });
-      watch.finished();
+      finish();
       await expectTimeout(30);
     });
 
     itTimed('waits for a slow reader all the same', async () => {
       start({ afterFinishMs: 30 });
       watch.pause();
-      watch.finished();
+      finish();
       await sleep(60);
       expect(timeouts).to.deep.equal([]);
       watch.resume();
@@ -183,7 +186,7 @@ describe('watch', () => {
     itTimed('come in even steps until the first fragment is delivered', async () => {
       start({ heartbeatMs: 30 });
       await until(() => beats.length >= 2);
-      watch.touch();
+      touch();
       for (const [at, beat] of beats.entries()) expect(beat).to.be.within((at + 1) * 30 - 1, (at + 1) * 30 + LATE_MS);
       watch.delivered();
       const before = beats.length;
@@ -193,7 +196,7 @@ describe('watch', () => {
 
     itTimed('go on while the upstream sends something that is not delivered', async () => {
       start({ heartbeatMs: 20, idleTimeoutMs: 5000 });
-      const ticker = setInterval(() => watch.touch(), 5);
+      const ticker = setInterval(() => touch(), 5);
       await until(() => beats.length >= 3).finally(() => clearInterval(ticker));
       expect(timeouts).to.deep.equal([]);
     });
@@ -207,14 +210,14 @@ describe('watch', () => {
   itTimed('does nothing more once it is stopped', async () => {
     start({ firstTokenTimeoutMs: 20, totalMs: 30, heartbeatMs: 10 });
     watch.stop();
-    watch.touch();
-    watch.finished();
+    touch();
+    finish();
     watch.resume();
     await sleep(60);
     expect([beats, timeouts]).to.deep.equal([[], []]);
     start({ idleTimeoutMs: 10 });
     watch.stop();
-    watch.touch();
+    touch();
     await sleep(40);
     expect([beats, timeouts]).to.deep.equal([[], []]);
   });
@@ -233,7 +236,7 @@ describe('watch', () => {
     const timer = mock.method(globalThis, 'setTimeout');
     try {
       start({});
-      watch.finished();
+      finish();
       const [beat, end] = timer.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
       expect(beat).to.be.within(14_500, 15_000);
       expect(end).to.be.within(2_500, 3_000);
@@ -245,7 +248,7 @@ describe('watch', () => {
   itTimed('takes the longest times that can be set', async () => {
     const longest = 2_147_483_647;
     start({ firstTokenTimeoutMs: longest, idleTimeoutMs: longest, totalMs: longest });
-    watch.touch();
+    touch();
     watch.delivered();
     watch.pause();
     watch.resume();
