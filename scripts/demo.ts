@@ -103,7 +103,7 @@ async function stream({ url, key, path, model, prompt }: Call): Promise<void> {
   const paper = createPaper();
   let billing: Billing | undefined;
   let failure: string | undefined;
-  for await (const event of eventsOf(response)) {
+  for await (const event of readServerEvents(response)) {
     paper.write(event.delta?.text ?? event.choices?.[0]?.delta?.content ?? '');
     billing ??= event.charged_rub === undefined ? event.billing : event;
     failure ??= event.error?.message;
@@ -145,7 +145,7 @@ async function post(url: string, key: string, path: string, body: object): Promi
 
 /** The JSON of a stream's events, in either dialect. */
 // biome-ignore lint/suspicious/noExplicitAny: two dialects on one wire
-async function* eventsOf(response: Response): AsyncGenerator<any> {
+async function* readServerEvents(response: Response): AsyncGenerator<any> {
   let rest = '';
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const lines = (rest + chunk).split('\n');

@@ -116,7 +116,7 @@ export function findFailure(events: readonly StreamEvent[]) {
 
 /** The text of a whole response. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
-export function textOfResponse({ output }: any): string {
+export function readResponseText({ output }: any): string {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const parts = output.flatMap(({ content = [] }: any) => content);
   return parts.map(({ text, refusal }: { text?: string; refusal?: string }) => text ?? refusal ?? '').join('');

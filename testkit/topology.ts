@@ -226,11 +226,11 @@ function backAt(heard: readonly Heard[], struckAt: number): number | undefined {
 }
 
 /** Checks when the holds of calls that broke off are gone. */
-function watchHolds(store: Store, heardOf: () => readonly Heard[], struckAt: number) {
+function watchHolds(store: Store, listHeard: () => readonly Heard[], struckAt: number) {
   let [watching, lastHeld] = [true, struckAt];
   const turn = async () => {
     while (watching) {
-      const cut = heardOf().filter(({ requestId, whole }) => requestId !== undefined && !whole);
+      const cut = listHeard().filter(({ requestId, whole }) => requestId !== undefined && !whole);
       const charges = await Promise.all(
         cut.map(({ requestId = '' }) => store.ledger.charge(requestId).catch(() => undefined)),
       );

@@ -15,7 +15,7 @@ export interface ShopOptions {
   readonly now?: () => number;
   readonly onNotice?: (notice: Notice) => void;
   /** The ids of methods; by default that of the payment, as is usual at the vendor. */
-  readonly methodIdOf?: (payment: Payment) => string;
+  readonly findMethodId?: (payment: Payment) => string;
 }
 
 export interface Sum {
@@ -104,7 +104,7 @@ export const CARD: Card = {
 
 export function createShop(options: ShopOptions = {}) {
   const { shopId = '506751', test = true, autopayments = true, receipts = false } = options;
-  const { checkout = 'https://yoomoney.ru', now = Date.now, onNotice, methodIdOf = ({ id }) => id } = options;
+  const { checkout = 'https://yoomoney.ru', now = Date.now, onNotice, findMethodId = ({ id }) => id } = options;
   const payments = new Map<string, Payment>();
   const refunds = new Map<string, Refund>();
   const methods = new Map<string, Method>();
@@ -153,7 +153,7 @@ export function createShop(options: ShopOptions = {}) {
   function describeMethod(payment: Payment, card: Card | null): Method {
     const saved = toSave.has(payment.id) && card !== null;
     const status = saved ? 'active' : 'inactive';
-    const id = methodIdOf(payment);
+    const id = findMethodId(payment);
     const method: Method = card
       ? { type: 'bank_card', id, saved, status, title: `Bank card *${card.last4}`, card }
       : { type: 'sbp', id, saved, status };

@@ -4,11 +4,11 @@ import type { User, UserStore } from '../store/ports/users.ts';
 
 /** Passing a known user saves a read if that user is the first owner. */
 export async function readZone(
-  users: Pick<UserStore, 'membersOf' | 'get'>,
+  users: Pick<UserStore, 'listAccountMembers' | 'get'>,
   account: string,
   known?: User,
 ): Promise<string> {
-  const [first] = await users.membersOf(account);
+  const [first] = await users.listAccountMembers(account);
   if (!first) return DEFAULT_ZONE;
   const user = first.user === known?.id ? known : await users.get(first.user);
   return user?.timeZone ?? DEFAULT_ZONE;

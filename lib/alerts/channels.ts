@@ -59,7 +59,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
     const [user, account, members] = await Promise.all([
       users.get(userId),
       accounts.get(event.account),
-      users.membersOf(event.account),
+      users.listAccountMembers(event.account),
     ]);
     // A user who has left the account since gets no alert.
     const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
@@ -71,7 +71,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
 
   return {
     async listNames({ account, webhook }) {
-      const members = mailer ? await store.users.membersOf(account) : [];
+      const members = mailer ? await store.users.listAccountMembers(account) : [];
       return [...members.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
     },
     async send(settings, { event, arrivals }, signal) {

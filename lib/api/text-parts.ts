@@ -42,11 +42,11 @@ export type TextStep =
 export function cutTextRequest(whole: TextRequest): Cut<TextRequest> {
   const { tools } = whole;
   const head = { ...whole, system: undefined, messages: [], ...(tools && { tools: { ...tools, list: [], text: '' } }) };
-  return { head, groups: groupSteps(stepsOf(whole), charactersOf) };
+  return { head, groups: groupSteps(listTextSteps(whole), countTextStepCharacters) };
 }
 
-function charactersOf(step: TextStep): number {
-  if ('content' in step) return textOf(step.content).length;
+function countTextStepCharacters(step: TextStep): number {
+  if ('content' in step) return readLongText(step.content).length;
   if ('text' in step) return step.text.length;
   if ('tool' in step) return TOOL_CHARACTERS;
   return 'system' in step ? step.system.text.length : 0;
@@ -55,7 +55,7 @@ function charactersOf(step: TextStep): number {
 /** Approximate. */
 const TOOL_CHARACTERS = 4096;
 
-function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep> {
+function* listTextSteps({ system, messages, tools }: TextRequest): Generator<TextStep> {
   for (const part of system ?? []) {
     const [first = '', ...more] = sliceText(part.text);
     yield { system: { ...part, text: first } };
@@ -86,14 +86,14 @@ function* contentSteps(content: RequestContent): Generator<TextStep> {
       yield { end: 'result' };
       return;
     default: {
-      const [first = '', ...more] = sliceText(textOf(content));
+      const [first = '', ...more] = sliceText(readLongText(content));
       yield { content: withText(content, first) };
       for (const text of more) yield { text };
     }
   }
 }
 
-function textOf(content: LongContent): string {
+function readLongText(content: LongContent): string {
   return content.type === 'tool-call' ? content.json : content.text;
 }
 
@@ -133,7 +133,7 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     const last = contents.at(-1);
     // A rope: nothing is copied.
     if (last?.type === 'text' || last?.type === 'reasoning' || last?.type === 'tool-call') {
-      contents[contents.length - 1] = withText(last, textOf(last) + text);
+      contents[contents.length - 1] = withText(last, readLongText(last) + text);
     }
   }
 

@@ -1,7 +1,7 @@
 // Exchange rates in catalog files: what a unit of a vendor's currency costs in RUB, and since which day.
 import Joi from 'joi';
 import { HOME_CURRENCY, type Rate } from '../money/cost.ts';
-import { parseDay, startOfDay } from '../money/days.ts';
+import { findDayStart, parseDay } from '../money/days.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import { MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
 
@@ -66,7 +66,7 @@ export function listRates(entry: RatesEntry): ReadonlyMap<string, readonly Rate[
 export function findRatesInForce(entry: RatesEntry, now: number): ReadonlyMap<string, Rate> {
   const inForce = new Map<string, Rate>([[HOME_CURRENCY, HOME_RATE]]);
   for (const [name, rates] of listRates(entry)) {
-    const current = rates.findLast(({ from }) => startOfRate(from) <= now);
+    const current = rates.findLast(({ from }) => findRateStart(from) <= now);
     if (current) inForce.set(name, current);
   }
   return inForce;
@@ -81,10 +81,10 @@ export function describeMissingRate(entry: RatesEntry = {}, name: string): strin
 
 /** When the next rate takes effect, ms since the epoch; undefined if none is still to come. */
 export function findNextRateStart(entry: RatesEntry, now: number): number | undefined {
-  const starts = [...listRates(entry).values()].flat().map(({ from }) => startOfRate(from));
+  const starts = [...listRates(entry).values()].flat().map(({ from }) => findRateStart(from));
   return starts.filter((at) => at > now).sort((one, other) => one - other)[0];
 }
 
-function startOfRate(from: string): number {
-  return startOfDay(from, DEFAULT_ZONE);
+function findRateStart(from: string): number {
+  return findDayStart(from, DEFAULT_ZONE);
 }

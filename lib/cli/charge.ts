@@ -73,7 +73,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
   if (!charge) return showArchived(store, id);
   const found = {
     charge,
-    entries: await store.ledger.entriesOfCharge(charge.id),
+    entries: await store.ledger.listChargeEntries(charge.id),
     job: job ?? (await findJob(store, charge)),
   };
   return { json: toJson(found), text: toText(found) };

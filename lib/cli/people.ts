@@ -60,7 +60,7 @@ async function invite(session: Session, account: string, text: string): Promise<
   const { users } = session.store;
   const user = await users.find(email);
   if (user?.status === 'suspended') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
-  const isOwner = user && (await users.membershipsOf(user.id)).some(({ account: of }) => of === id);
+  const isOwner = user && (await users.listUserMemberships(user.id)).some(({ account: of }) => of === id);
   if (isOwner) throw new OperatorError(`${email} is an owner of the account already.`);
   await recordAction(session, { action: 'owner.invite', target: email, account: id });
   const answer = await createLinkAnswer(session, { purpose: 'invite', email, account: id });

@@ -129,7 +129,7 @@ async function removeOwner(session: Session, idOrName: string, who: string): Pro
     throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
   const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
   await recordAction(session, action);
-  const left = (await session.store.users.membersOf(account.id)).length;
+  const left = (await session.store.users.listAccountMembers(account.id)).length;
   const lost = 'It was the last owner: nobody can sign in to the account now. Its keys and automatic top-ups go on.';
   return {
     json: { user_id: user.id, account_id: account.id, owners_left: left },
@@ -194,7 +194,7 @@ async function openSessions({ store }: Session) {
 }
 
 async function listAccountIds(users: Session['store']['users'], { id }: User): Promise<readonly string[]> {
-  return (await users.membershipsOf(id)).map(({ account }) => account);
+  return (await users.listUserMemberships(id)).map(({ account }) => account);
 }
 
 async function describe({ store }: Session, user: User): Promise<Answer> {

@@ -1,5 +1,5 @@
 // The range (days of the account's time zone) and filters of a list of calls: read from the URL, kept in links and forms.
-import { addDays, dayOfHour, formatDay, parseDay, startHourOfDay, startOfDay } from '../money/days.ts';
+import { addDays, findDayStart, findDayStartHour, findHourDay, formatDay, parseDay } from '../money/days.ts';
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -55,10 +55,10 @@ export function readChargeQuery(
   { query, services, zone }: OwnerVisit,
   { days, byHours = false }: RangeOptions = {},
 ): ChargeQuery {
-  const today = (byHours ? dayOfHour : formatDay)(services.now(), zone);
+  const today = (byHours ? findHourDay : formatDay)(services.now(), zone);
   const from = parseDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
   const to = parseDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
-  const start = byHours ? startHourOfDay : startOfDay;
+  const start = byHours ? findDayStartHour : findDayStart;
   const key = readId(query.get('key'));
   const model = readId(query.get('model'));
   const kind = CHARGE_KINDS.find((name) => name === query.get('kind'));

@@ -111,7 +111,7 @@ export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
 
 export async function listOwnAccounts({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
   const { store } = services;
-  const memberships = await store.users.membershipsOf(signedIn.user.id);
+  const memberships = await store.users.listUserMemberships(signedIn.user.id);
   const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
   return found.filter((account) => account !== undefined);
 }

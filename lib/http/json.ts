@@ -117,7 +117,7 @@ function checkStructure(bytes: Buffer): void {
       case CARRIAGE_RETURN:
         continue;
       case QUOTE:
-        at = endOfString(bytes, at + 1);
+        at = findStringEnd(bytes, at + 1);
         break;
       case OPEN_ARRAY:
       case OPEN_OBJECT:
@@ -144,7 +144,7 @@ function checkStructure(bytes: Buffer): void {
 const NEAR_BYTES = 64;
 
 /** The position of the quote that ends a string; the end of the bytes if none does. */
-function endOfString(bytes: Buffer, from: number): number {
+function findStringEnd(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length) {
     const near = Math.min(at + NEAR_BYTES, bytes.length);

@@ -51,7 +51,7 @@ const rejectUnbalanced: ReportProblem = (wallet, problem) => {
 async function loadKeptCall({ ledger }: Parts, opening: Opening | undefined): Promise<WholeCall | undefined> {
   if (!opening?.kept) return undefined;
   const charge = await ledger.charge(opening.kept);
-  return charge && { charge, entries: await ledger.entriesOfCharge(charge.id) };
+  return charge && { charge, entries: await ledger.listChargeEntries(charge.id) };
 }
 
 function groupWholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {

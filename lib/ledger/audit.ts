@@ -160,12 +160,12 @@ export function checkCharges(page: JournalPage, report: ReportProblem): void {
     const charge = charges.get(id);
     const onFinding = ({ problem, drift }: ChargeFinding) => report(wallet, `call ${id}: ${problem}`, drift);
     for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
-    const problem = charge && checkKeyOfCharge(charge, keys.get(charge.key), keyed);
+    const problem = charge && checkChargeKey(charge, keys.get(charge.key), keyed);
     if (problem !== undefined) onFinding({ problem });
   }
 }
 
-function checkKeyOfCharge(
+function checkChargeKey(
   { wallet, key: id, period, budgetKey }: Charge,
   key: JournalPage['keys'][number] | undefined,
   keyed: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 // Usage reports from hourly sums instead of from every call: the journal is folded into sums up to a cursor, in the
 // background, and a reader folds only a short rest.
 import assert from 'node:assert/strict';
-import { addDays, dayOfHour, startHourOfDay } from '../money/days.ts';
+import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Usage } from '../money/decide.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-units.ts';
 import type { UsedEntry } from '../store/ports/journal.ts';
@@ -70,8 +70,8 @@ function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly Usa
   for (const { group, ...counts } of hours.toSorted((one, other) => Number(one.group) - Number(other.group))) {
     const hour = Number(group);
     if (hour >= end) {
-      day = dayOfHour(hour, zone);
-      end = startHourOfDay(addDays(day, 1), zone);
+      day = findHourDay(hour, zone);
+      end = findDayStartHour(addDays(day, 1), zone);
     }
     days.set(day, { group: day, ...addCounts(days.get(day) ?? NO_USAGE, counts) });
   }

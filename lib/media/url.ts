@@ -56,11 +56,11 @@ const AUTHORITY = /^[\x21-\x7e]{1,261}$/;
  * Refuses before parsing what no rule could allow. Throws a 400 fault that does not contain the URL.
  */
 export function checkText(text: string, field: string): void {
-  const refusal = refusalOfText(text, URL_LENGTH_MAX);
+  const refusal = findTextRefusal(text, URL_LENGTH_MAX);
   if (refusal) throw urlFault(refusal, field);
 }
 
-function refusalOfText(text: string, lengthMax: number): UrlRefusal | undefined {
+function findTextRefusal(text: string, lengthMax: number): UrlRefusal | undefined {
   if (text.length > lengthMax) return 'length';
   if (FORBIDDEN.test(text)) return 'characters';
   const [, scheme = '', authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
@@ -70,7 +70,7 @@ function refusalOfText(text: string, lengthMax: number): UrlRefusal | undefined 
 }
 
 export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal {
-  const early = refusalOfText(text, rules.lengthMax ?? URL_LENGTH_MAX);
+  const early = findTextRefusal(text, rules.lengthMax ?? URL_LENGTH_MAX);
   if (early) return early;
   const [, , authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
   const url = URL.parse(text);

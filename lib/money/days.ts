@@ -23,7 +23,7 @@ function utcDay(at: number): string {
 }
 
 /** The first moment of a day, ms since the epoch. */
-export function startOfDay(day: string, zone: string): number {
+export function findDayStart(day: string, zone: string): number {
   return momentAtWallTime(Date.parse(day), zone);
 }
 
@@ -31,16 +31,16 @@ export function startOfDay(day: string, zone: string): number {
  * The whole hour at which a day begins in sums by the hour: in zones half an hour or a quarter off, the nearest one to
  * its midnight.
  */
-export function startHourOfDay(day: string, zone: string): number {
-  return Math.ceil(startOfDay(day, zone) / HOUR_MS - 0.5) * HOUR_MS;
+export function findDayStartHour(day: string, zone: string): number {
+  return Math.ceil(findDayStart(day, zone) / HOUR_MS - 0.5) * HOUR_MS;
 }
 
-/** The day that contains most of the hour around a moment; consistent with `startHourOfDay`. */
-export function dayOfHour(at: number, zone: string): string {
+/** The day that contains most of the hour around a moment; consistent with `findDayStartHour`. */
+export function findHourDay(at: number, zone: string): string {
   return formatDay(at - (at % HOUR_MS) + HOUR_MS / 2, zone);
 }
 
 /** Whether any of the days starts within an hour, as in zones half an hour off. */
 export function hasSplitHours(days: readonly string[], zone: string): boolean {
-  return days.some((day) => startOfDay(day, zone) % HOUR_MS !== 0);
+  return days.some((day) => findDayStart(day, zone) % HOUR_MS !== 0);
 }

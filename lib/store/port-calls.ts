@@ -7,7 +7,7 @@ type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] 
 
 /** The calls that write nothing. A call that is not listed counts as a write. */
 export const READS = {
-  ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
+  ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'listChargeEntries', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
@@ -34,7 +34,17 @@ export const READS = {
   ],
   media: ['get', 'read', 'page'],
   usage: ['cursor', 'sums', 'readAll', 'findBehind'],
-  users: ['get', 'find', 'former', 'formerPage', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
+  users: [
+    'get',
+    'find',
+    'former',
+    'formerPage',
+    'page',
+    'operators',
+    'listUserMemberships',
+    'listAccountMembers',
+    'memberships',
+  ],
   sessions: ['get', 'list', 'link', 'attempts', 'device'],
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],

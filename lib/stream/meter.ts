@@ -151,7 +151,7 @@ class AnswerMeter implements Meter {
 
   /** Tokens of all the text that was read. */
   #produced(): number {
-    if (!this.#options.trusted) return tokensOfCharacters(this.#characters);
+    if (!this.#options.trusted) return convertToTokens(this.#characters);
     const pending = this.#pending === '' ? 0 : this.#options.estimateTokens(this.#pending);
     return Math.ceil(this.#tokens + pending);
   }
@@ -212,6 +212,6 @@ function isCount(count: number | undefined): count is number {
   return Number.isSafeInteger(count) && (count as number) >= 0;
 }
 
-export function tokensOfCharacters(characters: number): number {
+export function convertToTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

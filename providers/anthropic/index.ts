@@ -48,7 +48,7 @@ const QUIRKS: MessageQuirks = {
 };
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const targetOf = host.perRoute(settings, (wire) => ({
+  const resolveTarget = host.perRoute(settings, (wire) => ({
     url: buildMessagesUrl(wire),
     wire,
     request: { method: 'POST', auth: chooseKeyHeaders(wire, host) } as const,
@@ -62,7 +62,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     cacheMarkers: true,
     stateFormat: 'messages',
     text(call, signal) {
-      const { url, request, wire } = targetOf(call);
+      const { url, request, wire } = resolveTarget(call);
       const { conversation } = call;
       const body = buildMessagesBody(call, wire, host);
       const headers = buildMessagesHeaders(call, wire);

@@ -29,7 +29,7 @@ export default plugin;
 const auth: KeyHeaders = (key) => ({ 'x-goog-api-key': key });
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, (wire) => wire);
+  const resolveWire = host.perRoute(settings, (wire) => wire);
   const request = { method: 'POST', auth } as const;
   return {
     tools: true,
@@ -38,18 +38,18 @@ function createProvider(settings: Settings, host: Host): Provider {
     audio: true,
     stateFormat: 'contents',
     text(call, signal) {
-      const wire = wireOf(call);
+      const wire = resolveWire(call);
       const url = buildGeminiUrl(wire, call.model, 'streamGenerateContent?alt=sse');
       const { conversation } = call;
       const body = buildGeminiTextBody(call, wire, host);
       return host.answer(url, { ...request, conversation, body, signal }, host.contents.reader());
     },
     embed(call, signal) {
-      const url = buildGeminiUrl(wireOf(call), call.model, 'batchEmbedContents');
+      const url = buildGeminiUrl(resolveWire(call), call.model, 'batchEmbedContents');
       return host.embed(call, { ...request, url, format: host.contents.embeddings, inputsMax: INPUTS_MAX, signal });
     },
     async image(call, signal) {
-      const wire = wireOf(call);
+      const wire = resolveWire(call);
       const init = { ...request, body: buildGeminiImageBody(call, wire, host), signal };
       const { value } = await host.json(buildGeminiUrl(wire, call.model, 'generateContent'), init, IMAGE_BYTES_MAX);
       return { images: host.contents.readImages(value) };

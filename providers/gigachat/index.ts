@@ -37,13 +37,13 @@ function buildGigachatHeaders({ conversation, cacheKey }: TextCall): Readonly<Re
 
 function createProvider(settings: Settings, host: Host): Provider {
   const request = { method: 'POST', auth: host.tokens(createGigachatTokens(settings, host)) } as const;
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl);
+  const resolveBaseUrl = host.perRoute(settings, ({ baseUrl }) => baseUrl);
   return {
     tools: true,
     toolNames: NAMES,
     stateFormat: STATE.format,
     async *text(call, signal) {
-      const base = baseOf(call);
+      const base = resolveBaseUrl(call);
       const { conversation } = call;
       const ids: string[] = [];
       // All files, and the answer that uses them, belong to one account.
@@ -70,7 +70,7 @@ function createProvider(settings: Settings, host: Host): Provider {
       }
     },
     embed(call, signal) {
-      const asked = { ...request, url: `${baseOf(call)}/embeddings`, format: host.embeddings };
+      const asked = { ...request, url: `${resolveBaseUrl(call)}/embeddings`, format: host.embeddings };
       return host.embed(call, { ...asked, inputsMax: INPUTS_MAX, signal });
     },
   };

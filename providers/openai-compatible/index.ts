@@ -6,8 +6,8 @@ const plugin: ProviderPlugin<Settings> = {
   contract: 2,
   name: 'openai-compatible',
   settings(joi, account) {
-    const oneOf = (values: readonly string[]) => joi.valid(...values).default(values[0]);
-    const own = Object.entries(STYLES).map(([name, values]) => [name, oneOf(values)]);
+    const allowOnly = (values: readonly string[]) => joi.valid(...values).default(values[0]);
+    const own = Object.entries(STYLES).map(([name, values]) => [name, allowOnly(values)]);
     const inputsMax = joi.number().integer().min(1).max(2048).default(2048);
     return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax });
   },
@@ -45,9 +45,14 @@ const COUNTS: readonly CountsPlace[] = [
 ];
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const targetOf = host.perRoute(settings, (wire) => {
-    const urlOf = (path: string) => host.urlBelow(wire.baseUrl, path);
-    return { wire, url: urlOf('chat/completions'), embedUrl: urlOf('embeddings'), auth: chooseAuth(wire) };
+  const resolveTarget = host.perRoute(settings, (wire) => {
+    const buildPathUrl = (path: string) => host.urlBelow(wire.baseUrl, path);
+    return {
+      wire,
+      url: buildPathUrl('chat/completions'),
+      embedUrl: buildPathUrl('embeddings'),
+      auth: chooseAuth(wire),
+    };
   });
   return {
     tools: true,
@@ -57,7 +62,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     cacheMarkers: settings.cacheMarkers === 'send',
     stateFormat: 'chat',
     text(call, signal) {
-      const { wire, url, auth } = targetOf(call);
+      const { wire, url, auth } = resolveTarget(call);
       const { conversation } = call;
       const body = buildChatBody(call, wire, host);
       const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
@@ -66,7 +71,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     },
     embedsTokens: true,
     embed(call, signal) {
-      const { wire, embedUrl: url, auth } = targetOf(call);
+      const { wire, embedUrl: url, auth } = resolveTarget(call);
       const { inputsMax } = wire;
       return host.embed(call, {
         method: 'POST',

@@ -21,10 +21,10 @@ const plugin: ProviderPlugin<Settings> = {
     server: 'image_generation_server_error',
   },
   create(settings, host) {
-    const wireOf = host.perRoute(settings, (wire) => wire);
+    const resolveWire = host.perRoute(settings, (wire) => wire);
     return {
       async image(call, signal) {
-        const { url, body } = buildImageRequest(call, wireOf(call), host);
+        const { url, body } = buildImageRequest(call, resolveWire(call), host);
         const request = { method: 'POST', auth: host.bearer, body, signal } as const;
         const { value } = await host.json(url, request, REPLY_BYTES_MAX);
         return { images: readReplyImages(value, host) };

@@ -30,13 +30,13 @@ interface Sent {
 }
 
 export function buildImageRequest(call: ImageCall, wire: Wire, { image, urlBelow }: Host): Sent {
-  const urlOf = (task: string) => urlBelow(wire.baseUrl, `images/${task}`);
+  const buildTaskUrl = (task: string) => urlBelow(wire.baseUrl, `images/${task}`);
   const fields = buildImageFields(call, wire);
-  if (call.images.length === 0) return { url: urlOf('generations'), body: () => fields };
-  const url = urlOf('edits');
+  if (call.images.length === 0) return { url: buildTaskUrl('generations'), body: () => fields };
+  const url = buildTaskUrl('edits');
   if (wire.editTransport === 'json') {
-    const urlsOf: JsonBody = (base64) => call.images.map((each) => ({ image_url: image.dataUrl(each, base64) }));
-    return { url, body: (base64) => ({ ...fields, images: urlsOf(base64) }) };
+    const listImageUrls: JsonBody = (base64) => call.images.map((each) => ({ image_url: image.dataUrl(each, base64) }));
+    return { url, body: (base64) => ({ ...fields, images: listImageUrls(base64) }) };
   }
   return { url, body: { fields: inText(fields), files: listImageFiles(call.images) } };
 }

@@ -16,7 +16,7 @@ const plugin: ProviderPlugin<Settings> = {
 export default plugin;
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, (wire) => ({ wire, url: host.urlBelow(wire.baseUrl, 'responses') }));
+  const resolveWire = host.perRoute(settings, (wire) => ({ wire, url: host.urlBelow(wire.baseUrl, 'responses') }));
   const headers = { accept: 'text/event-stream, application/json' };
   const request = { method: 'POST', headers, auth: host.bearer } as const;
   return {
@@ -24,7 +24,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     documents: true,
     stateFormat: 'responses',
     text(call, signal) {
-      const { wire, url } = wireOf(call);
+      const { wire, url } = resolveWire(call);
       const { conversation } = call;
       const body = buildResponsesBody(call, wire, host);
       return host.answer(url, { ...request, conversation, body, signal }, host.responses.reader());

@@ -52,9 +52,9 @@ function chunk(name: string, data: Buffer): Buffer {
 
 /** Rows of cells of one height, in PNG's format: a byte for no filter, then three bytes per pixel. */
 function* paint(prompt: string, size: Size, references: readonly Sight[]): Generator<Buffer> {
-  const colourOf = choosePattern(prompt);
+  const pickColour = choosePattern(prompt);
   for (let top = 0; top < size.height; top += CELL) {
-    const row = paintRow(size.width, (column) => colourOf(column, top / CELL));
+    const row = paintRow(size.width, (column) => pickColour(column, top / CELL));
     const band = Buffer.concat(Array.from({ length: Math.min(CELL, size.height - top) }, () => row));
     for (const [at, reference] of references.entries()) {
       lay(reference, { at, of: references.length }, { band, top, size });
@@ -80,10 +80,10 @@ function choosePattern(prompt: string): (column: number, row: number) => Rgb {
   return (column, row) => (choose(column, row) % 3 === 1 ? other : base).rgb;
 }
 
-function paintRow(width: number, colourOf: (column: number) => Rgb): Buffer {
+function paintRow(width: number, pickColour: (column: number) => Rgb): Buffer {
   const row = Buffer.alloc(1 + width * 3);
   for (let x = 0; x < width; x += CELL) {
-    row.fill(Uint8Array.from(colourOf(x / CELL)), 1 + x * 3, 1 + Math.min(x + CELL, width) * 3);
+    row.fill(Uint8Array.from(pickColour(x / CELL)), 1 + x * 3, 1 + Math.min(x + CELL, width) * 3);
   }
   return row;
 }

@@ -22,7 +22,7 @@ const plugin: ProviderPlugin<Settings> = {
 export default plugin;
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, ({ baseUrl, folder }) => ({
+  const resolveWire = host.perRoute(settings, ({ baseUrl, folder }) => ({
     url: `${baseUrl}/foundationModels/v1/completion`,
     embedUrl: `${baseUrl}/foundationModels/v1/textEmbedding`,
     folder,
@@ -32,13 +32,13 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     text(call, signal) {
-      const { url, folder } = wireOf(call);
+      const { url, folder } = resolveWire(call);
       const { conversation } = call;
       const body = buildYandexBody(call, folder, host);
       return host.answer(url, { ...request, conversation, body, signal }, createYandexReader(host));
     },
     embed(call, signal) {
-      const { embedUrl: url, folder } = wireOf(call);
+      const { embedUrl: url, folder } = resolveWire(call);
       return host.embed(call, { ...request, url, format: createYandexEmbeddings(folder, host), inputsMax: 1, signal });
     },
   };

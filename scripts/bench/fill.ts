@@ -81,7 +81,7 @@ export async function fillLedger(databaseUrl: string, filling: Filling): Promise
     entries += rows.entries.length;
     await target.write(rows);
   };
-  for (const [wallet, at] of callsOf(filling, small)) {
+  for (const [wallet, at] of generateCalls(filling, small)) {
     history.addCall(wallet, at);
     if (history.size() >= ROWS_PER_WRITE) await flush();
   }
@@ -92,7 +92,7 @@ export async function fillLedger(databaseUrl: string, filling: Filling): Promise
 }
 
 /** Whose each call is and when it is; those of the large wallet are spread evenly between the others. */
-function* callsOf(
+function* generateCalls(
   { entries, wallets, calls }: Filling,
   ids: readonly string[],
 ): Generator<readonly [wallet: string, at: number]> {

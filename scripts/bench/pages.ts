@@ -41,7 +41,7 @@ async function measure(database: string): Promise<boolean> {
     const ownerPages = [...OWNER, `/calls/${call}`].map((path) => `/account${path}`);
     const searches = ['?search=small_9', `/${LARGE}`].map((query) => `/admin/accounts${query}`);
     const operatorPages = [...OPERATOR.map((path) => `/admin${path}`), ...searches, `/admin/ledger?id=${call}`];
-    const assets = await weightOfAssets(test.url, owner);
+    const assets = await measureAssets(test.url, owner);
     console.log(`styles, scripts and icon: ${kib(assets)} gzipped, once\n`);
     console.log('page                                    first ms    p50    p95   gzipped');
     const rows: boolean[] = [];
@@ -94,7 +94,7 @@ async function measurePage(visitor: Visitor, path: string, assets: number): Prom
 }
 
 /** The size of everything that a page loads, as if each page loaded it all. */
-async function weightOfAssets(url: string, visitor: Visitor): Promise<number> {
+async function measureAssets(url: string, visitor: Visitor): Promise<number> {
   const pages = [await visitor.get('/account'), await visitor.get('/account/playground')];
   const paths = new Set(
     pages.flatMap(({ text }) => [...text.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)),

@@ -101,22 +101,22 @@ function listCases(url: string): readonly Case[] {
   return url.startsWith('sqlite:') || values.budgets ? alone : [...alone, { calls: most, processes: 2 }];
 }
 
-async function compare(urlOf: (database: string) => string, title: string, server?: number): Promise<void> {
+async function compare(createStoreUrl: (database: string) => string, title: string, server?: number): Promise<void> {
   const { before } = values;
-  const now = await openSide(urlOf('bench'), HERE, server);
+  const now = await openSide(createStoreUrl('bench'), HERE, server);
   // Its store may have another schema.
-  const then = before && (await openSide(urlOf('before'), pathToFileURL(`${resolve(before)}/`), server));
+  const then = before && (await openSide(createStoreUrl('before'), pathToFileURL(`${resolve(before)}/`), server));
   console.log(
     `\n${title.padEnd(41)}pairs/s (best)    p50 ms   p99 ms (best)   main thread, all, server: CPU µs    load`,
   );
-  for (const test of listCases(urlOf('bench'))) {
+  for (const test of listCases(createStoreUrl('bench'))) {
     const entrants = kinds.flatMap((keys): Entrant[] => {
       const name = values.budgets ? BUDGETS[keys] : '';
       const older = then && { name: `before ${name && `(${name})`}`, keys, side: then, rounds: [] };
       return [{ name, keys, side: now, rounds: [] }, ...(older ? [older] : [])];
     });
     await measureRounds(entrants, test);
-    for (const entrant of entrants) report(test, entrant, entrants, !urlOf('bench').startsWith('sqlite:'));
+    for (const entrant of entrants) report(test, entrant, entrants, !createStoreUrl('bench').startsWith('sqlite:'));
   }
   for (const { children } of [now, ...(then ? [then] : [])]) await endAll(children);
 }

@@ -65,7 +65,7 @@ describe('emails with a link', () => {
     const person = await comeIn(test, linkIn(await letterTo('new@example.com')), { code: '' });
     expect((await person.get('/account')).status).to.equal(200);
     const user = await test.store.users.find('new@example.com');
-    const [membership] = await test.store.users.membershipsOf(user?.id ?? '');
+    const [membership] = await test.store.users.listUserMemberships(user?.id ?? '');
     expect(await test.store.accounts.get(membership?.account ?? '')).to.include({ name: 'new@example.com' });
     expect(await test.store.ledger.wallet(membership?.account ?? '')).to.include({ avail: 0n, topped: 0n });
   });

@@ -75,7 +75,7 @@ describe('the pages, route by route', function () {
       orders: (await store.payments.list({ wallet: account.id, limit: 50 })).map(({ id, phase }) => ({ id, phase })),
       auto: await store.payments.autoTopup(account.id),
       alerts: await store.alerts.get(account.id),
-      members: await store.users.membersOf(account.id),
+      members: await store.users.listAccountMembers(account.id),
       user,
       sessions: (await store.sessions.list(user?.id ?? '')).map(({ hash }) => hash),
     };

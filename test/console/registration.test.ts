@@ -40,7 +40,7 @@ describe('registration by invitation', () => {
     expect((await person.get('/account')).status).to.equal(200);
     const user = await test.store.users.find('bob@example.com');
     expect(user).to.include({ operator: false });
-    const [membership] = await test.store.users.membershipsOf(user?.id ?? '');
+    const [membership] = await test.store.users.listUserMemberships(user?.id ?? '');
     expect(membership).to.include({ role: 'owner' });
     const account = await test.store.accounts.get(membership?.account ?? '');
     expect(account).to.include({ name: 'bob@example.com', status: 'active' });

@@ -27,7 +27,7 @@ describe('the choices of a page', function () {
     // Two keys and two accounts with the same name.
     const { account, owner } = tour.busy;
     for (let count = 0; count < 2; count += 1) await owner.submit('/account/keys', { name: 'the same' });
-    const [first] = await test.store.users.membersOf(account.id);
+    const [first] = await test.store.users.listAccountMembers(account.id);
     const { name = '' } = (await test.store.accounts.get(account.id)) ?? {};
     await test.store.accounts.create({ id: 'acc_twin', name, createdAt: 1 });
     await test.store.users.join({ user: first?.user ?? '', account: 'acc_twin', role: 'owner' });

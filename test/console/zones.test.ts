@@ -1,7 +1,7 @@
 // Days follow the account's time zone on every page: calls, usage and the overview agree with each other and with the
 // times shown.
 import { expect } from 'chai';
-import { dayOfHour, startHourOfDay, startOfDay } from '../../lib/money/days.ts';
+import { findDayStart, findDayStartHour, findHourDay } from '../../lib/money/days.ts';
 import { formatMoment } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -52,8 +52,8 @@ describe('the days of an account', () => {
     it(`start and end at midnight in ${zone}, in calls, usage and their files`, async () => {
       await live(zone);
       // The clocks of New York change on the day in the middle.
-      const start = startOfDay('2026-03-08', zone);
-      const end = startOfDay('2026-03-09', zone);
+      const start = findDayStart('2026-03-08', zone);
+      const end = findDayStart('2026-03-09', zone);
       for (const [at, rub] of [
         [start - 1, 1n],
         [start, 2n],
@@ -82,7 +82,7 @@ describe('the days of an account', () => {
 
   it('start at the nearest whole hour in the usage of other zones, with a note', async () => {
     await live('Asia/Kolkata');
-    const start = startOfDay('2026-03-08', 'Asia/Kolkata');
+    const start = findDayStart('2026-03-08', 'Asia/Kolkata');
     for (const [minutes, rub] of [
       [-31, 1n],
       [-29, 2n],
@@ -100,8 +100,8 @@ describe('the days of an account', () => {
     it(`cover the same thirty days on the overview, in usage and in the balance of a key, in ${zone}`, async () => {
       await live(zone);
       const now = Date.now();
-      const today = dayOfHour(now, zone);
-      const startOfToday = startHourOfDay(today, zone);
+      const today = findHourDay(now, zone);
+      const startOfToday = findDayStartHour(today, zone);
       await pay(startOfToday - 1, 10n);
       await pay(now, 20n);
       const overview = await facts('/account');
@@ -110,7 +110,7 @@ describe('the days of an account', () => {
       const balance = await send(`${test.url}/api/v1/balance`, { key: account.key });
       expect(balance.json.spent_30d_rub).to.equal(30);
       // Both start with the whole thirtieth day, not 720 hours ago.
-      const first = startHourOfDay(dayOfHour(startOfToday - 29 * DAY_MS + 2 * HOUR_MS, zone), zone);
+      const first = findDayStartHour(findHourDay(startOfToday - 29 * DAY_MS + 2 * HOUR_MS, zone), zone);
       await pay(first - 1, 100n);
       await pay(first, 200n);
       const after = await facts('/account');
@@ -121,7 +121,7 @@ describe('the days of an account', () => {
 
   it('follow the time zone of the first owner, like budgets, for every user', async () => {
     const other = await setUpOwner(test, account.id, `other-${account.id}@example.com`);
-    const members = await test.store.users.membersOf(account.id);
+    const members = await test.store.users.listAccountMembers(account.id);
     const [first, second] = await Promise.all(members.map(({ user }) => test.store.users.get(user)));
     await live('Asia/Vladivostok', first?.email);
     await live('America/New_York', second?.email);

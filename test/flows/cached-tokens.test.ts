@@ -212,7 +212,7 @@ for (const kind of STORES) {
     it('records the overshoot of a write that nobody asked for', async () => {
       const { charge } = await message({ input: 0, hour: 100_000, output: 10 });
       expect(charge.charged).to.equal(rub('40.01'));
-      const entries = await gateway.store.ledger.entriesOfCharge(charge.id);
+      const entries = await gateway.store.ledger.listChargeEntries(charge.id);
       expect(entries.at(-1)?.overshoot).to.equal(charge.charged - charge.reserved);
     });
   });

@@ -18,8 +18,8 @@ import {
   parseEvents,
   RESPONSES,
   type Reply,
+  readResponseText,
   send,
-  textOfResponse,
 } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
@@ -205,7 +205,7 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
       expect(reply.json.content.map((block: { text: string }) => block.text).join('')).to.equal(text);
       expect(reply.json.stop_reason).to.equal(stopReason);
     } else if (path === RESPONSES) {
-      expect(textOfResponse(reply.json)).to.equal(text);
+      expect(readResponseText(reply.json)).to.equal(text);
       const isRefused = finish === 'filter' && reply.text.includes('"type":"refusal"');
       const isCut = finish === 'length' || (finish === 'filter' && !isRefused);
       expect(reply.json.status).to.equal(isCut ? 'incomplete' : 'completed');

@@ -9,8 +9,8 @@ import {
   MESSAGES,
   parseEvents,
   RESPONSES,
+  readResponseText,
   send,
-  textOfResponse,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -58,7 +58,7 @@ describe('stop strings', () => {
         const events = stream ? parseEvents(reply.text) : [];
         const text = stream
           ? joinText(events)
-          : (reply.json.content?.[0].text ?? reply.json.choices?.[0].message.content ?? textOfResponse(reply.json));
+          : (reply.json.content?.[0].text ?? reply.json.choices?.[0].message.content ?? readResponseText(reply.json));
         expect(text).to.equal('Hi 👋, one');
         const finish = path === CHAT ? (events.at(-2)?.data ?? reply.json) : undefined;
         if (finish) expect(finish.choices[0].finish_reason).to.equal('stop');

@@ -1,7 +1,7 @@
 // The steps that an embedder adds to the way of every answer; the first is the example of docs/architecture.md.
 import { expect } from 'chai';
 import type { StreamPart, Transform } from '../../lib/gateway.ts';
-import { ask, CHAT, DIALECTS, joinText, parseEvents, send, textOfResponse } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, joinText, parseEvents, readResponseText, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -53,7 +53,7 @@ describe('transforms of an embedder', () => {
       const streamed = await send(gateway.url + path, { key, body: ask('hi', { stream: true }) });
       expect(joinText(parseEvents(streamed.text))).to.equal('HELLO THERE, YOU.');
       const { json } = await send(gateway.url + path, { key, body: ask('hi') });
-      expect(json.content?.[0].text ?? json.choices?.[0].message.content ?? textOfResponse(json)).to.equal(
+      expect(json.content?.[0].text ?? json.choices?.[0].message.content ?? readResponseText(json)).to.equal(
         'HELLO THERE, YOU.',
       );
       expect(counts).to.deep.equal([3, 3]);

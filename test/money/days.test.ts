@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import {
   addDays,
-  dayOfHour,
+  findDayStart,
+  findDayStartHour,
+  findHourDay,
   formatDay,
   hasSplitHours,
   parseDay,
-  startHourOfDay,
-  startOfDay,
 } from '../../lib/money/days.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,24 +45,24 @@ describe('calendar days', () => {
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
   ] as const) {
     it(`begin in ${zone} at ${at}: ${day}`, () => {
-      expect(new Date(startOfDay(day, zone)).toISOString()).to.equal(at.replace('Z', '.000Z'));
-      expect(formatDay(startOfDay(day, zone), zone)).to.equal(day);
-      expect(formatDay(startOfDay(day, zone) - 1, zone)).to.equal(addDays(day, -1));
+      expect(new Date(findDayStart(day, zone)).toISOString()).to.equal(at.replace('Z', '.000Z'));
+      expect(formatDay(findDayStart(day, zone), zone)).to.equal(day);
+      expect(formatDay(findDayStart(day, zone) - 1, zone)).to.equal(addDays(day, -1));
     });
   }
 
   for (const zone of ZONES) {
     it(`cover every hour of a year exactly once in ${zone}, within half an hour of midnight`, () => {
       const first = Date.UTC(2026, 0, 1);
-      let day = dayOfHour(first, zone);
+      let day = findHourDay(first, zone);
       for (let hour = first; hour < first + 366 * 24 * HOUR_MS; hour += HOUR_MS) {
-        const found = dayOfHour(hour, zone);
+        const found = findHourDay(hour, zone);
         if (found !== day) {
-          expect([found, hour]).to.deep.equal([addDays(day, 1), startHourOfDay(found, zone)]);
-          expect(Math.abs(hour - startOfDay(found, zone))).to.be.at.most(HOUR_MS / 2);
+          expect([found, hour]).to.deep.equal([addDays(day, 1), findDayStartHour(found, zone)]);
+          expect(Math.abs(hour - findDayStart(found, zone))).to.be.at.most(HOUR_MS / 2);
           day = found;
         }
-        expect(dayOfHour(hour + HOUR_MS - 1, zone)).to.equal(found);
+        expect(findHourDay(hour + HOUR_MS - 1, zone)).to.equal(found);
       }
     });
   }

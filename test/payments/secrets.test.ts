@@ -43,7 +43,7 @@ describe('secrets of payments', function () {
       methods += 1;
       return METHOD + String(methods).padStart(12, '0');
     };
-    vendor = await startYooKassa({ shopId: SHOP_ID, secret: SHOP_SECRET, methodIdOf });
+    vendor = await startYooKassa({ shopId: SHOP_ID, secret: SHOP_SECRET, findMethodId: methodIdOf });
     mail = await startMailServer();
     receiver = await startReceiver();
     const settings = { baseUrl: vendor.baseUrl, shopId: SHOP_ID, secret: SHOP_SECRET, autopayments: true, senders: [] };

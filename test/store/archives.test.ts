@@ -27,7 +27,7 @@ describe('archived calls', () => {
 
   async function wholeOf(id: string): Promise<WholeCall> {
     const charge = (await faulty.real.ledger.charge(id)) as WholeCall['charge'];
-    return { charge, entries: await faulty.real.ledger.entriesOfCharge(id) };
+    return { charge, entries: await faulty.real.ledger.listChargeEntries(id) };
   }
 
   const leave = (opened: number, charges: readonly WholeCall['charge'][], entries: WholeCall['entries']) =>

@@ -40,7 +40,7 @@ async function readLedger({ ledger, keys, checkpoints }: Store, ids: readonly st
     charges: byId(charges),
     entriesOfCharges: await ofEach(
       charges.map(({ id }) => id),
-      async (id) => (await ledger.entriesOfCharge(id)).map(({ opId }) => opId),
+      async (id) => (await ledger.listChargeEntries(id)).map(({ opId }) => opId),
     ),
     keys: byId(holders.flatMap((key) => key ?? [])),
     budgets: Object.fromEntries((await ledger.budgets(rows.map(({ id }) => id))).map((row) => [row.key, row])),
@@ -79,7 +79,7 @@ async function readPeople({ users, sessions, auditLog }: Store) {
   const ids = people.map(({ id }) => id);
   return {
     users: byId(people),
-    memberships: await ofEach(ids, (id) => users.membershipsOf(id)),
+    memberships: await ofEach(ids, (id) => users.listUserMemberships(id)),
     sessions: await ofEach(ids, (id) => sessions.list(id)),
     links: await ofEach(LINKS, (hash) => sessions.link(hash)),
     attempts: await ofEach(ATTEMPTS, (name) => sessions.attempts(name)),

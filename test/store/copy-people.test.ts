@@ -27,7 +27,7 @@ describe('copy of people', () => {
     expect(await rejection(copy())).to.have.property('message', 'lost by the test');
     expect(await copy()).to.include({ users: 201, resumed: true });
     const rowsOf = ({ real: { users, auditLog } }: FaultyStore) =>
-      Promise.all([users.page({ limit: 999 }), users.membersOf(wallet), auditLog.page({ limit: 999 })]);
+      Promise.all([users.page({ limit: 999 }), users.listAccountMembers(wallet), auditLog.page({ limit: 999 })]);
     const rows = await rowsOf(from);
     expect(rows.map((list) => list.length)).to.deep.equal([201, 201, 201]);
     expect(await rowsOf(to)).to.deep.equal(rows);

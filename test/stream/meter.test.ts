@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { countPrompt } from '../../lib/money/price.ts';
 import { countCharacters } from '../../lib/stream/characters.ts';
-import { createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
+import { convertToTokens, createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 /** One token in four characters. */
@@ -312,7 +312,7 @@ describe('meter', () => {
     });
 
     it('make a quarter of tokens, rounded up', () => {
-      expect([0, 1, 4, 5, 8, 9].map(tokensOfCharacters)).to.deep.equal([0, 1, 1, 2, 2, 3]);
+      expect([0, 1, 4, 5, 8, 9].map(convertToTokens)).to.deep.equal([0, 1, 1, 2, 2, 3]);
     });
   });
 

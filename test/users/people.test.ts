@@ -134,7 +134,9 @@ describe('people', () => {
     expect(await people.join(user, account)).to.equal(true);
     await store.real.users.remove(gone, now);
     expect(await people.join(gone, account)).to.equal(false);
-    expect(await store.real.users.membersOf(account)).to.deep.equal([{ user: user.id, account, role: 'owner' }]);
+    expect(await store.real.users.listAccountMembers(account)).to.deep.equal([
+      { user: user.id, account, role: 'owner' },
+    ]);
   });
 
   it('are added once per email address in any letter case', async () => {

@@ -79,6 +79,6 @@ describe('user removal', () => {
     ]);
     const links = [await people.peekLink(mine), await people.peekLink(others)].map((link) => link?.account);
     expect(links).to.deep.equal([undefined, other]);
-    expect((await store.real.users.membershipsOf(user.id)).map((each) => each.account)).to.deep.equal([other]);
+    expect((await store.real.users.listUserMemberships(user.id)).map((each) => each.account)).to.deep.equal([other]);
   });
 });

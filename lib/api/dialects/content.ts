@@ -174,11 +174,11 @@ function readTexts(block: unknown, depth: number): readonly string[] {
   if (typeof text === 'string') return readTexts(text, depth);
   // Of an earlier answer.
   if (typeof refusal === 'string') return readTexts(refusal, depth);
-  return [...readTexts(textOfSource(source), depth + 1), ...readTexts(content, depth + 1)];
+  return [...readTexts(readSourceText(source), depth + 1), ...readTexts(content, depth + 1)];
 }
 
 /** A document may have its text in its source; other data is not text. */
-function textOfSource(source: unknown): unknown {
+function readSourceText(source: unknown): unknown {
   if (typeof source !== 'object' || source === null) return undefined;
   const { type, data, content } = source as { type?: unknown; data?: unknown; content?: unknown };
   return type === 'text' ? data : content;

@@ -2,7 +2,7 @@
 import type { Fault } from '../../base/faults.ts';
 
 /** Whether the envelope has what clients of any dialect read. */
-export function isOfEveryDialect({ data }: Fault): boolean {
+export function showsInEveryDialect({ data }: Fault): boolean {
   return data?.detail.everyDialect === true;
 }
 

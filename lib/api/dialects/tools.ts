@@ -58,21 +58,21 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   for (const [name, field] of allowed ?? []) checkName(name, field, names);
   if (read.length === 0) return undefined;
   const predefined = findPredefined(given, read);
-  if (textOf(read).length > TOOLS_CHARACTERS_MAX) {
+  if (describeToolsAsText(read).length > TOOLS_CHARACTERS_MAX) {
     throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
   // Tools that may not be called are hidden from the model, which works the same with every upstream.
   const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
   return {
     list,
-    text: textOf(list),
+    text: describeToolsAsText(list),
     ...(choice !== undefined && { choice }),
     ...(single && { single: true }),
     ...(predefined && { predefined }),
   };
 }
 
-function textOf(tools: readonly Tool[]): string {
+function describeToolsAsText(tools: readonly Tool[]): string {
   return tools
     .map(({ name, description = '', schema, messageFields }) => {
       const fields = messageFields ? `\n${JSON.stringify(messageFields)}` : '';

@@ -12,12 +12,12 @@ export function splitIntoChunks(parts: readonly StreamPart[]): StreamPart[] {
   return parts.flatMap((part) => {
     if (part.type === 'block-start') isText = part.block.type === 'text';
     if (part.type !== 'block-delta' || !isText) return [part];
-    return [...chunksOfText(part.text)].map((text) => ({ ...part, text }));
+    return [...cutIntoChunks(part.text)].map((text) => ({ ...part, text }));
   });
 }
 
 /** Sentences of at most so many characters; longer ones are cut at a space, or else between two characters. */
-function* chunksOfText(text: string): Generator<string> {
+function* cutIntoChunks(text: string): Generator<string> {
   let from = 0;
   for (const { index, 0: end } of text.matchAll(SENTENCE_END)) {
     yield* slicesAtSpaces(text.slice(from, index + end.length));

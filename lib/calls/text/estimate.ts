@@ -1,7 +1,7 @@
 // Estimates of input tokens, before any model has counted them.
 
 import { countCharacters, visitSlices } from '../../stream/characters.ts';
-import { tokensOfCharacters } from '../../stream/meter.ts';
+import { convertToTokens } from '../../stream/meter.ts';
 import { countFileTokens, type FileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
@@ -56,7 +56,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + files.believable),
-    tokensBuffered: tokensOfCharacters(characters) + imageTokens + files.estimated,
+    tokensBuffered: convertToTokens(characters) + imageTokens + files.estimated,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
 }

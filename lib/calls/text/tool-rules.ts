@@ -35,12 +35,15 @@ export function fitTools<Fitted extends Call>(
   const clientNames = new Map([...vendorNames].map(([name, short]) => [short, name]));
   if (vendorNames.size === 0 && !call.messages.some(({ content }) => content.some(hasLongId)))
     return { call, clientNames };
-  const nameOf = (name: string) => vendorNames.get(name) ?? name;
+  const toVendorName = (name: string) => vendorNames.get(name) ?? name;
   const messages = call.messages.map((message) => ({
     ...message,
-    content: message.content.map((part) => fitPart(part, nameOf)),
+    content: message.content.map((part) => fitPart(part, toVendorName)),
   }));
-  return { call: { ...call, messages, ...(call.tools && { tools: fitDefinitions(call.tools, nameOf) }) }, clientNames };
+  return {
+    call: { ...call, messages, ...(call.tools && { tools: fitDefinitions(call.tools, toVendorName) }) },
+    clientNames,
+  };
 }
 
 function* listNames({ messages, tools }: Call): Iterable<string> {
@@ -54,23 +57,27 @@ function hasLongId(part: Content): boolean {
   return (part.type === 'tool-call' || part.type === 'tool-result') && part.id.length > ID_CHARACTERS_MAX;
 }
 
-function fitPart(part: Content, nameOf: (name: string) => string): Content {
+function fitPart(part: Content, toVendorName: (name: string) => string): Content {
   if (part.type !== 'tool-call' && part.type !== 'tool-result') return part;
-  const fitted = { ...part, name: nameOf(part.name), id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id };
-  return fitted.type === 'tool-result' ? { ...fitted, content: fitReferences(fitted.content, nameOf) } : fitted;
+  const fitted = {
+    ...part,
+    name: toVendorName(part.name),
+    id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id,
+  };
+  return fitted.type === 'tool-result' ? { ...fitted, content: fitReferences(fitted.content, toVendorName) } : fitted;
 }
 
-function fitReferences(content: ToolResultContent['content'], nameOf: (name: string) => string) {
+function fitReferences(content: ToolResultContent['content'], toVendorName: (name: string) => string) {
   const isReference = ({ type }: Content) => type === 'tool-reference';
   if (!content.some(isReference)) return content;
-  return content.map((part) => (part.type === 'tool-reference' ? { ...part, name: nameOf(part.name) } : part));
+  return content.map((part) => (part.type === 'tool-reference' ? { ...part, name: toVendorName(part.name) } : part));
 }
 
-function fitDefinitions({ list, choice, ...tools }: Tools, nameOf: (name: string) => string): Tools {
+function fitDefinitions({ list, choice, ...tools }: Tools, toVendorName: (name: string) => string): Tools {
   return {
     ...tools,
-    list: list.map((tool) => ({ ...tool, name: nameOf(tool.name) })),
-    ...(choice !== undefined && { choice: typeof choice === 'object' ? { name: nameOf(choice.name) } : choice }),
+    list: list.map((tool) => ({ ...tool, name: toVendorName(tool.name) })),
+    ...(choice !== undefined && { choice: typeof choice === 'object' ? { name: toVendorName(choice.name) } : choice }),
   };
 }
 

@@ -138,7 +138,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       onAttempt,
       async reroute(upstream) {
         if (upstream === made.job.upstream) return;
-        const { status, job } = await jobs.change(changeOf(made.job, { kind: 'reroute', upstream }));
+        const { status, job } = await jobs.change(createJobChange(made.job, { kind: 'reroute', upstream }));
         if (!job || (status !== 'done' && status !== 'exists'))
           throw new Error(`the job is ${job?.phase ?? 'missing'}`);
         made.job = job;
@@ -146,7 +146,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     });
   }
 
-  function changeOf<Kind extends object>({ id, version }: Job, change: Kind) {
+  function createJobChange<Kind extends object>({ id, version }: Job, change: Kind) {
     return { ...change, id, version, at: clock.now() };
   }
 
@@ -156,7 +156,9 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
       const dueAt = worker.firstLook();
       try {
-        const outcome = await jobs.change(changeOf(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const));
+        const outcome = await jobs.change(
+          createJobChange(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const),
+        );
         const isNoted = outcome.status === 'done' || outcome.status === 'exists';
         if (isNoted) worker.expect(job.id, dueAt);
         if (isNoted || outcome.job?.phase !== 'starting') return outcome;
@@ -174,7 +176,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   async function giveBack(made: Job, reason: Fault): Promise<Fault> {
     const { charge: chargeId, wallet } = made;
     for (let job = made; ; ) {
-      const fail = changeOf(job, { kind: 'fail', error: reason.message } as const);
+      const fail = createJobChange(job, { kind: 'fail', error: reason.message } as const);
       const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail });
       // Claimed by a process that considers this one dead: only the version is stale.
       if (status !== 'stale_job' || now?.phase !== 'starting') return refundedFault(reason);

@@ -6,7 +6,7 @@ import type { VideoModel } from '../../catalog/model.ts';
 import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from '../../catalog/resolution.ts';
 import type { Micro } from '../../money/money.ts';
 import type { Size, VideoCall } from '../../upstream/contract/provider.ts';
-import { nearestAspect, ratioOf } from '../../upstream/host/aspects.ts';
+import { nearestAspect, parseRatio } from '../../upstream/host/aspects.ts';
 import { SECONDS, type VideoRequest } from './request.ts';
 
 export interface VideoTerms {
@@ -98,14 +98,14 @@ function listLabels({ price, routes }: VideoModel): readonly string[] {
 function computeAspect({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
   if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
   // `size` wins.
-  const ratio = size ? size.width / size.height : ratioOf(aspect ?? '16:9');
+  const ratio = size ? size.width / size.height : parseRatio(aspect ?? '16:9');
   return nearestAspect(aspects, ratio) ?? '16:9';
 }
 
 /** The shorter side is the label's; the other is rounded to an even number, as codecs need. */
 function parsePixels(label: string, aspect: string): Size {
   const short = parseShortSide(label);
-  const ratio = ratioOf(aspect);
+  const ratio = parseRatio(aspect);
   const long = 2 * Math.round((short * Math.max(ratio, 1 / ratio)) / 2);
   return ratio < 1 ? { width: short, height: long } : { width: long, height: short };
 }

@@ -256,7 +256,7 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
   const known = await services.store.users.find(email);
   if (known?.status === 'suspended') return refused(visit, account, WORDS[visit.language].suspendedPerson);
-  const members = await services.store.users.membersOf(account.id);
+  const members = await services.store.users.listAccountMembers(account.id);
   if (members.some(({ user }) => user === known?.id)) return refused(visit, account, WORDS[visit.language].isOwner);
   await audit(visit, { action: 'owner.invite', target: email, account: account.id });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
@@ -276,7 +276,7 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
   const [wallet, keys, members] = await Promise.all([
     store.ledger.wallet(account.id),
     store.keys.list(account.id),
-    store.users.membersOf(account.id),
+    store.users.listAccountMembers(account.id),
   ]);
   const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
   const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));

@@ -85,7 +85,7 @@ async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boole
   const { models, warnings } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
   const accounts = (await store.accounts.list()).slice(-ACCOUNTS_CHECKED);
-  const owners = await Promise.all(accounts.map(({ id }) => store.users.membersOf(id)));
+  const owners = await Promise.all(accounts.map(({ id }) => store.users.listAccountMembers(id)));
   return {
     https: secure,
     sandbox: !sandbox,

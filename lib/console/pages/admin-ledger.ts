@@ -68,7 +68,7 @@ export const adminLedger = page({
     const { ledger } = visit.services.store;
     const charge = await ledger.charge(id);
     if (!charge) return { ...ledgerPage(visit, message('error', WORDS[visit.language].none)), status: 404 };
-    return ledgerPage(visit, chargeDetails(visit, charge, await ledger.entriesOfCharge(id)));
+    return ledgerPage(visit, chargeDetails(visit, charge, await ledger.listChargeEntries(id)));
   },
   async post(visit) {
     const words = WORDS[visit.language];

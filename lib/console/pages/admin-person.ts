@@ -161,11 +161,11 @@ function change(visit: UserVisit, person: User, { name, button, fields, confirm 
 async function accounts(visit: UserVisit, person: User): Promise<Html> {
   const words = personWords(visit.language);
   const { store } = visit.services;
-  const memberships = await store.users.membershipsOf(person.id);
+  const memberships = await store.users.listUserMemberships(person.id);
   const rows = await Promise.all(
     memberships.map(async ({ account }) => ({
       account: await store.accounts.get(account),
-      isLast: (await store.users.membersOf(account)).length === 1,
+      isLast: (await store.users.listAccountMembers(account)).length === 1,
     })),
   );
   if (rows.length === 0) return html`<p>${words.noAccounts}</p>`;

@@ -104,7 +104,7 @@ export const call = page({
     const words = WORDS[visit.language];
     const charge = await findRequestedCharge(visit);
     const [entries, keys] = await Promise.all([
-      services.store.ledger.entriesOfCharge(charge.id),
+      services.store.ledger.listChargeEntries(charge.id),
       services.store.keys.list(visit.account.id),
     ]);
     const { kinds, states } = chargeWords(visit);

@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import type { UsageReport } from '../../ledger/usage.ts';
 import { readUsage } from '../../ledger/usage-fold.ts';
-import { addDays, dayOfHour, startHourOfDay } from '../../money/days.ts';
+import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
 import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { definitionList } from '../components.ts';
@@ -96,9 +96,9 @@ ${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys
 
 /** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
 async function recentUsage({ services, account, zone }: OwnerVisit): Promise<UsageReport | undefined> {
-  const today = dayOfHour(services.now(), zone);
-  const from = startHourOfDay(addDays(today, 1 - DAYS), zone);
-  const to = startHourOfDay(addDays(today, 1), zone);
+  const today = findHourDay(services.now(), zone);
+  const from = findDayStartHour(addDays(today, 1 - DAYS), zone);
+  const to = findDayStartHour(addDays(today, 1), zone);
   const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
   if (!report.behind) return report;
   services.usage.foldSoon(account.id);
@@ -110,7 +110,7 @@ function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefi
   const words = WORDS[language];
   const spent = used?.total.charged;
   if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
-  const today = used.rows.find(({ group }) => group === dayOfHour(services.now(), zone))?.charged ?? 0n;
+  const today = used.rows.find(({ group }) => group === findHourDay(services.now(), zone))?.charged ?? 0n;
   const days = daysLeft(getSpendable(wallet), spent);
   const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
   return [

@@ -74,9 +74,9 @@ export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promi
   const { user } = visit.signedIn;
   if (user.password === null) return undefined;
   const hasApp = user.totpSecret !== null;
-  const problemsOf = (change: AppChange) => (problem?.change === change ? problem.problems : {});
+  const findProblems = (change: AppChange) => (problem?.change === change ? problem.problems : {});
   const { secret = makeTotpSecret() } = problem ?? {};
-  const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: problemsOf('app').code });
+  const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: findProblems('app').code });
   return html`<h2>${words.title}</h2>
 ${hasApp && html`<p>${words.has} ${words.codesLeft(user.recovery.length)}</p>`}
 ${appForm(visit, { change: 'app', title: hasApp ? words.replace : words.add, button: words.done, problem, fields: setUp })}

@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
 import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
-import { dayOfHour, hasSplitHours } from '../../money/days.ts';
+import { findHourDay, hasSplitHours } from '../../money/days.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
 import {
   type ChargeQuery,
@@ -119,7 +119,7 @@ ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" downl
 
 function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boolean {
   return hasSplitHours(
-    [from, to].map((day) => day ?? dayOfHour(services.now(), zone)),
+    [from, to].map((day) => day ?? findHourDay(services.now(), zone)),
     zone,
   );
 }

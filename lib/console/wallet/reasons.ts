@@ -6,7 +6,7 @@ interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
   /** The parts of a payment that may differ from its order. */
   readonly parts: Readonly<Record<string, string>>;
-  readonly insteadOf: (found: string, wanted: string) => string;
+  readonly sayInstead: (found: string, wanted: string) => string;
   readonly playMoney: (upstream: string) => string;
 }
 
@@ -42,7 +42,7 @@ const WORDS = defineWords<ReasonWords>({
         'the payment provider takes no payments for this service at the moment; its operator has been told',
     },
     parts: {},
-    insteadOf: (found, wanted) => `${found} instead of ${wanted}`,
+    sayInstead: (found, wanted) => `${found} instead of ${wanted}`,
     playMoney: (upstream) => `test payment, but models of the upstream ${upstream} cost real money`,
   },
   ru: {
@@ -91,7 +91,7 @@ const WORDS = defineWords<ReasonWords>({
       order: 'заказ',
       payment: 'платёж',
     },
-    insteadOf: (found, wanted) => `${found} вместо ${wanted}`,
+    sayInstead: (found, wanted) => `${found} вместо ${wanted}`,
     playMoney: (upstream) => `платёж тестовый, а модели провайдера ${upstream} стоят настоящих денег`,
   },
 });
@@ -110,11 +110,11 @@ const PLAY_MONEY = /^test: its money is not real, and wallets here pay for the u
 
 /** `sum: 999.99 instead of 1000.00` */
 function differenceText(language: Language, text: string): string {
-  const { codes, parts, insteadOf, playMoney } = WORDS[language];
+  const { codes, parts, sayInstead, playMoney } = WORDS[language];
   const known = findWord(codes, text);
   if (known !== undefined) return known;
   const [, upstream] = PLAY_MONEY.exec(text) ?? [];
   if (upstream !== undefined) return playMoney(upstream);
   const [, name = '', found = '', wanted = ''] = /^(\w+): (\S+) instead of (\S+)$/.exec(text) ?? [];
-  return name === '' ? text : `${parts[name] ?? name}: ${insteadOf(found, wanted)}`;
+  return name === '' ? text : `${parts[name] ?? name}: ${sayInstead(found, wanted)}`;
 }

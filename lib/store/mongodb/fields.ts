@@ -19,7 +19,7 @@ export const orNull = (schema: { readonly bsonType: string | readonly string[] }
   ...schema,
   bsonType: ['null', ...[schema.bsonType].flat()],
 });
-export const oneOf = (...values: readonly string[]) => ({ enum: values });
+export const allowOnly = (...values: readonly string[]) => ({ enum: values });
 
 /** A validator in which every field is required and no other is allowed. */
 export function fields(properties: Document, ...rules: readonly Document[]): Document {

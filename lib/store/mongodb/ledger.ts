@@ -49,7 +49,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const found = (signal: AbortSignal) => entries.find(filter, { signal }).sort({ seq: -1 }).limit(limit).toArray();
       return (await read(found, PAGE_MS)).map(readEntryDocument);
     },
-    async entriesOfCharge(chargeId) {
+    async listChargeEntries(chargeId) {
       const filter = { _id: { $in: listChargeOperationIds(chargeId) } };
       return (await read((signal) => entries.find(filter, { signal }).sort({ seq: 1 }).toArray())).map(
         readEntryDocument,

@@ -3,6 +3,7 @@ import type { Document } from 'mongodb';
 import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
 import { PAYMENT_FIELDS, type PaymentTable, type Value } from '../payment-rows.ts';
 import {
+  allowOnly,
   amount,
   type CollectionSchema,
   count,
@@ -11,7 +12,6 @@ import {
   isText,
   isTime,
   name,
-  oneOf,
   orNull,
   text,
 } from './fields.ts';
@@ -69,8 +69,8 @@ export const PAYMENT_COLLECTIONS: readonly CollectionSchema[] = [
       buildRowProperties('payments', {
         wallet: name,
         provider: name,
-        phase: oneOf(...PAYMENT_PHASES),
-        origin: oneOf('manual', 'auto'),
+        phase: allowOnly(...PAYMENT_PHASES),
+        origin: allowOnly('manual', 'auto'),
         amount: { bsonType: 'long', minimum: 1 },
         facts: text,
         refunds: text,

@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
+  allowOnly,
   amount,
   type CollectionSchema,
   count,
@@ -13,7 +14,6 @@ import {
   isTime,
   money,
   name,
-  oneOf,
   orNull,
   text,
   time,
@@ -103,7 +103,7 @@ const WALLET = {
   topped: amount,
   adjusted: money,
   seq: count,
-  status: oneOf('active', 'suspended'),
+  status: allowOnly('active', 'suspended'),
 };
 
 /** A later version adds `playMoney`. */
@@ -164,7 +164,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       lastUsedAt: orNull(time),
       limits: fields({
         budget: { bsonType: ['null', 'long'], minimum: 1 },
-        reset: oneOf('none', 'day', 'week', 'month'),
+        reset: allowOnly('none', 'day', 'week', 'month'),
         zone: name,
         expiresAt: orNull(time),
         models: { bsonType: ['null', 'array'], items: name },
@@ -207,7 +207,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
         model: text,
         upstream: text,
         phase: text,
-        shown: oneOf('queued', 'processing'),
+        shown: allowOnly('queued', 'processing'),
         progress: { ...count, maximum: 100 },
         ref: orNull(text),
         facts: text,
@@ -244,7 +244,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
         bsonType: 'object',
         properties: {
           account: name,
-          kind: oneOf('image', 'video'),
+          kind: allowOnly('image', 'video'),
           mediaType: name,
           createdAt: time,
           expiresAt: time,
@@ -311,7 +311,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       _id: name,
       file: name,
       before: time,
-      state: oneOf(...ARCHIVE_STATES),
+      state: allowOnly(...ARCHIVE_STATES),
       startedAt: time,
       sha256: orNull(text),
       calls: count,
@@ -333,8 +333,8 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       totpStep: integer,
       recovery: { bsonType: 'array', items: text },
       operator: { bsonType: 'bool' },
-      status: oneOf('active', 'suspended'),
-      language: oneOf('ru', 'en'),
+      status: allowOnly('active', 'suspended'),
+      language: allowOnly('ru', 'en'),
       timeZone: text,
       createdAt: time,
       version: { ...count, minimum: 1 },
@@ -343,7 +343,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   },
   {
     name: 'memberships',
-    validator: fields({ _id: name, user: name, account: name, role: oneOf('owner') }),
+    validator: fields({ _id: name, user: name, account: name, role: allowOnly('owner') }),
     indexes: [
       { key: { user: 1, account: 1 }, name: 'of_user', unique: true },
       { key: { account: 1, user: 1 }, name: 'of_account' },

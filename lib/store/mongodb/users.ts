@@ -67,8 +67,8 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
         send(db, { update: 'memberships', updates, ...MAJORITY }, { signal }),
       );
     },
-    membershipsOf: (user) => listMemberships({ user }, { account: 1 }),
-    membersOf: (account) => listMemberships({ account }, { user: 1 }),
+    listUserMemberships: (user) => listMemberships({ user }, { account: 1 }),
+    listAccountMembers: (account) => listMemberships({ account }, { user: 1 }),
     memberships: ({ after, limit }) =>
       listMemberships(after ? buildAfterMembership(after) : {}, { user: 1, account: 1 }, limit),
   };

@@ -41,7 +41,7 @@ export interface LedgerStore {
   /** Entries of a wallet, newest first, `seq` below `before` if given. */
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */
-  entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
+  listChargeEntries(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** The existing budget sums of these keys. */

@@ -78,9 +78,9 @@ export interface UserStore {
   /** Removes a membership; false if there is none. */
   leave(membership: Pick<Membership, 'user' | 'account'>): Promise<boolean>;
   /** The memberships of a user, in order of account. */
-  membershipsOf(user: string): Promise<readonly Membership[]>;
+  listUserMemberships(user: string): Promise<readonly Membership[]>;
   /** The members of an account, in order of user. */
-  membersOf(account: string): Promise<readonly Membership[]>;
+  listAccountMembers(account: string): Promise<readonly Membership[]>;
   /** All memberships after this one in order of user and account: for a copy. */
   memberships(page: { readonly after?: Membership; readonly limit: number }): Promise<readonly Membership[]>;
 }

@@ -228,7 +228,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
   // The index of op ids finds the entries of a charge, which saves a separate index.
-  const entriesOfCharge = prepareBig(
+  const listChargeEntries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   );
@@ -253,8 +253,8 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     entry: (opId: string): Entry | undefined => mapRow(entry.get(opId), readEntryRow),
     entries: (walletId: string, { before, limit }: Parameters<LedgerStore['entries']>[1]): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(readEntryRow),
-    entriesOfCharge: (chargeId: string): Entry[] =>
-      entriesOfCharge.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
+    listChargeEntries: (chargeId: string): Entry[] =>
+      listChargeEntries.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
     budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),

@@ -52,8 +52,8 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
     page: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>
       page.all(after, limit).map((row) => readUserRow(row) as User),
     operators: (): number => operators.get()?.operators as number,
-    membershipsOf: (user: string) => ofUser.all(user).map(readMembershipRow),
-    membersOf: (account: string) => ofAccount.all(account).map(readMembershipRow),
+    listUserMemberships: (user: string) => ofUser.all(user).map(readMembershipRow),
+    listAccountMembers: (account: string) => ofAccount.all(account).map(readMembershipRow),
     memberships: ({ after, limit }: Parameters<UserStore['memberships']>[0]) =>
       all.all(after?.user ?? '', after?.account ?? '', limit).map(readMembershipRow),
   };

@@ -15,14 +15,14 @@ export function compareAsked(requests: readonly ReceivedRequest[], key: string):
     for (const [name, value] of Object.entries(asked.headers ?? {})) {
       assert.equal(request.headers[name], value.replaceAll(KEY, key), `${what} has another header ${name}`);
     }
-    if (asked.request !== undefined) assertContains(bodyOf(request), asked.request, what);
+    if (asked.request !== undefined) assertContains(parseSentBody(request), asked.request, what);
   }
 }
 
 /** JSON, or the fields and files of a multipart body: a file as its name, type and size. */
-function bodyOf({ headers, body }: Omit<ReceivedRequest, 'reply'>): unknown {
+function parseSentBody({ headers, body }: Omit<ReceivedRequest, 'reply'>): unknown {
   const type = headers['content-type'] ?? '';
-  if (type.startsWith('multipart/form-data')) return formOf(type, body);
+  if (type.startsWith('multipart/form-data')) return parseSentForm(type, body);
   const text = body.toString('utf8');
   try {
     return JSON.parse(text === '' ? 'null' : text);
@@ -31,7 +31,7 @@ function bodyOf({ headers, body }: Omit<ReceivedRequest, 'reply'>): unknown {
   }
 }
 
-function formOf(type: string, body: Buffer): object {
+function parseSentForm(type: string, body: Buffer): object {
   const boundary = /boundary="?([^";]+)/.exec(type)?.[1] ?? '';
   const form: Record<string, unknown> = {};
   for (const piece of body.toString('latin1').split(`--${boundary}`).slice(1, -1)) {

@@ -52,7 +52,7 @@ async function askedOnce(subject: Subject, kind: Recording['kind']): Promise<voi
 
 async function keySent(subject: Subject, kind: Recording['kind']): Promise<void> {
   const { key, requests } = await asking(subject, kind);
-  if (requests.some((request) => headersOf(request).some((value) => value.includes(key)))) return;
+  if (requests.some((request) => listHeaderTexts(request).some((value) => value.includes(key)))) return;
   if (declaresKey(ordinary(subject, kind))) return;
   assert(await dependsOnKey(subject, kind), 'no header of a request has the key, or anything made from it');
 }
@@ -105,7 +105,7 @@ async function asking(subject: Subject, kind: Recording['kind'], withKey?: strin
   }
 }
 
-function headersOf({ headers }: ReceivedRequest): readonly string[] {
+function listHeaderTexts({ headers }: ReceivedRequest): readonly string[] {
   return Object.values(headers).flatMap((value) => {
     const text = String(value);
     const basic = /^basic (\S+)$/i.exec(text)?.[1];

@@ -114,14 +114,14 @@ const CASES: readonly Case[] = [
 
 /** The checks of a provider of text. */
 export function caseChecks(subject: Subject, provider: Provider): readonly Check[] {
-  const recordings = subject.recordings.filter(isOfText);
+  const recordings = subject.recordings.filter(isTextRecording);
   const played = CASES.filter(({ concerns }) => concerns?.(provider) !== false).flatMap((one) =>
     checkCase(subject, recordings, one),
   );
   return takesTools(provider) ? [...played, abortCheck(subject, recordings)] : played;
 }
 
-function isOfText(recording: Recording): recording is TextRecording {
+function isTextRecording(recording: Recording): recording is TextRecording {
   return recording.kind === 'text';
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbedCall, ImageCall, Provider, TextCall, VideoCall } from '../contract/provider.ts';
 import { createProvider } from '../host/settings.ts';
-import { mediaOf, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
+import { describeMedia, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
 import type { Check, Subject } from './subject.ts';
 
 const TEXT: TextCall = {
@@ -102,7 +102,7 @@ async function checkVideo(one: Provider, other: Provider): Promise<void> {
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const state = await video(other).poll(JSON.parse(JSON.stringify(ref)), signal);
     assert.notEqual(state.status, 'failed');
-    if (state.status === 'completed') return void mediaOf(state.result, PLACE);
+    if (state.status === 'completed') return void describeMedia(state.result, PLACE);
     await sleep(LOOK_MS, undefined, { signal });
   }
   assert.fail(`the job is not completed after ${LOOKS_MAX} looks`);

@@ -149,7 +149,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
     if (usage[name] === 0) delete usage[name];
   }
   const { text, reasoning } = texts;
-  const failed = failure ? failedOf(failure) : NONE;
+  const failed = failure ? observeFailure(failure) : NONE;
   const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
   return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage, reasoning, states, tools };
 }
@@ -175,7 +175,7 @@ export async function observeEmbed(
     return { ...NONE, content: JSON.stringify(numbers), vectors: numbers, inputTokens };
   } catch (error) {
     assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...failedOf(error), content: '', vectors: [], inputTokens: null };
+    return { ...observeFailure(error), content: '', vectors: [], inputTokens: null };
   }
 }
 
@@ -189,7 +189,7 @@ export async function observeImage(
   try {
     const result = await within(start(signal), signal);
     assert(Array.isArray(result?.images), 'the result has no list of images');
-    const images = result.images.map((source) => mediaOf(source, at));
+    const images = result.images.map((source) => describeMedia(source, at));
     if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
     if (images.some(({ type, url }) => type === undefined && url === undefined)) {
       return { ...NONE, ...nothing, fault: 'undecodable' };
@@ -197,7 +197,7 @@ export async function observeImage(
     return { ...NONE, content: JSON.stringify(images), images };
   } catch (error) {
     assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...failedOf(error), ...nothing };
+    return { ...observeFailure(error), ...nothing };
   }
 }
 
@@ -216,7 +216,7 @@ export async function observeStart(
     return { ...NONE, content: ref.id, ref };
   } catch (error) {
     assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...failedOf(error), content: '', ref: undefined };
+    return { ...observeFailure(error), content: '', ref: undefined };
   }
 }
 
@@ -231,7 +231,7 @@ export const ORIGIN = '{{origin}}';
 export const KEY = '{{key}}';
 
 /** A result in the terms of a recording; a key sent to another host is a breach. */
-export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
+export function describeMedia(source: MediaSource, { origin, key }: Place): Media {
   if ('bytes' in source) return { type: detectFormat(source.bytes) };
   const url = URL.parse(source.url);
   assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
@@ -246,7 +246,7 @@ export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
 }
 
 /** What a call threw, in the terms of a recording. */
-export function failedOf(error: unknown): Omit<Outcome, 'content'> {
+export function observeFailure(error: unknown): Omit<Outcome, 'content'> {
   if (error instanceof assert.AssertionError) throw error;
   const { cause, data } = toClientFault(error);
   const detail = cause instanceof Error ? cause.message : '';

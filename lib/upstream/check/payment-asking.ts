@@ -5,7 +5,7 @@ import type { UpstreamFault } from '../contract/fault.ts';
 import type { PaymentProvider, Started } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import type { CallName } from './payment-fixture.ts';
-import { callsOf, ORDER, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
+import { listCallNames, ORDER, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
 import type { Received } from './payment-vendor.ts';
 import type { Check } from './subject.ts';
 
@@ -28,7 +28,7 @@ export const RUBBISH: readonly string[] = [
 type Play = (stage: PaymentStage) => Promise<void>;
 
 export function askingChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
-  return callsOf(provider).flatMap((call) => {
+  return listCallNames(provider).flatMap((call) => {
     const checks: [name: string, play: Play][] = [
       ['is done once when the answer is lost, and nobody knows what came of it', (stage) => askedOnce(stage, call)],
       ['takes no rubbish for an answer', (stage) => refusesRubbish(stage, call)],
@@ -55,7 +55,7 @@ function isPost(call: CallName): boolean {
 
 async function askedOnce(stage: PaymentStage, call: CallName): Promise<void> {
   stage.vendor.mishap = 'reset';
-  const error = await faultOf(stage, call);
+  const error = await expectUpstreamFault(stage, call);
   assert(UNKNOWN.includes(error.kind), `a lost answer is ${error.kind}: it must be one of ${UNKNOWN.join(', ')}`);
   assert.equal(
     stage.vendor.received.length,
@@ -83,11 +83,11 @@ async function failsAs(
   { status, kinds }: { readonly status: number; readonly kinds: readonly UpstreamFault['kind'][] },
 ): Promise<void> {
   stage.vendor.mishap = { status, body: '{"error":"refused by the check"}' };
-  const { kind } = await faultOf(stage, call);
+  const { kind } = await expectUpstreamFault(stage, call);
   assert(kinds.includes(kind), `it is ${kind}`);
 }
 
-async function faultOf(stage: PaymentStage, call: CallName): Promise<UpstreamFault> {
+async function expectUpstreamFault(stage: PaymentStage, call: CallName): Promise<UpstreamFault> {
   const found = await stage.call(call).catch((error: unknown) => error);
   assert(found instanceof Error, `it resolved to ${show(found)}`);
   assert(isUpstreamFault(found), `it threw ${found.name}: ${found.message}, not a fault of the host`);

@@ -45,7 +45,7 @@ export interface Facts {
   readonly currency: string;
   readonly shop: string;
   readonly test: boolean;
-  /** The payment's refunds, as `refundsOf` fills them. */
+  /** The payment's refunds, as `fillRefunds` fills them. */
   readonly refunds: readonly unknown[];
 }
 
@@ -90,7 +90,7 @@ export function loadFixture(folder: string): Fixture {
 }
 
 /** What the fixture shows of a payment's refunds, each with what differs from the payment's own facts. */
-export function refundsOf({ refund }: Fixture, facts: Facts, refunds: readonly Partial<Facts>[]): readonly unknown[] {
+export function fillRefunds({ refund }: Fixture, facts: Facts, refunds: readonly Partial<Facts>[]): readonly unknown[] {
   return refunds.map((one) => fill(refund, { ...facts, ...one }));
 }
 

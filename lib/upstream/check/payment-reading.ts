@@ -18,7 +18,7 @@ type Play = (stage: PaymentStage) => Promise<void>;
 
 export function readingChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
   const calls = ['fetch', 'find', ...(provider.charge ? (['charge'] as const) : [])] as const;
-  const checks: [group: string, name: string, play: Play][] = calls.flatMap((call) => statesOf(subject, call));
+  const checks: [group: string, name: string, play: Play][] = calls.flatMap((call) => listStateChecks(subject, call));
   checks.push(
     ['fetch', 'says `missing` of a payment that the vendor does not have', missing],
     ['find', 'finds no payment of another order', (stage) => findsOwn(stage, subject)],
@@ -28,7 +28,7 @@ export function readingChecks(subject: PaymentSubject, provider: PaymentProvider
   return checks.map(([group, name, play]) => ({ group, name, run: () => onStage(subject, play) }));
 }
 
-function statesOf(subject: PaymentSubject, call: CallName): [string, string, Play][] {
+function listStateChecks(subject: PaymentSubject, call: CallName): [string, string, Play][] {
   const { fixture } = subject;
   const has = (gap: string) => says(fixture, call, gap);
   const changes: readonly (readonly [gap: keyof Facts, name: keyof PaymentState, value: string | boolean])[] = [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { PaymentProvider, PaymentState, RefundState } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { show } from './payment-asking.ts';
-import { type Facts, refundsOf, says } from './payment-fixture.ts';
+import { type Facts, fillRefunds, says } from './payment-fixture.ts';
 import { AMOUNT, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
 import type { Check } from './subject.ts';
 
@@ -54,7 +54,7 @@ const REFUNDS = [
 ] as const;
 
 async function everyRefund(stage: PaymentStage, subject: PaymentSubject): Promise<void> {
-  const all = REFUNDS.map(({ means, ...refund }) => ({ ...refund, status: wordOf(subject, means) }));
+  const all = REFUNDS.map(({ means, ...refund }) => ({ ...refund, status: findStateWord(subject, means) }));
   for (const count of [1, all.length]) {
     const { refunds } = await fetched(stage, subject, all.slice(0, count));
     const isNamed = JSON.stringify(subject.fixture.refund).includes('{{refundOrder}}');
@@ -69,7 +69,7 @@ async function everyRefund(stage: PaymentStage, subject: PaymentSubject): Promis
 }
 
 async function wholePayment(stage: PaymentStage, subject: PaymentSubject): Promise<void> {
-  const status = wordOf(subject, 'succeeded');
+  const status = findStateWord(subject, 'succeeded');
   for (const amount of [1n, AMOUNT]) {
     const state = await fetched(stage, subject, [{ amount, status }]);
     assert.equal(state.status, 'succeeded', 'a payment that was paid stays so, whatever goes back');
@@ -137,11 +137,11 @@ async function fetched(
   assert(fixture.refund !== undefined, 'the fixture has no `refund`: what the vendor shows of one');
   assert(says(fixture, 'fetch', 'refunds'), 'no answer to `fetch` in the fixture has {{refunds}}');
   const { facts } = stage.vendor;
-  stage.vendor.facts = { ...facts, refunds: refundsOf(fixture, facts, refunds) };
+  stage.vendor.facts = { ...facts, refunds: fillRefunds(fixture, facts, refunds) };
   return (await stage.call('fetch')) as PaymentState;
 }
 
-function wordOf({ fixture }: PaymentSubject, means: RefundState['status']): string {
+function findStateWord({ fixture }: PaymentSubject, means: RefundState['status']): string {
   return Object.entries(fixture.states).find(([, each]) => each === means)?.[0] ?? '';
 }
 

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { PaymentProvider } from '../contract/payment.ts';
 import type { CallName } from './payment-fixture.ts';
-import { callsOf, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
+import { listCallNames, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
 import type { Received } from './payment-vendor.ts';
 import type { Check } from './subject.ts';
 
 export function secretChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
-  return callsOf(provider).flatMap((group) => [
+  return listCallNames(provider).flatMap((group) => [
     { group, name: 'keeps the secret out of URLs', run: () => onStage(subject, (stage) => hidden(stage, group)) },
     { group, name: 'proves who asks, by the secret of the settings', run: () => proved(subject, group) },
   ]);
@@ -18,17 +18,19 @@ export function secretChecks(subject: PaymentSubject, provider: PaymentProvider)
 async function hidden(stage: PaymentStage, call: CallName): Promise<void> {
   await stage.call(call);
   for (const { path } of stage.vendor.received) {
-    const isInUrl = secretsOf(stage).some((secret) => spellingsOf(secret).some((spelling) => path.includes(spelling)));
+    const isInUrl = expectSecrets(stage).some((secret) =>
+      spellSecret(secret).some((spelling) => path.includes(spelling)),
+    );
     assert(!isInUrl, 'the secret is in the URL, which proxies write into their logs');
   }
 }
 
-function secretsOf({ open: { secrets } }: PaymentStage): readonly string[] {
+function expectSecrets({ open: { secrets } }: PaymentStage): readonly string[] {
   assert(secrets.length > 0, 'no setting is marked as a secret');
   return secrets;
 }
 
-function spellingsOf(secret: string): readonly string[] {
+function spellSecret(secret: string): readonly string[] {
   return [
     secret,
     encodeURIComponent(secret),
@@ -40,9 +42,9 @@ function spellingsOf(secret: string): readonly string[] {
 /** What is the same for one secret and another for another is made from it, be it the secret itself or a signature. */
 async function proved(subject: PaymentSubject, call: CallName): Promise<void> {
   const settings = await withOtherSecrets(subject);
-  const one = await requestsOf(subject, call);
-  const again = await requestsOf(subject, call);
-  const other = await requestsOf({ ...subject, fixture: { ...subject.fixture, settings } }, call);
+  const one = await collectRequests(subject, call);
+  const again = await collectRequests(subject, call);
+  const other = await collectRequests({ ...subject, fixture: { ...subject.fixture, settings } }, call);
   let isProved = false;
   for (const [at, request] of one.entries()) {
     const has: boolean = differs(request, again[at], other[at]);
@@ -55,15 +57,15 @@ async function proved(subject: PaymentSubject, call: CallName): Promise<void> {
 }
 
 function differs(request: Received, again: Received | undefined, other: Received | undefined): boolean {
-  const partsOf = ({ headers, body }: Received) => new Map([...Object.entries(headers), ['', body] as const]);
+  const listRequestTexts = ({ headers, body }: Received) => new Map([...Object.entries(headers), ['', body] as const]);
   if (!again || !other) return false;
-  const [mine, same, changed] = [request, again, other].map(partsOf);
+  const [mine, same, changed] = [request, again, other].map(listRequestTexts);
   return [...(mine ?? [])].some(([name, value]) => {
     return name !== 'host' && value === same?.get(name) && value !== changed?.get(name);
   });
 }
 
-async function requestsOf(subject: PaymentSubject, call: CallName): Promise<readonly Received[]> {
+async function collectRequests(subject: PaymentSubject, call: CallName): Promise<readonly Received[]> {
   let found: readonly Received[] = [];
   await onStage(subject, async (stage) => {
     // It may refuse what the fixture says to another secret.
@@ -77,7 +79,7 @@ async function requestsOf(subject: PaymentSubject, call: CallName): Promise<read
 async function withOtherSecrets(subject: PaymentSubject): Promise<Readonly<Record<string, unknown>>> {
   let known: readonly string[] = [];
   await onStage(subject, async (stage) => {
-    known = secretsOf(stage);
+    known = expectSecrets(stage);
   });
   const text = JSON.stringify(subject.fixture.settings, (_name, value: unknown) =>
     typeof value === 'string' && known.includes(value) ? otherThan(value) : value,

@@ -69,7 +69,7 @@ const SAVED: SavedMethod = {
   fingerprint: null,
 };
 
-export function factsOf(fixture: Fixture, shop: string, live: boolean): Facts {
+export function createFacts(fixture: Fixture, shop: string, live: boolean): Facts {
   const [status = ''] = Object.entries(fixture.states).find(([, means]) => means === 'succeeded') ?? [];
   const ids = {
     id: PAYMENT_ID,
@@ -109,7 +109,7 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
   const { shop, live } = await describeProvider(subject);
   const { baseUrl } = settingsAt(NOWHERE, plugin as never, fixture.settings);
   const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
-  const vendor = await startVendor(fixture, base, factsOf(fixture, shop, live));
+  const vendor = await startVendor(fixture, base, createFacts(fixture, shop, live));
   const open = openAt(vendor.origin, plugin, fixture.settings);
   const { provider } = open;
   try {
@@ -150,6 +150,6 @@ function ask(
 }
 
 /** The calls that the provider has. */
-export function callsOf({ charge, refund }: PaymentProvider): readonly CallName[] {
+export function listCallNames({ charge, refund }: PaymentProvider): readonly CallName[] {
   return ['start', 'fetch', 'find', ...(charge ? (['charge'] as const) : []), ...(refund ? (['refund'] as const) : [])];
 }

@@ -41,7 +41,7 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     const { method = '', url: path = '', headers } = request;
     const closed = once(response, 'close');
     const { mishap } = vendor;
-    const found = mishap ? undefined : routeOf(method, path);
+    const found = mishap ? undefined : findVendorRoute(method, path);
     const body = Buffer.concat(chunks).toString('utf8');
     vendor.received.push({ method, path, headers, body, route: found, closed });
     if (mishap === 'hang') return;
@@ -52,7 +52,7 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     send(response, found.status, typeof reply === 'string' ? reply : JSON.stringify(reply));
   }
 
-  function routeOf(method: string, path: string): Route | undefined {
+  function findVendorRoute(method: string, path: string): Route | undefined {
     const [place = ''] = path.split('?');
     return routes.find(
       (route) =>

@@ -92,7 +92,7 @@ async function cutEverywhere(stage: TestBench, recording: Recording, thorough: b
   const { body } = recording.reply;
   const all = Array.from({ length: body.length }, (_, place) => place);
   assertExpected(await stage.run(recording, { pacing: { cuts: all, together: true } }), recording);
-  const places = placesOf(body, EVERY_BYTE_MAX);
+  const places = choosePlaces(body, EVERY_BYTE_MAX);
   for (let stride = 0; stride < (thorough ? STRIDES : STRIDES_SAMPLED); stride++) {
     const cuts = places.filter((place) => place % STRIDES === stride);
     assertExpected(await stage.run(recording, { pacing: { cuts } }), recording);
@@ -105,7 +105,7 @@ async function endedEarly(stage: TestBench, recording: TextRecording, thorough: 
   const play = async (change?: Parameters<TestBench['run']>[1]) => (await stage.run(recording, change)) as TextOutcome;
   const whole = await play();
   let finishedAt: number | undefined;
-  for (const length of placesOf(reply.body, thorough ? EVERY_BYTE_MAX : 0)) {
+  for (const length of choosePlaces(reply.body, thorough ? EVERY_BYTE_MAX : 0)) {
     const outcome = await play({ pacing: { length } });
     assert(whole.text.startsWith(outcome.text), `ended after ${length} bytes it has text that was not sent`);
     for (const [at, { name, json }] of outcome.tools.entries()) {
@@ -136,7 +136,7 @@ function wasSent({ text, finish, raw }: TextOutcome, whole: TextOutcome, body: B
 }
 
 /** Positions in a body: every byte of a small one, otherwise a sample with line ends and multi-byte characters. */
-function placesOf(body: Buffer, everyByteMax: number): readonly number[] {
+function choosePlaces(body: Buffer, everyByteMax: number): readonly number[] {
   if (body.length <= everyByteMax) return Array.from({ length: body.length }, (_, place) => place);
   const step = Math.ceil(body.length / SAMPLE_SIZE);
   const places: number[] = [];

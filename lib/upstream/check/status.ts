@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import { kindOfStatus } from '../host/fault.ts';
+import { classifyStatus } from '../host/fault.ts';
 import type { Outcome } from './outcome.ts';
 import type { Recording, Reply } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -15,7 +15,7 @@ export function statusChecks(subject: Subject, kind: Recording['kind']): readonl
   const group = kind === 'text' ? 'refusals' : `refusals of ${kind}`;
   const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
     ...STATUSES.map((status): [string, (stage: TestBench, own: Recording) => Promise<void>] => [
-      `status ${status} is ${kindOfStatus(status)}`,
+      `status ${status} is ${classifyStatus(status)}`,
       (stage, own) => refused(stage, own, status),
     ]),
     ['a 429 says when to ask again', limited],
@@ -31,21 +31,21 @@ export function statusChecks(subject: Subject, kind: Recording['kind']): readonl
   }));
 }
 
-export const replyOf = (status: number, type: string, body: string): Reply => ({
+export const createReply = (status: number, type: string, body: string): Reply => ({
   status,
   headers: type === '' ? {} : { 'content-type': type },
   body: Buffer.from(body),
 });
 
-export const pageOf = (status: number): string =>
+export const createErrorPage = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center>${STATUS_CODES[status] ?? status}</center></body></html>\r\n`;
 
 /** To the first request, and if others precede it, to the one whose answer was recorded. */
 async function refused(stage: TestBench, recording: Recording, status: number): Promise<void> {
   const bodies = [
-    replyOf(status, '', ''),
-    replyOf(status, 'text/html', pageOf(status)),
-    replyOf(status, 'application/json', '{'),
+    createReply(status, '', ''),
+    createReply(status, 'text/html', createErrorPage(status)),
+    createReply(status, 'application/json', '{'),
   ];
   for (const reply of bodies) {
     const outcomes = [await first(stage, recording, reply)];
@@ -53,14 +53,14 @@ async function refused(stage: TestBench, recording: Recording, status: number): 
     if (recording.before.length > 0) outcomes.push(await stage.run(recording, { reply }));
     for (const outcome of outcomes) {
       const what = `status ${status} with ${reply.headers['content-type'] ?? 'no'} body: ${outcome.detail}`;
-      assert.equal(outcome.fault, kindOfStatus(status), what);
+      assert.equal(outcome.fault, classifyStatus(status), what);
       assert.equal(outcome.content, '', what);
     }
   }
 }
 
 async function limited(stage: TestBench, recording: Recording): Promise<void> {
-  const reply = { ...replyOf(429, '', ''), headers: { 'retry-after': '7' } };
+  const reply = { ...createReply(429, '', ''), headers: { 'retry-after': '7' } };
   assert.equal((await first(stage, recording, reply)).retryAfterMs, 7000);
 }
 
@@ -71,20 +71,20 @@ function first(stage: TestBench, recording: Recording, reply: Reply): Promise<Ou
 }
 
 async function redirected(stage: TestBench, recording: Recording): Promise<void> {
-  const reply = { ...replyOf(307, '', ''), headers: { location: '/elsewhere' } };
+  const reply = { ...createReply(307, '', ''), headers: { location: '/elsewhere' } };
   const outcome = await first(stage, recording, reply);
   assert.notEqual(outcome.fault, undefined, 'a redirect was taken for an answer');
   assert.equal(stage.replay.requests.length, 1, 'the redirect was followed');
 }
 
 async function answeredHtml(stage: TestBench, recording: Recording): Promise<void> {
-  const outcome = await first(stage, recording, replyOf(200, 'text/html', pageOf(200)));
+  const outcome = await first(stage, recording, createReply(200, 'text/html', createErrorPage(200)));
   assertNothing(outcome, 'a page was read as an answer');
 }
 
 async function answeredNothing(stage: TestBench, recording: Recording): Promise<void> {
   for (const body of ['{}', '[]', 'null', '']) {
-    const outcome = await first(stage, recording, replyOf(200, 'application/json', body));
+    const outcome = await first(stage, recording, createReply(200, 'application/json', body));
     assertNothing(outcome, `\`${body}\` was read as an answer`);
   }
 }
@@ -99,7 +99,7 @@ async function quotedKey(stage: TestBench, recording: Recording): Promise<void> 
   const { key } = stage.place;
   const words = `Incorrect API key provided: ${key}.`;
   const body = JSON.stringify({ error: { message: words }, message: words });
-  const outcome = await first(stage, recording, replyOf(401, 'application/json', body));
+  const outcome = await first(stage, recording, createReply(401, 'application/json', body));
   assert.equal(outcome.fault, 'auth');
   assert(!outcome.detail.includes(key), 'the fault shows the key');
 }

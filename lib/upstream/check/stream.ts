@@ -60,7 +60,7 @@ async function run(stage: TestBench, recording: TextRecording, body: Buffer): Pr
 async function rubbish(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const whole = await run(stage, recording, body);
-  for (const place of gapsOf(body)) {
+  for (const place of findEventEnds(body)) {
     for (const line of RUBBISH) {
       const outcome = await run(stage, recording, insert(body, place, `${line}\n\n`));
       const what = `after \`${line}\` in the middle of an answer`;
@@ -73,7 +73,7 @@ async function rubbish(stage: TestBench, recording: TextRecording): Promise<void
 async function complaint(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const error = JSON.stringify({ error: { message: COMPLAINT, type: 'server_error', code: 500 } });
-  for (const place of gapsOf(body)) {
+  for (const place of findEventEnds(body)) {
     for (const line of [`data: ${error}`, `event: error\ndata: ${error}`, error]) {
       const { text, fault } = await run(stage, recording, insert(body, place, `${line}\n\n`));
       assert(!text.includes(COMPLAINT), 'the message of an error is in the text');
@@ -84,7 +84,7 @@ async function complaint(stage: TestBench, recording: TextRecording): Promise<vo
 
 /** Sends a character in two fragments, as servers do that cut their text by UTF-16 units. */
 async function halves(stage: TestBench, recording: TextRecording): Promise<void> {
-  const fragments = await fragmentsOf(stage, recording);
+  const fragments = await collectFragments(stage, recording);
   const text = recording.reply.body.toString('utf8');
   const lines = text.split('\n');
   for (const fragment of fragments) {
@@ -99,7 +99,7 @@ async function halves(stage: TestBench, recording: TextRecording): Promise<void>
   }
 }
 
-async function fragmentsOf(stage: TestBench, recording: TextRecording): Promise<readonly string[]> {
+async function collectFragments(stage: TestBench, recording: TextRecording): Promise<readonly string[]> {
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const fragments: string[] = [];
   for await (const parts of stage.parts(recording, AbortSignal.timeout(FRAGMENT_MS * 5))) {
@@ -128,7 +128,7 @@ async function asItComes(stage: TestBench, recording: TextRecording): Promise<vo
 async function behindFinish(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const whole = await run(stage, recording, body);
-  const gaps = gapsOf(body);
+  const gaps = findEventEnds(body);
   const fragmentEnd = await firstFragment(stage, recording);
   const fragmentStart = gaps[gaps.indexOf(fragmentEnd) - 1] ?? 0;
   const finishEnd = await findGap(stage, recording, ({ finish }) => finish !== undefined);
@@ -159,14 +159,14 @@ export async function findGap(
   isSuch: (outcome: TextOutcome) => boolean,
 ): Promise<number> {
   const { body } = recording.reply;
-  for (const length of gapsOf(body)) {
+  for (const length of findEventEnds(body)) {
     if (isSuch((await stage.run(recording, { pacing: { length } })) as TextOutcome)) return length;
   }
   return body.length;
 }
 
 /** Where an event, or a single line, has ended. */
-function gapsOf(body: Buffer): readonly number[] {
+function findEventEnds(body: Buffer): readonly number[] {
   const text = body.toString('latin1');
   const end = /(\r\n|\n|\r){2,}/.test(text) ? /(\r\n|\n|\r){2,}/g : /\r\n|\n|\r/g;
   return [...text.matchAll(end)].map((match) => match.index + match[0].length);

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import type { Provider, VideoRef, VideoState } from '../contract/provider.ts';
 import { aborted } from './abort.ts';
 import { compareAsked } from './asked.ts';
-import { failedOf, mediaOf, type StartOutcome, within } from './outcome.ts';
+import { describeMedia, observeFailure, type StartOutcome, within } from './outcome.ts';
 import type { ExpectedState, Reply, VideoRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
-import { pageOf, replyOf } from './status.ts';
+import { createErrorPage, createReply } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 const POLL_MS = 5_000;
@@ -37,7 +37,7 @@ export async function expectStates(
   const { expect, polls } = recording;
   const { states = [] } = expect;
   assert.equal(polls.length, states.length, 'the recording has not a state for each poll');
-  const video = videoOf(stage.again());
+  const video = expectVideo(stage.again());
   const stored: VideoRef = JSON.parse(JSON.stringify(ref));
   for (const [at, state] of states.entries()) {
     const replies = polls[at] as readonly Reply[];
@@ -66,7 +66,7 @@ async function look(
     return describe(await within(video.poll(ref, signal), signal), stage);
   } catch (error) {
     assert(!signal.aborted, `the look hangs: no end after ${POLL_MS} ms`);
-    const { fault, about } = failedOf(error);
+    const { fault, about } = observeFailure(error);
     assert(!fault?.includes(' '), fault ?? '');
     return { fault, ...(about && { about }) } as ExpectedState;
   }
@@ -81,12 +81,12 @@ function describe(state: VideoState, { place }: TestBench): ExpectedState {
       return { status, ...(progress !== undefined && { progress }) };
     }
     case 'completed': {
-      const media = mediaOf(state.result, place);
+      const media = describeMedia(state.result, place);
       assert(media.url !== undefined || media.type !== undefined, 'a result whose bytes nobody can read');
       return { status: 'completed', result: media as NonNullable<ExpectedState['result']> };
     }
     case 'failed': {
-      const { fault, about } = failedOf(state.fault);
+      const { fault, about } = observeFailure(state.fault);
       assert(!fault?.includes(' '), 'a job failed without a fault of the host');
       return { status: 'failed', fault, ...(about && { about }) } as ExpectedState;
     }
@@ -95,7 +95,7 @@ function describe(state: VideoState, { place }: TestBench): ExpectedState {
   }
 }
 
-function videoOf({ video }: Provider): NonNullable<Provider['video']> {
+function expectVideo({ video }: Provider): NonNullable<Provider['video']> {
   assert(video, 'the provider has no video');
   return video;
 }
@@ -117,14 +117,14 @@ async function failedLooks(stage: TestBench, recording: VideoRecording): Promise
   const ref = await started(stage, recording);
   const replies = [
     ...PASSING.flatMap((status) => [
-      replyOf(status, '', ''),
-      replyOf(status, 'text/html', pageOf(status)),
-      replyOf(status, 'application/json', '{"error":{"message":"try again later"},"status":"failed"}'),
+      createReply(status, '', ''),
+      createReply(status, 'text/html', createErrorPage(status)),
+      createReply(status, 'application/json', '{"error":{"message":"try again later"},"status":"failed"}'),
     ]),
-    replyOf(200, 'text/html', pageOf(200)),
-    replyOf(200, 'application/json', '{}'),
-    replyOf(200, 'application/json', ''),
-    { ...replyOf(200, 'application/json', ''), end: 'reset' as const },
+    createReply(200, 'text/html', createErrorPage(200)),
+    createReply(200, 'application/json', '{}'),
+    createReply(200, 'application/json', ''),
+    { ...createReply(200, 'application/json', ''), end: 'reset' as const },
   ];
   for (const reply of replies) await goesOn(stage, ref, [reply], `status ${reply.status} with ${reply.body}`);
 }
@@ -143,7 +143,7 @@ async function unknownWord(stage: TestBench, recording: VideoRecording): Promise
 }
 
 async function goesOn(stage: TestBench, ref: VideoRef, replies: readonly Reply[], what: string): Promise<void> {
-  const { status } = await look(stage, videoOf(stage.provider), ref, replies);
+  const { status } = await look(stage, expectVideo(stage.provider), ref, replies);
   assert(status !== 'completed' && status !== 'failed', `${what} was taken for the end of the job: ${status}`);
 }
 
@@ -152,6 +152,6 @@ async function abortedLook(stage: TestBench, recording: VideoRecording): Promise
   const reply = recording.polls.at(-1)?.at(-1) as Reply;
   for (const pacing of [{ hold: 'headers' }, { hold: 'end', length: 1 }] as const) {
     stage.replay.play({ reply, pacing });
-    await aborted(stage, (signal) => videoOf(stage.provider).poll(ref, signal));
+    await aborted(stage, (signal) => expectVideo(stage.provider).poll(ref, signal));
   }
 }

@@ -1,6 +1,6 @@
 // The usage object of a reply, however a server names and splits its counts.
 import type { CountsPlace, JsonObject, TokenCounts } from '../contract/provider.ts';
-import { fieldsOf, isFields } from '../host/fields.ts';
+import { isFields, readFields } from '../host/fields.ts';
 import { findCount, readCount, sumNamedCounts } from '../host/token-counts.ts';
 
 /** What a server counts as parts of a prompt and of an answer; absent until it does. */
@@ -45,7 +45,7 @@ export class Usage {
 
   /** All that is known after a report. A prompt of zero is what servers send before they count. */
   report(value: unknown): TokenCounts {
-    const usage = fieldsOf(value);
+    const usage = readFields(value);
     const total = readCount(usage.total_tokens);
     const answer = findCount(usage.completion_tokens, usage.output_tokens);
     const prompt = readPrompt(usage) ?? subtract(total, answer);
@@ -110,7 +110,7 @@ export class Usage {
 /** The counts from the first of these places that has them. */
 export function findCounts(value: JsonObject, places: readonly CountsPlace[], usage: Usage): TokenCounts | undefined {
   for (const { at, names } of places) {
-    const found = at.reduce<unknown>((inner, name) => fieldsOf(inner)[name], value);
+    const found = at.reduce<unknown>((inner, name) => readFields(inner)[name], value);
     if (isFields(found)) return names ? sumNamedCounts(found, names) : usage.report(found);
   }
   return undefined;
@@ -122,16 +122,16 @@ const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
 /** The parts beside their whole; undefined if the total has more than any choice of them explains. */
 function findBeside(placed: readonly Placed[], surplus: number | undefined): Set<Placed['name']> | undefined {
   const usual = placed.filter(({ isBeside }) => isBeside);
-  if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return namesOf(usual);
-  if (surplus === 0) return namesOf(placed.filter(({ exceeds }) => exceeds));
+  if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return listPlacedNames(usual);
+  if (surplus === 0) return listPlacedNames(placed.filter(({ exceeds }) => exceeds));
   for (let choice = 1; choice < 2 ** placed.length; choice += 1) {
     const chosen = placed.filter((_, at) => (choice & (1 << at)) !== 0);
-    if (sumTokens(chosen) === surplus) return namesOf(chosen);
+    if (sumTokens(chosen) === surplus) return listPlacedNames(chosen);
   }
   return undefined;
 }
 
-const namesOf = (placed: readonly Placed[]) => new Set(placed.map(({ name }) => name));
+const listPlacedNames = (placed: readonly Placed[]) => new Set(placed.map(({ name }) => name));
 
 function sumTokens(placed: readonly Placed[]): number {
   return placed.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -156,9 +156,9 @@ function readPrompt(usage: JsonObject): number | undefined {
 }
 
 function readParts(usage: JsonObject): Parts {
-  const prompt = { ...fieldsOf(usage.input_tokens_details), ...fieldsOf(usage.prompt_tokens_details) };
-  const answer = { ...fieldsOf(usage.output_tokens_details), ...fieldsOf(usage.completion_tokens_details) };
-  const kinds = { ...fieldsOf(prompt.cache_creation), ...fieldsOf(usage.cache_creation) };
+  const prompt = { ...readFields(usage.input_tokens_details), ...readFields(usage.prompt_tokens_details) };
+  const answer = { ...readFields(usage.output_tokens_details), ...readFields(usage.completion_tokens_details) };
+  const kinds = { ...readFields(prompt.cache_creation), ...readFields(usage.cache_creation) };
   const minutes = readCount(kinds.ephemeral_5m_input_tokens);
   const hour = readCount(kinds.ephemeral_1h_input_tokens);
   const kindsSum = minutes === undefined && hour === undefined ? undefined : (minutes ?? 0) + (hour ?? 0);

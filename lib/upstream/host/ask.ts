@@ -3,7 +3,7 @@
 import type { HostFault } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
-import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
+import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
 import type { KeyRing } from './key-ring.ts';
 import { noteKey } from './plugin-errors.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
@@ -62,7 +62,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-        keys.blame(key.id, upstreamFault(kindOfStatus(status), '', facts));
+        keys.blame(key.id, upstreamFault(classifyStatus(status), '', facts));
       } else if (key && status === FORBIDDEN) {
         keys.blame(key.id, fault.ofReply(status, headers, await body.peek()));
       }

@@ -2,19 +2,19 @@
 import type { ImageCall } from '../contract/call.ts';
 
 /** Width by height. */
-export function ratioOf(aspect: string): number {
+export function parseRatio(aspect: string): number {
   const [width = 1, height = 1] = aspect.split(':').map(Number);
   return width / height;
 }
 
 /** The first of equally near ones. Undefined if there is none. */
 export function nearestAspect(aspects: readonly string[], ratio: number): string | undefined {
-  const distance = (aspect: string) => Math.abs(Math.log(ratioOf(aspect) / ratio));
+  const distance = (aspect: string) => Math.abs(Math.log(parseRatio(aspect) / ratio));
   return [...aspects].sort((one, other) => distance(one) - distance(other))[0];
 }
 
 /** `HostImage.aspectOf`. */
-export function aspectOf({ size, aspect }: Pick<ImageCall, 'size' | 'aspect'>, aspects: readonly string[]) {
-  const ratio = aspect !== undefined ? ratioOf(aspect) : size && size.width / size.height;
+export function findNearestAspect({ size, aspect }: Pick<ImageCall, 'size' | 'aspect'>, aspects: readonly string[]) {
+  const ratio = aspect !== undefined ? parseRatio(aspect) : size && size.width / size.height;
   return ratio !== undefined && ratio > 0 ? nearestAspect(aspects, ratio) : undefined;
 }

@@ -15,13 +15,13 @@ type Fields = Readonly<Record<string, unknown>>;
 export function findComplaint(value: unknown, certain = false): Complaint | undefined {
   if (typeof value === 'string') return certain ? { message: value, words: [] } : undefined;
   if (Array.isArray(value)) return value.length > 0 ? findComplaint(value[0], certain) : undefined;
-  const fields = fieldsOf(value);
+  const fields = readErrorFields(value);
   if (!fields) return undefined;
   for (const key of ['error', 'errors', 'detail', 'Error', 'ErrorMsg'] as const) {
     const inner = fields[key];
     if (isFilled(inner)) return within(inner, fields);
   }
-  const base = fieldsOf(fields.base_resp);
+  const base = readErrorFields(fields.base_resp);
   if (base && base.status_code !== 0 && base.status_code !== undefined) {
     return { message: readErrorText(base.status_msg) ?? 'no message', words: [`base:${base.status_code}`] };
   }
@@ -41,7 +41,7 @@ const HARMLESS_CODES = new Set(['', '0', '200', '20000', 'ok', 'success']);
 
 /** Reads the error object and, for what it lacks, the object around it. */
 function within(inner: unknown, outer: Fields): Complaint {
-  const error: Fields = fieldsOf(Array.isArray(inner) ? inner[0] : inner) ?? {};
+  const error: Fields = readErrorFields(Array.isArray(inner) ? inner[0] : inner) ?? {};
   const message =
     readErrorText(
       error.message ?? error.msg ?? error.error_msg ?? error.details ?? error.Message ?? error.Msg ?? error.title,
@@ -49,7 +49,7 @@ function within(inner: unknown, outer: Fields): Complaint {
     readErrorText(inner) ??
     readErrorText(outer.message ?? outer.msg) ??
     JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
-  const metadata = fieldsOf(error.metadata);
+  const metadata = readErrorFields(error.metadata);
   const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
   const all = [...codes, ...listReasons(error.details), ...others].filter(
@@ -62,7 +62,7 @@ function within(inner: unknown, outer: Fields): Complaint {
 
 /** The error details of gRPC, which many APIs use: the code above them is one of a few. */
 function listReasons(details: unknown): readonly unknown[] {
-  return Array.isArray(details) ? details.map((detail) => fieldsOf(detail)?.reason) : [];
+  return Array.isArray(details) ? details.map((detail) => readErrorFields(detail)?.reason) : [];
 }
 
 const SILENT = new Set(['', '0', 'error', 'null', 'none', 'api_error']);
@@ -82,6 +82,6 @@ function readErrorText(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? JSON.stringify(value).slice(0, EXCERPT_CHARS) : undefined;
 }
 
-function fieldsOf(value: unknown): Fields | undefined {
+function readErrorFields(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
 }

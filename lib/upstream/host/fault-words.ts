@@ -2,7 +2,7 @@
 
 import type { FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from '../contract/fault.ts';
 import type { Complaint } from './error-body.ts';
-import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
+import { classifyStatus, FAULT_KINDS, REFUSAL_CAUSES } from './fault.ts';
 
 /** What an error message is about. */
 export interface Verdict {
@@ -111,7 +111,7 @@ export function createJudge(
   own: FaultWords = {},
   texts: FaultTexts = {},
 ): (complaint: Complaint, status: number | undefined) => Verdict {
-  const known = new Map([...entriesOf(WORDS), ...entriesOf(own)]);
+  const known = new Map([...listWordEntries(WORDS), ...listWordEntries(own)]);
   const ownTexts = Object.entries(texts) as [keyof FaultTexts, RegExp][];
 
   function named(words: readonly string[]): keyof FaultWords | undefined {
@@ -119,17 +119,17 @@ export function createJudge(
     return WEIGHT.find((name) => names.includes(name));
   }
 
-  function kindOf(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+  function classifyComplaint(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     // Whatever its body says: the route leads nowhere.
     if (status === 404) return 'missing';
     // A key may lack a model that another key has.
-    const kind = kindSaid(complaint, status);
-    if (status === FORBIDDEN) return kindOfForbidden(kind, complaint);
-    return kind === 'missing' && (status === 401 || status === 402) ? kindOfStatus(status) : kind;
+    const kind = classifySaid(complaint, status);
+    if (status === FORBIDDEN) return classifyForbidden(kind, complaint);
+    return kind === 'missing' && (status === 401 || status === 402) ? classifyStatus(status) : kind;
   }
 
   /** Content that breaks rules breaks them with every key, but many vendors call that, too, a lack of rights. */
-  function kindOfForbidden(kind: UpstreamFaultKind | RefusalCause, { message, words }: Complaint): typeof kind {
+  function classifyForbidden(kind: UpstreamFaultKind | RefusalCause, { message, words }: Complaint): typeof kind {
     if (words.some((word) => known.get(word) === 'content')) return 'content';
     if (!['auth', 'missing', 'content'].includes(kind)) return kind;
     const text = message.slice(0, TEXT_CHARS);
@@ -139,7 +139,7 @@ export function createJudge(
     return isModerated ? 'content' : 'auth';
   }
 
-  function kindSaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+  function classifySaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     const name = named(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;
@@ -148,18 +148,18 @@ export function createJudge(
     )?.[0];
     if (owned !== undefined) return owned;
     // Many servers report their operator's mistakes as a bad request: the text says more than the status.
-    const told = status === undefined || status < 500 ? kindOfText(message) : undefined;
+    const told = status === undefined || status < 500 ? classifyText(message) : undefined;
     if (told !== undefined && (status !== 429 || told === 'quota')) return told;
     if (status === CAPACITY_EXCEEDED) return 'overloaded';
     if (status === TOO_LARGE) return 'length';
-    if (status !== undefined) return kindOfStatus(status);
+    if (status !== undefined) return classifyStatus(status);
     return words.map((word) => VAGUE.get(word)).find((kind) => kind !== undefined) ?? 'server';
   }
 
   return (complaint, status) => {
-    const kind = kindOf(complaint, status);
+    const kind = classifyComplaint(complaint, status);
     if (isCause(kind)) return { kind: 'request', about: kind };
-    const about = kind === 'request' ? causeOfText(complaint.message.slice(0, TEXT_CHARS)) : undefined;
+    const about = kind === 'request' ? findRefusalCause(complaint.message.slice(0, TEXT_CHARS)) : undefined;
     return { kind, ...(about !== undefined && { about }) };
   };
 }
@@ -184,7 +184,7 @@ function findFlaw(
   return wrong && `its ${member} have ${wrong[0]}, which is not a kind of fault with ${what}`;
 }
 
-function entriesOf(words: FaultWords): [string, keyof FaultWords][] {
+function listWordEntries(words: FaultWords): [string, keyof FaultWords][] {
   return Object.entries(words).flatMap(([name, text]) =>
     text
       .toLowerCase()
@@ -194,14 +194,14 @@ function entriesOf(words: FaultWords): [string, keyof FaultWords][] {
   );
 }
 
-function kindOfText(message: string): UpstreamFaultKind | RefusalCause | undefined {
+function classifyText(message: string): UpstreamFaultKind | RefusalCause | undefined {
   const text = message.slice(0, TEXT_CHARS);
   if (MONEY.test(text)) return 'quota';
   if (KEY.test(text)) return 'auth';
-  return NO_MODEL.test(text) ? 'missing' : causeOfText(text);
+  return NO_MODEL.test(text) ? 'missing' : findRefusalCause(text);
 }
 
-function causeOfText(text: string): RefusalCause | undefined {
+function findRefusalCause(text: string): RefusalCause | undefined {
   return CAUSES.find(([, said]) => said.test(text))?.[0];
 }
 

@@ -65,7 +65,7 @@ export function isUpstreamFault(value: unknown): value is UpstreamFault {
 }
 
 /** The kind that an HTTP status implies by itself; a non-error status does not belong there. */
-export function kindOfStatus(status: number): UpstreamFaultKind {
+export function classifyStatus(status: number): UpstreamFaultKind {
   if (status < 400 || status > 599) return 'protocol';
   switch (status) {
     case 401:

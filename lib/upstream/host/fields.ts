@@ -4,10 +4,10 @@ import type { JsonObject } from '../contract/request.ts';
 const NONE: JsonObject = {};
 
 /** `Host.fields`. */
-export function fieldsOf(value: unknown, ...path: readonly (string | number)[]): JsonObject {
+export function readFields(value: unknown, ...path: readonly (string | number)[]): JsonObject {
   const [step, ...rest] = path;
   if (!isFields(value)) return NONE;
-  return step === undefined ? value : fieldsOf(value[step], ...rest);
+  return step === undefined ? value : readFields(value[step], ...rest);
 }
 
 /** What a client gives back, as JSON, may be anything; undefined if it is neither an object nor a list. */

@@ -2,7 +2,7 @@
 
 import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
 import { type Complaint, findComplaint } from './error-body.ts';
-import { kindOfStatus, upstreamFault } from './fault.ts';
+import { classifyStatus, upstreamFault } from './fault.ts';
 import { createJudge } from './fault-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { scrub } from './secret.ts';
@@ -36,7 +36,7 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
 
   return {
     make,
-    kindOfStatus,
+    kindOfStatus: classifyStatus,
     ofReply(status, headers, text) {
       const retryAfterMs = readRetryAfter(headers);
       const complaint = findComplaint(parse(text), true) ?? { message: text, words: [] };

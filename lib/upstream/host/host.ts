@@ -16,10 +16,10 @@ import { ResponsesReply } from '../formats/responses/reply.ts';
 import { responsesBody } from '../formats/responses/request.ts';
 import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
-import { aspectOf } from './aspects.ts';
-import { dataUrlOf, sourcesOf } from './data-url.ts';
+import { findNearestAspect } from './aspects.ts';
+import { createDataUrl, readMediaSources } from './data-url.ts';
 import { createEmbed } from './embed.ts';
-import { fieldsOf } from './fields.ts';
+import { readFields } from './fields.ts';
 import { createFinishReason } from './finish-words.ts';
 import { addFormerNames, renameCauses } from './former-names.ts';
 import { createHostFault } from './host-fault.ts';
@@ -62,7 +62,7 @@ export interface ClosableHost extends Host {
 export function createHost(options: HostOptions): ClosableHost {
   const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
   const secrets = [...(options.secrets ?? [])];
-  const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => tellOfRest(options, rest) });
+  const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => reportKeyRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
   const fault = createHostFault({ secrets, words: renameCauses(faultWords), texts: renameCauses(faultTexts) });
   const { ask, request } = createAsking({ request: send, keys: ring, fault });
@@ -88,8 +88,8 @@ export function createHost(options: HostOptions): ClosableHost {
     perRoute,
     urlBelow,
     bearer,
-    fields: fieldsOf,
-    textOf,
+    fields: readFields,
+    textOf: joinTextParts,
     async authorize(auth, keyId) {
       const key = ring.take({ id: keyId });
       return key ? auth(key.value, NEVER) : {};
@@ -108,9 +108,9 @@ export function createHost(options: HostOptions): ClosableHost {
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,
-      sourcesOf,
-      aspectOf,
-      dataUrl: dataUrlOf,
+      sourcesOf: readMediaSources,
+      aspectOf: findNearestAspect,
+      dataUrl: createDataUrl,
     },
     video: createHostVideo({ ask, json, fault, perRoute }),
     ...words,
@@ -121,7 +121,7 @@ export function createHost(options: HostOptions): ClosableHost {
   });
 }
 
-function textOf(content: readonly Content[]): string {
+function joinTextParts(content: readonly Content[]): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
 
@@ -131,7 +131,7 @@ function urlBelow(baseUrl: string, path: string): string {
 }
 
 /** Calls continue with the other keys, so nothing else reports one that has to be fixed. */
-function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
+function reportKeyRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
   const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
   if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);
   else log.error('an upstream refuses one of our keys; the key is paused', { alert: 'upstream', ...fields });

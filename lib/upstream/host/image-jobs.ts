@@ -2,7 +2,7 @@
 
 import type { Host } from '../contract/host.ts';
 import type { HostImage } from '../contract/image.ts';
-import { fieldsOf } from './fields.ts';
+import { readFields } from './fields.ts';
 import { bearer, submitJob } from './jobs.ts';
 
 /** `HostImage.jobs`. */
@@ -17,10 +17,10 @@ export function createImageJobs(host: Pick<Host, 'json' | 'fault' | 'perRoute' |
       const get = { method: 'GET', headers, auth, keyId: reply.keyId, signal } as const;
       const look = async () => {
         const { value, retryAfterMs } = await host.json(ref.url, get, replyBytesMax);
-        return isEnded(fieldsOf(value)) ? { value } : { retryAfterMs };
+        return isEnded(readFields(value)) ? { value } : { retryAfterMs };
       };
-      const ended = isEnded(fieldsOf(reply.value)) ? reply.value : await host.poll({ everyMs, signal, ask: look });
-      return { images: await sourcesOf(fieldsOf(ended), { ref, auth, signal }) };
+      const ended = isEnded(readFields(reply.value)) ? reply.value : await host.poll({ everyMs, signal, ask: look });
+      return { images: await sourcesOf(readFields(ended), { ref, auth, signal }) };
     };
   };
 }

@@ -3,7 +3,7 @@
 import type { Host, JsonReply } from '../contract/host.ts';
 import type { JobRef, JobSubmission } from '../contract/job.ts';
 import type { KeyHeaders } from '../contract/request.ts';
-import { fieldsOf } from './fields.ts';
+import { readFields } from './fields.ts';
 
 export interface Submitted {
   readonly ref: JobRef;
@@ -18,15 +18,15 @@ export async function submitJob(
 ): Promise<Submitted> {
   const reply = await json(url, { ...init, method: 'POST' }, limitBytes);
   const { value, keyId } = reply;
-  const fields = fieldsOf(value);
-  const id = nameOf(idOf(fields));
+  const fields = readFields(value);
+  const id = readJobWord(idOf(fields));
   if (id === undefined) throw fault.ofComplaint(value) ?? fault.make('protocol', `no job in ${shown(value)}`);
   const ref = { id, url: lookAt(encodeURIComponent(id), fields), ...(keyId !== undefined && { keyId }) };
   return { ref, reply };
 }
 
 /** A string or a number by which an upstream names something. */
-export function nameOf(value: unknown): string | undefined {
+export function readJobWord(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -77,7 +77,7 @@ export class TemplateJsonParser {
       const from = at + piece.length;
       // Slices are compared as blocks of memory; `startsWith` goes by characters, and gains nothing on parsing.
       if (text.slice(at, from) !== piece) return -1;
-      at = endOfString(text, from);
+      at = findStringEnd(text, from);
       const string = at < 0 ? undefined : readString(text, from, at);
       if (string === undefined) return -1;
       this.#strings[index] = string;
@@ -111,7 +111,7 @@ export class TemplateJsonParser {
 }
 
 /** The position of the quote that ends a string; -1 if there is none. */
-function endOfString(text: string, from: number): number {
+function findStringEnd(text: string, from: number): number {
   let at = text.indexOf(QUOTE, from);
   while (at > from && text.charCodeAt(at - 1) === BACKSLASH && isEscaped(text, at, from))
     at = text.indexOf(QUOTE, at + 1);

@@ -82,7 +82,7 @@ export class KeyRing {
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
     this.#places = values.map((value) => {
-      const key = keyOf(value);
+      const key = createKey(value);
       return { key, hash: hashName(key.id), restsUntil: 0, kind: undefined, lacksRights: false };
     });
     this.#now = now;
@@ -149,7 +149,7 @@ export class KeyRing {
   }
 }
 
-function keyOf(value: string): Key {
+function createKey(value: string): Key {
   return { id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value };
 }
 

@@ -43,10 +43,13 @@ function encodeJson(makeValue: JsonBody): readonly Piece[] {
   const text = JSON.stringify(value);
   if (mark === '') return [text];
   const [first = '', ...rest] = text.split(mark);
-  return [first, ...rest.flatMap((after) => [{ base64: inlines[indexOf(after)] as Uint8Array }, afterMark(after)])];
+  return [
+    first,
+    ...rest.flatMap((after) => [{ base64: inlines[readMarkIndex(after)] as Uint8Array }, afterMark(after)]),
+  ];
 }
 
-const indexOf = (after: string) => Number(after.slice(1, after.indexOf(';')));
+const readMarkIndex = (after: string) => Number(after.slice(1, after.indexOf(';')));
 const afterMark = (after: string) => after.slice(after.indexOf(';') + 1);
 
 /** Up to this length a body is sent in one go, and undici keeps it until the reply ends. */

@@ -3,15 +3,15 @@ import type { Size, VideoCall } from '../contract/provider.ts';
 import type { JsonObject } from '../contract/request.ts';
 
 /** `HostVideo.resolution`. */
-export function resolutionOf(call: VideoCall, field: string, otherwise?: string): JsonObject {
+export function resolveResolution(call: VideoCall, field: string, otherwise?: string): JsonObject {
   const { resolution, size, options } = call;
-  const named = resolution === null ? undefined : entryOf(options.resolutions, resolution);
+  const named = resolution === null ? undefined : findResolutionEntry(options.resolutions, resolution);
   const fields = isObject(named) ? named : { [field]: typeof named === 'string' ? named : otherwise };
   const told = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(told.map(([name, value]) => [name, turned(value, size)]));
 }
 
-function entryOf(resolutions: unknown, label: string): unknown {
+function findResolutionEntry(resolutions: unknown, label: string): unknown {
   return isObject(resolutions) && Object.hasOwn(resolutions, label) ? resolutions[label] : undefined;
 }
 

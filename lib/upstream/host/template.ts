@@ -3,8 +3,8 @@ import type { ImageCall, VideoCall } from '../contract/call.ts';
 import type { FillOptions, HostImage } from '../contract/image.ts';
 import type { JsonObject } from '../contract/request.ts';
 import type { HostVideo, VideoFillOptions } from '../contract/video.ts';
-import { dataUrlOf } from './data-url.ts';
-import { resolutionOf } from './resolutions.ts';
+import { createDataUrl } from './data-url.ts';
+import { resolveResolution } from './resolutions.ts';
 
 /** `HostImage.fill`. */
 export const fillForImage: HostImage['fill'] = (call, template, how) =>
@@ -12,7 +12,7 @@ export const fillForImage: HostImage['fill'] = (call, template, how) =>
 
 /** `HostVideo.fill`. */
 export const fillForVideo: HostVideo['fill'] = (call, template, how) => {
-  const { resolution, ...own } = resolutionOf(call, 'resolution', call.resolution ?? undefined);
+  const { resolution, ...own } = resolveResolution(call, 'resolution', call.resolution ?? undefined);
   return { ...fillWith(template, { ...createVideoValues(call, how), resolution }), ...own };
 };
 
@@ -24,14 +24,14 @@ function createVideoValues(call: VideoCall, { sizeMap, base64, isAspectOfImage }
     duration: String(seconds),
     ...size,
     aspect: image && isAspectOfImage ? undefined : (sizeMap[aspect] ?? aspect),
-    image: image && dataUrlOf(image, base64),
+    image: image && createDataUrl(image, base64),
   };
 }
 
 function createImageValues({ prompt, size, aspect, images }: ImageCall, { sizeMap, base64 }: FillOptions): JsonObject {
   const named = (shape: string | undefined) => shape && (sizeMap[shape] ?? shape);
   const asked = size && `${size.width}x${size.height}`;
-  const urls = images.map((image) => dataUrlOf(image, base64));
+  const urls = images.map((image) => createDataUrl(image, base64));
   return {
     prompt,
     width: size?.width,

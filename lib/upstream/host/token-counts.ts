@@ -1,7 +1,7 @@
 // Untrusted token counts in replies.
 
 import type { CountNames, TokenCounts } from '../contract/format.ts';
-import { fieldsOf } from './fields.ts';
+import { readFields } from './fields.ts';
 
 /** A count from 0 on, also as text. */
 export function readCount(value: unknown): number | undefined {
@@ -23,7 +23,7 @@ export function findCount(...values: readonly unknown[]): number | undefined {
 
 /** An object's counts with these names, those of a kind added up. */
 export function sumNamedCounts(value: unknown, names: CountNames): TokenCounts {
-  const fields = fieldsOf(value);
+  const fields = readFields(value);
   const counts: { -readonly [Name in keyof TokenCounts]: number } = {};
   for (const kind of KINDS) {
     const found = (names[kind] ?? []).map((name) => readCount(fields[name])).filter((count) => count !== undefined);

@@ -26,14 +26,14 @@ interface Flight {
 export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenAuth {
   const known = new Map<string, Known>();
   const flights = new Map<string, Flight>();
-  const headersOf = (token: string) => source.headers?.(token) ?? { authorization: `Bearer ${token}` };
+  const createTokenHeaders = (token: string) => source.headers?.(token) ?? { authorization: `Bearer ${token}` };
 
   async function exchange(key: string, signal: AbortSignal): Promise<Known> {
     const token = await source.exchange(key, signal);
     const old = known.get(key);
     const at = old ? secrets.indexOf(old.value) : -1;
     secrets.splice(at < 0 ? secrets.length : at, 1, token.value);
-    const made = { ...token, headers: headersOf(token.value) };
+    const made = { ...token, headers: createTokenHeaders(token.value) };
     known.set(key, made);
     return made;
   }

@@ -196,7 +196,7 @@ function toUpstreamFault(error: Error, origin: string, secrets: readonly string[
   if (error instanceof LimitError) return upstreamFault('protocol', error.message);
   const code = readErrorCode(error);
   const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
-  return upstreamFault(kindOfCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
+  return upstreamFault(classifyErrorCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
 }
 
 /** It failed before there was a connection: nothing of the request was sent. */
@@ -213,7 +213,7 @@ function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-function kindOfCode(code: string): UpstreamFaultKind {
+function classifyErrorCode(code: string): UpstreamFaultKind {
   if (code === 'ETIMEDOUT' || /^UND_ERR_\w*TIMEOUT$/.test(code)) return 'timeout';
   if (code.startsWith('HPE_') || PROTOCOL_CODES.has(code)) return 'protocol';
   return 'network';

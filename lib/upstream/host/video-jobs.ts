@@ -5,11 +5,11 @@ import type { Host } from '../contract/host.ts';
 import type { VideoState } from '../contract/provider.ts';
 import type { HostVideo, VideoReport } from '../contract/video.ts';
 import type { Asking } from './ask.ts';
-import { dataUrlOf } from './data-url.ts';
+import { createDataUrl } from './data-url.ts';
 import { isUpstreamFault } from './fault.ts';
-import { fieldsOf } from './fields.ts';
-import { bearer, nameOf, shown, submitJob } from './jobs.ts';
-import { resolutionOf } from './resolutions.ts';
+import { readFields } from './fields.ts';
+import { bearer, readJobWord, shown, submitJob } from './jobs.ts';
+import { resolveResolution } from './resolutions.ts';
 import { fillForVideo } from './template.ts';
 
 export interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
@@ -45,15 +45,15 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
       if (text.trim() === '') return { status: 'processing', ...patience };
       const value = parse(text, fault);
-      const report = read(fieldsOf(value));
-      if (nameOf(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
+      const report = read(readFields(value));
+      if (readJobWord(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
       const state = await toVideoState(report, fault).catch(readVerdict);
       return 'fault' in state || 'result' in state ? state : { ...state, ...patience };
     },
 
-    resolution: resolutionOf,
+    resolution: resolveResolution,
     fill: fillForVideo,
-    dataUrl: dataUrlOf,
+    dataUrl: createDataUrl,
   };
   return host;
 }

@@ -287,7 +287,7 @@ describe('text engine', () => {
       });
       expect(result.wallet.avail).to.equal(reserve - wanted);
       expect(result.parts.at(-1)).to.include({ charged: wanted, reserved: reserve, balance: reserve - wanted });
-      const entries = await stage.store.ledger.entriesOfCharge(result.charge?.id ?? '');
+      const entries = await stage.store.ledger.listChargeEntries(result.charge?.id ?? '');
       expect(entries.at(-1)?.overshoot).to.equal(wanted - reserve);
       const next = await stage.call({ routes: [good], delivery, account, ...max });
       expect(codeOf(next)).to.equal('insufficient_balance');

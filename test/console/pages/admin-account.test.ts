@@ -151,7 +151,7 @@ describe('the pages of accounts', () => {
     expect((await submit({ change: 'invite', email: ` ${other.toUpperCase()}` })).text).to.contain('/setup?token=');
     const known = await test.store.users.find(email);
     const invited = await test.store.users.find(other);
-    const members = (await test.store.users.membersOf(account.id)).map((member) => member.user);
+    const members = (await test.store.users.listAccountMembers(account.id)).map((member) => member.user);
     expect(members).to.deep.equal([known?.id]);
     expect((await operator.get(path)).text)
       .to.contain(`<li><a href="/admin/people/${known?.id}">${email}</a></li>`)

@@ -100,7 +100,7 @@ describe('the pages of users', () => {
       .to.contain('<dd>removed</dd>')
       .and.not.to.contain('value="suspend"');
     expect((await createVisitor(test.url).get(`/reset?token=${token}`)).status).to.equal(404);
-    expect(await test.store.users.membersOf(account)).to.deep.equal([]);
+    expect(await test.store.users.listAccountMembers(account)).to.deep.equal([]);
     expect((await test.store.keys.list(account)).every(({ revokedAt }) => revokedAt === null)).to.equal(true);
     expect((await operator.get('/admin/audit')).text).to.contain(`<td role="cell" data-title="Who">${email}</td>`);
     // An old link does not work; the address may be invited again.
@@ -123,7 +123,7 @@ describe('the pages of users', () => {
     expect([again.status, again.text.includes('not an owner of that account')]).to.deep.equal([400, true]);
     const last = (await test.store.users.find(second.email)) as User;
     expect((await submit(`${LIST}/${last.id}`, 'leave', { account })).status).to.equal(303);
-    expect(await test.store.users.membersOf(account)).to.deep.equal([]);
+    expect(await test.store.users.listAccountMembers(account)).to.deep.equal([]);
   });
 
   it('create a recovery link for an owner, but not for an operator', async () => {

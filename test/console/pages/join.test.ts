@@ -26,7 +26,7 @@ describe('an invitation of an existing user', () => {
   }
   const isOwner = async (email: string, account: string) => {
     const user = await test.store.users.find(email);
-    return (await test.store.users.membersOf(account)).some((member) => member.user === user?.id);
+    return (await test.store.users.listAccountMembers(account)).some((member) => member.user === user?.id);
   };
 
   it('is accepted after signing in, once', async () => {
@@ -64,7 +64,7 @@ describe('an invitation of an existing user', () => {
     expect((await other.post(path, { csrf })).status).to.equal(403);
     const stolen = { csrf, password: 'another tulip in rain', again: 'another tulip in rain' };
     expect((await other.post(link, stolen)).headers.location).to.equal(path);
-    expect((await test.store.users.membersOf(account)).length).to.equal(0);
+    expect((await test.store.users.listAccountMembers(account)).length).to.equal(0);
     const login = await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
     expect(login.status).to.equal(303);
   });

@@ -176,7 +176,7 @@ describe('one-time links', () => {
     const person = await comeIn(test, linkIn(reply.text), { code: '' });
     expect((await person.get('/account')).status).to.equal(200);
     const user = await test.store.users.find('bob@example.com');
-    expect(await test.store.users.membershipsOf(user?.id ?? '')).to.have.length(1);
+    expect(await test.store.users.listUserMemberships(user?.id ?? '')).to.have.length(1);
   });
 
   const FRESH = 'another rain of tulips';

@@ -53,7 +53,7 @@ export function archiveContract(kind: StoreKind): void {
     const { ledger } = context.store;
     const found = await ledger.charge(id);
     if (!found) throw new Error(`no charge ${id}`);
-    return { charge: found, entries: await ledger.entriesOfCharge(id) };
+    return { charge: found, entries: await ledger.listChargeEntries(id) };
   }
 
   const seqsOf = async (wallet: string) =>

@@ -124,7 +124,7 @@ export function idempotencyContract(context: StoreContext): void {
         const free = { state: 'settled', charged: 0n, reserved: 10n * RUB, usage, endedAt: AT + 5, owner: null };
         expect(await other.ledger.charge(first)).to.deep.include(free);
         expect(await other.ledger.wallet(wallet)).to.deep.include({ charged, avail });
-        const entries = await other.ledger.entriesOfCharge(first);
+        const entries = await other.ledger.listChargeEntries(first);
         const nothing = { kind: 'settle', avail: 0n, held: 0n, charged: 0n, overshoot: 0n };
         expect(entries.at(-1)).to.deep.include(nothing);
         if (state === 'held') await apply(other, settle(wallet, second));

@@ -64,7 +64,7 @@ export function journalContract(kind: StoreKind): void {
       const page = pages.find((some) => some.entries.some((entry) => entry.charge === first));
       expect(page?.charges.find(({ id }) => id === first)).to.deep.equal(await store.ledger.charge(first));
       const both = [...(page?.entries ?? []), ...(page?.others ?? [])].filter((entry) => entry.charge === first);
-      expect(both.toSorted((a, b) => a.seq - b.seq)).to.deep.equal(await store.ledger.entriesOfCharge(first));
+      expect(both.toSorted((a, b) => a.seq - b.seq)).to.deep.equal(await store.ledger.listChargeEntries(first));
     }
     expect(await store.journal.size()).to.deep.equal({ wallets: 4, entries: entries.length });
     const charges = (await pagesOf(store, 1000)).flatMap((page) => page.charges.map(({ id }) => id)).sort();

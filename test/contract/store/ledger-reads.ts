@@ -36,7 +36,7 @@ function rowTests(context: StoreContext): void {
     expect(await ledger.wallet(newId('acc'))).to.equal(undefined);
     expect(await ledger.charge(newId('req'))).to.equal(undefined);
     expect(await ledger.entries(newId('acc'), { limit: 10 })).to.deep.equal([]);
-    expect(await ledger.entriesOfCharge(newId('req'))).to.deep.equal([]);
+    expect(await ledger.listChargeEntries(newId('req'))).to.deep.equal([]);
     expect(await ledger.chargedAt(newId('acc'), AT)).to.equal(0n);
   });
 
@@ -133,7 +133,7 @@ function journalTests(context: StoreContext): void {
     const other = newId('req');
     await applied(store, reserve(wallet, { chargeId }), reserve(wallet, { chargeId: other }));
     await applied(store, settle(wallet, other), settle(wallet, chargeId), giveBack('refund', wallet, chargeId));
-    const entries = await store.ledger.entriesOfCharge(chargeId);
+    const entries = await store.ledger.listChargeEntries(chargeId);
     expect(entries.map(({ kind, seq }) => [kind, seq])).to.deep.equal([
       ['reserve', 2],
       ['settle', 5],
@@ -143,12 +143,12 @@ function journalTests(context: StoreContext): void {
     for (const kind of ['release', 'expire'] as const) {
       const ended = newId('req');
       await applied(store, reserve(wallet, { chargeId: ended }), giveBack(kind, wallet, ended));
-      const kinds = (await store.ledger.entriesOfCharge(ended)).map((entry) => entry.kind);
+      const kinds = (await store.ledger.listChargeEntries(ended)).map((entry) => entry.kind);
       expect(kinds).to.deep.equal(['reserve', kind]);
     }
     const video = newId('req');
     await applied(store, charge(wallet, { chargeId: video }));
-    expect((await store.ledger.entriesOfCharge(video)).map((entry) => entry.kind)).to.deep.equal(['charge']);
+    expect((await store.ledger.listChargeEntries(video)).map((entry) => entry.kind)).to.deep.equal(['charge']);
   });
 
   it('does not confuse a payment with a charge of the same name', async () => {
@@ -156,7 +156,7 @@ function journalTests(context: StoreContext): void {
     const wallet = await newWallet(store);
     const name = newId('req');
     await applied(store, topup(wallet, RUB, { paymentId: name }), reserve(wallet, { chargeId: name }));
-    expect((await store.ledger.entriesOfCharge(name)).map((entry) => entry.kind)).to.deep.equal(['reserve']);
+    expect((await store.ledger.listChargeEntries(name)).map((entry) => entry.kind)).to.deep.equal(['reserve']);
   });
 }
 

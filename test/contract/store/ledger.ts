@@ -350,7 +350,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([-4, 1000, 4, 1000, 0]);
       const settled = { state: 'settled', charged: 4n * RUB, usage: USED, owner: null, endedAt: AT + 5 };
       expect(await store.ledger.charge(chargeId)).to.deep.include(settled);
-      const entries = await store.ledger.entriesOfCharge(chargeId);
+      const entries = await store.ledger.listChargeEntries(chargeId);
       expect(entries.map(({ kind }) => kind)).to.deep.equal(['reserve', 'expire', 'settle']);
       expect(entries.at(-1)).to.deep.include({ held: 0n, overshoot: 4n * RUB, chargedAfter: 4n * RUB });
       expect(await store.ledger.chargedAt(wallet, AT + 5)).to.equal(4n * RUB);

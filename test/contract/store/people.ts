@@ -107,9 +107,9 @@ export function peopleContract(context: StoreContext): void {
     ] as const) {
       await users.join(of(user, account));
     }
-    expect(await users.membershipsOf(ann)).to.deep.equal([of(ann, first), of(ann, second)]);
-    expect(await users.membersOf(second)).to.deep.equal([of(abe, second), of(ann, second), of(bob, second)]);
-    expect(await users.membersOf(newId('acc'))).to.deep.equal([]);
+    expect(await users.listUserMemberships(ann)).to.deep.equal([of(ann, first), of(ann, second)]);
+    expect(await users.listAccountMembers(second)).to.deep.equal([of(abe, second), of(ann, second), of(bob, second)]);
+    expect(await users.listAccountMembers(newId('acc'))).to.deep.equal([]);
     expect(await users.memberships({ after: of(ann, first), limit: 2 })).to.deep.equal([
       of(ann, second),
       of(bob, second),
@@ -131,7 +131,7 @@ export function peopleContract(context: StoreContext): void {
   async function ways({ id }: User, [hash = '', byUser = '', byEmail = '']: readonly string[]) {
     const { sessions, users } = context.store;
     const found = [await sessions.get(hash), await sessions.link(byUser), await sessions.link(byEmail)];
-    return [...found.map((row) => row !== undefined), (await users.membershipsOf(id)).length];
+    return [...found.map((row) => row !== undefined), (await users.listUserMemberships(id)).length];
   }
 
   it('suspends one user and ends only that user’s sessions and links', async () => {
@@ -226,7 +226,7 @@ export function peopleContract(context: StoreContext): void {
     for (const account of [first, second]) await users.join({ user: ann, account, role: 'owner' });
     const of = { user: ann, account: first };
     expect([await users.leave(of), await users.leave(of)]).to.deep.equal([true, false]);
-    expect(await users.membershipsOf(ann)).to.deep.equal([{ user: ann, account: second, role: 'owner' }]);
+    expect(await users.listUserMemberships(ann)).to.deep.equal([{ user: ann, account: second, role: 'owner' }]);
   });
 
   it('logs actions permanently, newest first', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { aspectOf, nearestAspect } from '../../../lib/upstream/host/aspects.ts';
+import { findNearestAspect, nearestAspect } from '../../../lib/upstream/host/aspects.ts';
 
 const DRAWN = ['1:1', '3:2', '16:9', '9:16'];
 
@@ -13,14 +13,15 @@ describe('aspects', () => {
       [{ aspect: '21:9' }, '16:9'],
       [{ aspect: '3:2', size: { width: 1, height: 1 } }, '3:2'],
     ] as const;
-    for (const [asked, nearest] of rows) expect(aspectOf(asked, DRAWN), JSON.stringify(asked)).to.equal(nearest);
+    for (const [asked, nearest] of rows)
+      expect(findNearestAspect(asked, DRAWN), JSON.stringify(asked)).to.equal(nearest);
   });
 
   it('are none where none is wanted, or what is wanted is none', () => {
     for (const asked of [{}, { aspect: 'wide' }, { aspect: '0:1' }, { aspect: '-1:1' }]) {
-      expect(aspectOf(asked, DRAWN), JSON.stringify(asked)).to.equal(undefined);
+      expect(findNearestAspect(asked, DRAWN), JSON.stringify(asked)).to.equal(undefined);
     }
-    expect(aspectOf({ aspect: '1:1' }, [])).to.equal(undefined);
+    expect(findNearestAspect({ aspect: '1:1' }, [])).to.equal(undefined);
   });
 
   it('are the first of two that are equally near', () => {

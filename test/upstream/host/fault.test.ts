@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fault, isFault } from '../../../lib/base/faults.ts';
 import type { RefusalCause, UpstreamFaultKind } from '../../../lib/upstream/contract/provider.ts';
 import { findAlert, toClientFault } from '../../../lib/upstream/host/client-fault.ts';
-import { isUpstreamFault, kindOfStatus, upstreamFault } from '../../../lib/upstream/host/fault.ts';
+import { classifyStatus, isUpstreamFault, upstreamFault } from '../../../lib/upstream/host/fault.ts';
 
 const kinds: readonly (readonly [
   kind: UpstreamFaultKind,
@@ -84,13 +84,13 @@ describe('faults of upstreams', () => {
 
   for (const status of [500, 502, 503, 529, 499]) {
     it(`${status >= 500 ? 'alerts' : 'does not alert'} the operator at status ${status}`, () => {
-      const alert = findAlert(upstreamFault(kindOfStatus(status), 'x', { status }));
+      const alert = findAlert(upstreamFault(classifyStatus(status), 'x', { status }));
       expect(alert).to.equal(status >= 500 ? 'an upstream is failing on its side' : undefined);
     });
   }
 
   for (const [status, kind] of statuses) {
-    it(`takes status ${status} for ${kind}`, () => expect(kindOfStatus(status)).to.equal(kind));
+    it(`takes status ${status} for ${kind}`, () => expect(classifyStatus(status)).to.equal(kind));
   }
 
   it('makes an error with one short line of detail', () => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { VideoCall } from '../../../lib/upstream/contract/provider.ts';
-import { resolutionOf } from '../../../lib/upstream/host/resolutions.ts';
+import { resolveResolution } from '../../../lib/upstream/host/resolutions.ts';
 
 const WIDE = { width: 1920, height: 1080 };
 const TALL = { width: 1080, height: 1920 };
 const SQUARE = { width: 1080, height: 1080 };
 
 const told = (named: unknown, size = WIDE, otherwise?: string, resolution: string | null = '1080p') =>
-  resolutionOf({ resolution, size, options: { resolutions: named } } as unknown as VideoCall, 'size', otherwise);
+  resolveResolution({ resolution, size, options: { resolutions: named } } as unknown as VideoCall, 'size', otherwise);
 
 describe('the resolution of a video', () => {
   it('is spelled as the route says, or as the plugin does', () => {

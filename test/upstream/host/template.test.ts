@@ -1,7 +1,7 @@
 // What the host does for images and videos: the template of an input, and results where an upstream names them.
 import { expect } from 'chai';
 import type { ImageCall, VideoCall } from '../../../lib/upstream/contract/provider.ts';
-import { sourcesOf } from '../../../lib/upstream/host/data-url.ts';
+import { readMediaSources } from '../../../lib/upstream/host/data-url.ts';
 import { fillForImage, fillForVideo } from '../../../lib/upstream/host/template.ts';
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
@@ -103,6 +103,6 @@ describe('results of images', () => {
     ['a list', ['https://a.example/1', { url: 'data:,aGk=' }], [{ url: 'https://a.example/1' }, { bytes }]],
     ['neither', [null, undefined, 7, '', 'words', {}, { url: '' }, { url: 'ftp://a.example/1' }], []],
   ] as const) {
-    it(`are found in ${what}`, () => expect(sourcesOf(value)).to.deep.equal(sources));
+    it(`are found in ${what}`, () => expect(readMediaSources(value)).to.deep.equal(sources));
   }
 });

@@ -12,7 +12,7 @@ import type {
 } from '../../../lib/upstream/contract/provider.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { type ClosableHost, createHost } from '../../../lib/upstream/host/host.ts';
-import { resolutionOf } from '../../../lib/upstream/host/resolutions.ts';
+import { resolveResolution } from '../../../lib/upstream/host/resolutions.ts';
 
 const signal = new AbortController().signal;
 
@@ -361,7 +361,7 @@ describe('resolutions of videos', () => {
     ['a square', call({ '720p': '720x720' }, portrait), undefined, { size: '720x720' }],
   ] as const) {
     it(`are spelled: ${what}`, () => {
-      expect(resolutionOf(asked, 'size', otherwise)).to.deep.equal(fields);
+      expect(resolveResolution(asked, 'size', otherwise)).to.deep.equal(fields);
     });
   }
 });

@@ -15,7 +15,7 @@ import type {
   ToolResultContent,
   Tools,
 } from '../../contract/provider.ts';
-import { dataUrlOf } from '../../host/data-url.ts';
+import { createDataUrl } from '../../host/data-url.ts';
 import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { moveSystemMessages } from '../system-messages.ts';
@@ -142,13 +142,13 @@ function writeChatBlock(content: Said, base64: Base64): object {
     case 'text':
       return { type: 'text', text: content.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: dataUrlOf(content, base64) } };
+      return { type: 'image_url', image_url: { url: createDataUrl(content, base64) } };
     case 'audio':
       return { type: 'input_audio', input_audio: { data: base64(content.bytes), format: audioFormat(content) } };
     case 'document': {
       const { mediaType, bytes, name = 'document.pdf' } = content;
       if (mediaType.startsWith('text/')) return { type: 'text', text: new TextDecoder().decode(bytes) };
-      return { type: 'file', file: { filename: name, file_data: dataUrlOf(content, base64) } };
+      return { type: 'file', file: { filename: name, file_data: createDataUrl(content, base64) } };
     }
   }
 }

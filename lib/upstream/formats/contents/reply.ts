@@ -9,7 +9,7 @@ import type {
   MediaSource,
   TokenCounts,
 } from '../../contract/provider.ts';
-import { fieldsOf, isFields } from '../../host/fields.ts';
+import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
 
 /** The format of the signatures that reasoning and calls go back with. */
@@ -25,7 +25,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
 
   /** A call arrives whole. */
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
-    const { id, name, args } = fieldsOf(functionCall);
+    const { id, name, args } = readFields(functionCall);
     calls += 1;
     out.tool({ block: `call ${calls}`, id, name, json: args, state: readState(thoughtSignature), done: true });
   }
@@ -62,7 +62,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
         out.usage(readCounts(usage));
       }
       refuseBlocked(chunk, kit);
-      const candidate = fieldsOf(chunk.candidates, 0);
+      const candidate = readFields(chunk.candidates, 0);
       for (const part of readParts(candidate)) takePart(part, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
@@ -100,12 +100,12 @@ function readCounts(usage: JsonObject): TokenCounts {
 /** Drafts drawn while the model reasons are not results. Throws if there is no image because of the content. */
 export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const { fault, finishReason } = kit;
-  const reply = fieldsOf(value);
+  const reply = readFields(value);
   refuseBlocked(reply, kit);
   const candidates = readObjects(reply.candidates);
   const parts = candidates.flatMap((candidate) => readParts(candidate));
   const images = parts.flatMap(({ inlineData, thought }) => {
-    const { data } = fieldsOf(inlineData);
+    const { data } = readFields(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
   });
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
@@ -115,14 +115,14 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
 
 /** A refused prompt is a reply with status 200 and a reason in place of candidates. */
 function refuseBlocked({ promptFeedback }: JsonObject, { fault, finishReason }: Kit): void {
-  const { blockReason } = fieldsOf(promptFeedback);
+  const { blockReason } = readFields(promptFeedback);
   if (finishReason(blockReason)) throw fault.make('request', `prompt blocked: ${blockReason}`, { about: 'content' });
 }
 
 function readParts({ content }: JsonObject): readonly JsonObject[] {
-  return readObjects(fieldsOf(content).parts);
+  return readObjects(readFields(content).parts);
 }
 
 function readObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
+  return Array.isArray(value) ? value.map((item) => readFields(item)) : [];
 }

@@ -1,7 +1,7 @@
 // Embeddings as the upstreams with chat completions speak them.
 import { Buffer } from 'node:buffer';
 import type { EmbeddingsFormat, Host, JsonObject, Vector } from '../../contract/provider.ts';
-import { fieldsOf, isFields } from '../../host/fields.ts';
+import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
 
 export function createEmbeddingsFormat({ fault }: Pick<Host, 'fault'>): EmbeddingsFormat {
@@ -12,12 +12,12 @@ export function createEmbeddingsFormat({ fault }: Pick<Host, 'fault'>): Embeddin
       ...(dimensions !== undefined && { dimensions }),
     }),
     read(reply) {
-      const { data, usage, error } = fieldsOf(reply);
+      const { data, usage, error } = readFields(reply);
       if (error) throw fault.ofComplaint(reply, true);
       if (!Array.isArray(data)) {
         throw fault.ofComplaint(reply) ?? fault.make('protocol', 'a reply without a list of embeddings');
       }
-      const entries = sortByIndex(data.map((entry: unknown) => fieldsOf(entry)));
+      const entries = sortByIndex(data.map((entry: unknown) => readFields(entry)));
       const inputTokens = readPrompt(usage) ?? sumPrompts(entries);
       const vectors = entries.map(({ embedding }) => readVector(embedding));
       if (vectors.includes(undefined)) throw fault.make('protocol', 'an embedding is not a vector');
@@ -34,7 +34,7 @@ function sortByIndex(entries: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 function readPrompt(usage: unknown): number | undefined {
-  const { prompt_tokens: prompt, total_tokens: total } = fieldsOf(usage);
+  const { prompt_tokens: prompt, total_tokens: total } = readFields(usage);
   return readCount(prompt) ?? readCount(total);
 }
 

@@ -1,6 +1,6 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
 import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from '../../contract/provider.ts';
-import { fieldsOf, isFields } from '../../host/fields.ts';
+import { isFields, readFields } from '../../host/fields.ts';
 import { sumNamedCounts } from '../../host/token-counts.ts';
 import { Usage } from '../usage.ts';
 
@@ -85,7 +85,7 @@ export class MessageReply implements AnswerReader {
 
   /** An older spelling has the counts inside the delta. */
   #takeEnding({ delta, usage }: JsonObject, out: AnswerWriter): void {
-    this.#count(fieldsOf(delta).usage, out);
+    this.#count(readFields(delta).usage, out);
     this.#count(usage, out);
     if (isFields(delta)) this.#finish(delta.stop_reason, out);
   }
@@ -98,7 +98,7 @@ export class MessageReply implements AnswerReader {
   #takeLastCounts(event: JsonObject, out: AnswerWriter): void {
     const { counts } = this.#quirks;
     this.#count(event.usage, out);
-    if (counts && !this.#usage.hasOutput) out.usage(sumNamedCounts(fieldsOf(event, ...counts.at), counts.names));
+    if (counts && !this.#usage.hasOutput) out.usage(sumNamedCounts(readFields(event, ...counts.at), counts.names));
   }
 
   /** The whole message, from an endpoint that does not stream. */

@@ -21,15 +21,15 @@ import { MESSAGES_STATE } from './reply.ts';
 /** What the parts of one request share. */
 interface Writing {
   readonly base64: Base64;
-  readonly idOf: (id: string) => string;
+  readonly shortenCallId: (id: string) => string;
   readonly markers: Markers;
 }
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, maxTokens, system, messages, stops } = call;
-  const idOf = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
-  const writing: Writing = { base64, idOf, markers: chooseMarkers(call) };
+  const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
+  const writing: Writing = { base64, shortenCallId, markers: chooseMarkers(call) };
   const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
   return {
     model,
@@ -77,7 +77,7 @@ function trimLast(block: object, at: number, blocks: readonly object[]): object 
 }
 
 function writeMessageBlock(content: Content, writing: Writing): object {
-  const { base64, idOf } = writing;
+  const { base64, shortenCallId } = writing;
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text };
@@ -94,12 +94,12 @@ function writeMessageBlock(content: Content, writing: Writing): object {
     case 'tool-reference':
       return { type: 'tool_reference', tool_name: content.name };
     case 'tool-call':
-      return messageCall({ id: idOf(content.id), name: content.name }, readArguments(content.json));
+      return messageCall({ id: shortenCallId(content.id), name: content.name }, readArguments(content.json));
     case 'tool-result': {
       const { id, isError, content: blocks } = content;
       const result = {
         type: 'tool_result',
-        tool_use_id: idOf(id),
+        tool_use_id: shortenCallId(id),
         content: blocks.map((part) => writeMessageBlock(part, writing)),
       };
       return isError ? { ...result, is_error: true } : result;

@@ -1,6 +1,6 @@
 // One item of a responses answer, and how much of it was written already.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
-import { fieldsOf } from '../../host/fields.ts';
+import { readFields } from '../../host/fields.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
@@ -19,7 +19,7 @@ class WrittenText {
   }
 
   /** What is missing of a whole text; nothing if that is another text. */
-  missingOf(whole: string): string {
+  findMissing(whole: string): string {
     return hashText(whole.slice(0, this.#chars)) === this.#hash ? whole.slice(this.#chars) : '';
   }
 }
@@ -78,12 +78,12 @@ export class Item {
   completeText(event: JsonObject, kind: string, out: AnswerWriter): void {
     const whole = kind === 'refusal' ? event.refusal : event.text;
     if (typeof whole !== 'string') return;
-    const delta = this.#partAt(event.content_index).missingOf(whole);
+    const delta = this.#partAt(event.content_index).findMissing(whole);
     this.addText({ content_index: event.content_index, delta }, kind, out);
   }
 
   completePart({ content_index: at, part }: JsonObject, out: AnswerWriter): void {
-    const { type, text, refusal } = fieldsOf(part);
+    const { type, text, refusal } = readFields(part);
     if (type === 'refusal') this.completeText({ content_index: at, refusal }, 'refusal', out);
     else if (type === 'reasoning_text') this.#completeThoughtPart(`text ${at}`, text, out);
     else this.completeText({ content_index: at, text }, 'output_text', out);
@@ -107,7 +107,7 @@ export class Item {
     out: AnswerWriter,
   ): void {
     const key = `${name === 'reasoning_text' ? 'text' : 'summary'} ${index}`;
-    const { delta, text = fieldsOf(event.part).text } = event;
+    const { delta, text = readFields(event.part).text } = event;
     if (typeof delta === 'string') this.#addThought(key, delta, out);
     else this.#completeThoughtPart(key, text, out);
   }
@@ -120,7 +120,7 @@ export class Item {
   }
 
   #completeThoughtPart(key: string, text: unknown, out: AnswerWriter): void {
-    if (typeof text === 'string') this.#addThought(key, this.#parts.get(key)?.missingOf(text) ?? text, out);
+    if (typeof text === 'string') this.#addThought(key, this.#parts.get(key)?.findMissing(text) ?? text, out);
   }
 
   /** What goes back is the item as it came, apart from its status. */
@@ -145,5 +145,5 @@ export class Item {
 }
 
 function readItems(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
+  return Array.isArray(value) ? value.map((item) => readFields(item)) : [];
 }

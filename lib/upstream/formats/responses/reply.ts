@@ -1,7 +1,7 @@
 // Maps the events of a responses stream to parts, or a whole response. Some servers send every piece and then what they
 // add up to, some only one of the two: each character counts once, whichever event brings it first.
 import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../contract/provider.ts';
-import { fieldsOf } from '../../host/fields.ts';
+import { readFields } from '../../host/fields.ts';
 import { Usage } from '../usage.ts';
 import { Item } from './item.ts';
 
@@ -31,13 +31,13 @@ export class ResponsesReply implements AnswerReader {
     const [name = '', step] = type.split('.');
     switch (name) {
       case 'created':
-        this.#begin(fieldsOf(event.response), out);
+        this.#begin(readFields(event.response), out);
         break;
       case 'completed':
       case 'incomplete':
       case 'failed':
       case 'cancelled':
-        this.#end(fieldsOf(event.response), name, out);
+        this.#end(readFields(event.response), name, out);
         break;
       case 'output_item':
         this.#takeItem(event, step === 'done', out);
@@ -75,7 +75,7 @@ export class ResponsesReply implements AnswerReader {
   }
 
   #takeItem(event: JsonObject, isDone: boolean, out: AnswerWriter): void {
-    const item = fieldsOf(event.item);
+    const item = readFields(event.item);
     const { id, type } = item;
     const known = this.#findKnown(event, id);
     const isAnother = !known || (!isDone && known.isBegun);
@@ -111,7 +111,7 @@ export class ResponsesReply implements AnswerReader {
     const failure = response.error ?? (/^(in)?completed?$/.test(status) ? undefined : status);
     if (failure) throw this.#kit.fault.ofComplaint({ error: failure }, true);
     if (Array.isArray(response.output)) this.#completeAll(response.output, out);
-    const { reason = status } = fieldsOf(response.incomplete_details);
+    const { reason = status } = readFields(response.incomplete_details);
     const isRefused = this.#items.some((item) => item.isRefused);
     if (status === 'incomplete') out.finish(this.#kit.finishReason(reason) ?? 'other', `${reason}`);
     else out.finish(isRefused ? 'filter' : 'stop', status);
@@ -122,7 +122,7 @@ export class ResponsesReply implements AnswerReader {
   #completeAll(output: readonly unknown[], out: AnswerWriter): void {
     const before = new Set(this.#items);
     for (const value of output) {
-      const item = fieldsOf(value);
+      const item = readFields(value);
       const isSame = ({ type, id }: Item) => type === item.type && id !== undefined && id === item.id;
       const isLike = ({ type, callId }: Item) => {
         return type === item.type && (callId === undefined || callId === item.call_id);

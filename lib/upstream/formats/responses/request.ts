@@ -8,7 +8,7 @@ import type {
   TextCall,
   TextMessage,
 } from '../../contract/provider.ts';
-import { dataUrlOf } from '../../host/data-url.ts';
+import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
 import { RESPONSES_STATE } from './item.ts';
 
@@ -79,11 +79,11 @@ function writeInputPart(content: Content, base64: Base64): object {
     case 'text':
       return { type: 'input_text', text: content.text };
     case 'image':
-      return { type: 'input_image', image_url: dataUrlOf(content, base64) };
+      return { type: 'input_image', image_url: createDataUrl(content, base64) };
     case 'document': {
       const { mediaType, bytes, name = 'document.pdf' } = content;
       if (mediaType.startsWith('text/')) return { type: 'input_text', text: new TextDecoder().decode(bytes) };
-      return { type: 'input_file', filename: name, file_data: dataUrlOf(content, base64) };
+      return { type: 'input_file', filename: name, file_data: createDataUrl(content, base64) };
     }
     default:
       return {};
