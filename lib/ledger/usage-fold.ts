@@ -6,7 +6,7 @@ import type { Usage } from '../money/decide.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-units.ts';
 import type { UsedEntry } from '../store/ports/journal.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
-import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
+import type { UsageGroupSum, UsageHour, UsageTotals } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import {
   sortUsageRows,
@@ -73,7 +73,7 @@ function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly Usa
       day = findHourDay(hour, zone);
       end = findDayStartHour(addDays(day, 1), zone);
     }
-    days.set(day, { group: day, ...addCounts(days.get(day) ?? NO_USAGE, counts) });
+    days.set(day, { group: day, ...addUsageTotals(days.get(day) ?? NO_USAGE, counts) });
   }
   return [...days.values()];
 }
@@ -129,7 +129,7 @@ export function addHours(hours: Map<string, UsageHour>, entries: readonly UsedEn
     const label = getHourKey({ hour, key, model, kind });
     const counts = countEntryUsage(entry, charge.usage, sign);
     const found = hours.get(label);
-    hours.set(label, { hour, key, model, kind, ...(found ? addCounts(found, counts) : counts) });
+    hours.set(label, { hour, key, model, kind, ...(found ? addUsageTotals(found, counts) : counts) });
   }
 }
 
@@ -139,7 +139,7 @@ export function getHourKey({ hour, key, model, kind }: Pick<UsageHour, 'hour' | 
 }
 
 /** The counts of one entry. A charge has its usage once settled, and keeps it after a refund. */
-function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageCounts {
+function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageTotals {
   const once = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
   const sign = once * by;
   const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
@@ -151,7 +151,7 @@ function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by:
   };
 }
 
-function addCounts(left: UsageCounts, right: UsageCounts): UsageCounts {
+function addUsageTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
   return {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
@@ -160,7 +160,7 @@ function addCounts(left: UsageCounts, right: UsageCounts): UsageCounts {
   };
 }
 
-export const NO_USAGE: UsageCounts = {
+export const NO_USAGE: UsageTotals = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
@@ -169,11 +169,11 @@ export const NO_USAGE: UsageCounts = {
 
 function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
   const rows: UsageRow[] = sums.map(({ group, ...counts }) => ({ group, ...toUsageSum(counts) }));
-  const total = toUsageSum(sums.reduce(addCounts, NO_USAGE));
+  const total = toUsageSum(sums.reduce(addUsageTotals, NO_USAGE));
   return { rows: sortUsageRows(rows, by), total };
 }
 
-function toUsageSum({ calls, charged, refunded, ...counts }: UsageCounts): UsageSum {
+function toUsageSum({ calls, charged, refunded, ...counts }: UsageTotals): UsageSum {
   const named = new Map(UNIT_COUNTS.map((name) => [UNIT_NAMES[name], counts[name]]));
   return { calls, charged, refunded, units: mapUnits(USAGE_UNITS, (unit) => named.get(unit) ?? 0) };
 }

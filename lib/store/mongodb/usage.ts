@@ -3,12 +3,12 @@ import type { Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
-  UsageCounts,
   UsageGroupSum,
   UsageHour,
   UsageQuery,
   UsageStep,
   UsageStore,
+  UsageTotals,
 } from '../ports/usage.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -131,15 +131,15 @@ function buildUsageMatch(wallet: string, { from, to, key, model, kind }: UsageQu
 }
 
 function readUsageSumDocument({ _id: group, ...row }: Document): UsageGroupSum {
-  return { group, ...readUsageCountFields(row) };
+  return { group, ...readUsageTotals(row) };
 }
 
 function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): UsageHour {
-  return { hour: Number(hour), key, model, kind, ...readUsageCountFields(row) };
+  return { hour: Number(hour), key, model, kind, ...readUsageTotals(row) };
 }
 
-function readUsageCountFields(row: Document): UsageCounts {
+function readUsageTotals(row: Document): UsageTotals {
   // Rows of earlier versions lack some.
   const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name] ?? 0)]));
-  return { ...counts, charged: sumToMicro(row.charged), refunded: sumToMicro(row.refunded) } as unknown as UsageCounts;
+  return { ...counts, charged: sumToMicro(row.charged), refunded: sumToMicro(row.refunded) } as unknown as UsageTotals;
 }

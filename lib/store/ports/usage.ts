@@ -5,7 +5,7 @@ import type { Micro } from '../../money/money.ts';
 import type { UnitCount } from '../../money/usage-units.ts';
 
 /** The sums of units are those of settled calls. */
-export interface UsageCounts extends Readonly<Record<UnitCount, number>> {
+export interface UsageTotals extends Readonly<Record<UnitCount, number>> {
   /** Calls that started, whatever their outcome. */
   readonly calls: number;
   /** Charges less refunds. */
@@ -14,7 +14,7 @@ export interface UsageCounts extends Readonly<Record<UnitCount, number>> {
 }
 
 /** The sums of one hour, or the amounts to add to them. */
-export interface UsageHour extends UsageCounts {
+export interface UsageHour extends UsageTotals {
   /** The start of the hour in which the calls started, ms since the epoch. */
   readonly hour: number;
   readonly key: string;
@@ -48,7 +48,7 @@ export interface UsageQuery {
   readonly kind?: ChargeKind;
 }
 
-export interface UsageGroupSum extends UsageCounts {
+export interface UsageGroupSum extends UsageTotals {
   /** The start of the hour in ms since the epoch, the UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
   readonly group: string;
 }

@@ -3,12 +3,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
-  UsageCounts,
   UsageGroupSum,
   UsageHour,
   UsageQuery,
   UsageStep,
   UsageStore,
+  UsageTotals,
 } from '../ports/usage.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -98,14 +98,14 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
 
 function readUsageHourRow(row: Record<string, unknown>): UsageHour {
   const { key, model, kind } = row as unknown as UsageHour;
-  return { hour: Number(row.hour), key, model, kind, ...readUsageCounts(row) };
+  return { hour: Number(row.hour), key, model, kind, ...readUsageTotals(row) };
 }
 
 function readUsageSumRow(row: Record<string, unknown>): UsageGroupSum {
-  return { group: row.label as string, ...readUsageCounts(row) };
+  return { group: row.label as string, ...readUsageTotals(row) };
 }
 
-function readUsageCounts(row: Record<string, unknown>): UsageCounts {
+function readUsageTotals(row: Record<string, unknown>): UsageTotals {
   return {
     calls: Number(row.calls),
     charged: row.charged as bigint,
