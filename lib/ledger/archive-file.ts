@@ -11,6 +11,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
+import { listAttemptProblems } from './audit-attempts.ts';
 import { checkCharge } from './audit-charge.ts';
 
 export const SUM_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot'] as const;
@@ -106,7 +107,16 @@ function encodeBigint(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-const AMOUNT_FIELDS: ReadonlySet<string> = new Set([...SUM_COLUMNS, 'chargedAfter', 'reserved', 'excess', 'spent']);
+const AMOUNT_FIELDS: ReadonlySet<string> = new Set([
+  ...SUM_COLUMNS,
+  'chargedAfter',
+  'reserved',
+  'excess',
+  'spent',
+  'rate',
+  'cost',
+  'costRub',
+]);
 
 function decodeAmount(name: string, value: unknown): unknown {
   return AMOUNT_FIELDS.has(name) && typeof value === 'string' ? BigInt(value) : value;
@@ -138,10 +148,11 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
   }
 }
 
-/** Files of earlier versions have entries without `status` and `mark`. */
-function fillMissingFields({ charge, entries }: WholeCall): WholeCall {
+/** Files of earlier versions have entries without `status` and `mark`, and no attempts. */
+function fillMissingFields({ charge, entries, attempts }: Omit<WholeCall, 'attempts'> & Partial<WholeCall>): WholeCall {
   return {
     charge,
+    attempts: attempts ?? [],
     entries: entries.map((entry) => ({ ...entry, status: entry.status ?? null, mark: entry.mark ?? null })),
   };
 }
@@ -196,7 +207,7 @@ function createWalletCheck() {
     return undefined;
   }
 
-  function addCall({ charge, entries }: WholeCall): string | undefined {
+  function addCall({ charge, entries, attempts }: WholeCall): string | undefined {
     const { id, wallet } = charge;
     if (open?.wallet !== wallet) return `the call ${id} is not among those of ${wallet}`;
     if (ids.has(id)) return `the call ${id} is there twice`;
@@ -205,7 +216,8 @@ function createWalletCheck() {
     addEntriesAfter(open.sums, entries, open.from?.seq ?? 0);
     open.last = Math.max(open.last, ...entries.map(({ seq }) => seq));
     const [finding] = checkCharge({ id, wallet, charge, entries });
-    return finding && `call ${id}: ${finding.problem}`;
+    const problem = finding?.problem ?? listAttemptProblems(charge, attempts)[0];
+    return problem && `call ${id}: ${problem}`;
   }
 
   function stop({ to, calls, stays }: WalletEnd): string | undefined {

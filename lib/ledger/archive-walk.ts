@@ -21,7 +21,7 @@ import { addToPeriodSum, type PeriodSum } from './audit-budgets.ts';
 import type { ReportProblem } from './audit-rules.ts';
 import { createWalletAudit } from './audit-wallet.ts';
 
-type Parts = Pick<Store, 'journal' | 'ledger' | 'archives'>;
+type Parts = Pick<Store, 'journal' | 'ledger' | 'archives' | 'attempts'>;
 
 const ENTRIES_PER_PAGE = 500;
 
@@ -48,18 +48,21 @@ const rejectUnbalanced: ReportProblem = (wallet, problem) => {
   throw new OperatorError(`The ledger does not add up: wallet ${wallet}, ${problem}. See "ledger verify".`);
 };
 
-async function loadKeptCall({ ledger }: Parts, opening: Opening | undefined): Promise<WholeCall | undefined> {
+async function loadKeptCall({ ledger, attempts }: Parts, opening: Opening | undefined): Promise<WholeCall | undefined> {
   if (!opening?.kept) return undefined;
   const charge = await ledger.charge(opening.kept);
-  return charge && { charge, entries: await ledger.listChargeEntries(charge.id) };
+  if (!charge) return undefined;
+  const { id } = charge;
+  return { charge, entries: await ledger.listChargeEntries(id), attempts: await attempts.list([id]) };
 }
 
 function groupWholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
   const groups = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
+  const attempts = Map.groupBy(page.attempts, ({ charge }) => charge);
   return new Map(
     page.charges.map((charge) => {
       const entries = (groups.get(charge.id) ?? []).toSorted((a, b) => a.seq - b.seq);
-      return [charge.id, { charge, entries }];
+      return [charge.id, { charge, entries, attempts: attempts.get(charge.id) ?? [] }];
     }),
   );
 }

@@ -14,7 +14,7 @@ import { type ArchiveTotals, readArchive, type VerifiedArchive, verifyArchive, w
 import { walkArchivableCalls } from './archive-walk.ts';
 import { foldUsage } from './usage-fold.ts';
 
-type Parts = Pick<Store, 'accounts' | 'archives' | 'journal' | 'ledger' | 'usage'>;
+type Parts = Pick<Store, 'accounts' | 'archives' | 'attempts' | 'journal' | 'ledger' | 'usage'>;
 
 /**
  * Younger calls stay: the month that `GET /balance` adds up, idempotency keys (a day), and settlements that the store has

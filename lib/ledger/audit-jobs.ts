@@ -13,11 +13,17 @@ const JOBS_PER_PAGE = 50;
 /** A gateway ends a job at its deadline; after an outage it has this much longer. */
 const LATE_MS = 3_600_000;
 
-/** `lastAt`: the time of the newest entry. In a store that is not in use, such as a backup, no job ends. */
+interface JobTimes {
+  /** The time of the newest entry. In a store that is not in use, such as a backup, no job ends. */
+  readonly lastAt: number;
+  /** See `readAttemptsSince`. */
+  readonly attemptsSince: number;
+}
+
 export async function checkJobs(
-  store: Pick<Store, 'jobs' | 'ledger'>,
+  store: Pick<Store, 'jobs' | 'ledger' | 'attempts'>,
   report: ReportProblem,
-  lastAt = Number.NEGATIVE_INFINITY,
+  { lastAt, attemptsSince }: JobTimes,
 ): Promise<void> {
   let after = '';
   while (true) {
@@ -29,9 +35,29 @@ export async function checkJobs(
         report(wallet, `job ${id}: it has not ended, and its deadline was ${new Date(deadline).toISOString()}`);
       }
     }
+    await checkJobAttempts(
+      store,
+      page.filter(({ createdAt }) => createdAt >= attemptsSince),
+      report,
+    );
     const last = page.at(-1);
     if (!last || page.length < JOBS_PER_PAGE) return;
     after = last.id;
+  }
+}
+
+/** What an upstream works on, or has worked on, costs something. */
+async function checkJobAttempts(
+  { attempts }: Pick<Store, 'attempts'>,
+  jobs: readonly Job[],
+  report: ReportProblem,
+): Promise<void> {
+  const found = Map.groupBy(await attempts.list(jobs.map(({ charge }) => charge)), ({ charge }) => charge);
+  for (const { id, wallet, charge, phase } of jobs) {
+    const rows = found.get(charge) ?? [];
+    if (phase !== 'starting' && rows.length === 0) report(wallet, `job ${id}: it has no attempt at an upstream`);
+    if (phase === 'completed' && rows.at(-1)?.ending === 'running')
+      report(wallet, `job ${id}: it is completed, and its last attempt is running`);
   }
 }
 

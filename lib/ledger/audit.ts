@@ -8,7 +8,9 @@ import { getEntryChargeId } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
+import { readAttemptsSince } from './attempts-since.ts';
 import { checkArchives } from './audit-archives.ts';
+import { checkAttemptsOfPage, findAttemptsOfUnknownCalls } from './audit-attempts.ts';
 import { checkAutoTopups } from './audit-auto-topups.ts';
 import { createBudgetCheck } from './audit-budgets.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
@@ -50,9 +52,11 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   const { report } = audit;
   const archives = await store.archives.list();
   const usage = createUsageCheck(store, report);
+  const attemptsSince = await readAttemptsSince(store.settings);
   for await (const page of journalPages(journal, ROWS_PER_PAGE)) {
     const ended = audit.addPage(page);
     usage.add(page);
+    checkAttemptsOfPage(page, attemptsSince, report);
     await eachConcurrently(ended, WALLETS_AT_ONCE, usage.end);
     await checkPaymentEntries(store, page.entries, report);
     await checkPaidJobs(store, page, report);
@@ -61,8 +65,9 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   checkArchives(audit.removed(), { before: archives, after: await store.archives.list() }, report);
   const checks: readonly (readonly [string, () => Promise<void>])[] = [
     ['calls', () => findUnknownCharges(store, report)],
+    ['attempts', () => findAttemptsOfUnknownCalls(store, report)],
     ['keys', () => checkKeys(store, report)],
-    ['jobs', () => checkJobs(store, report, Math.min(audit.lastAt(), Date.now()))],
+    ['jobs', () => checkJobs(store, report, { lastAt: Math.min(audit.lastAt(), Date.now()), attemptsSince })],
     ['payments', () => checkPayments(store, report)],
     ['automatic top-ups', () => checkAutoTopups(store, report)],
     ['marks', () => checkMarks(store, report)],

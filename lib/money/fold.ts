@@ -1,5 +1,6 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
 
+import { type Attempt, toAttemptRows } from './attempt.ts';
 import {
   type Charge,
   type ChargeOp,
@@ -55,6 +56,8 @@ export interface Folded {
   readonly budgets: readonly KeyBudget[];
   /** New and changed idempotency records, in their final state. */
   readonly idempotencyRecords: readonly IdempotencyRecord[];
+  /** Attempts of the calls that ended; those of one whose hold had ended before replace its earlier ones. */
+  readonly attempts: readonly Attempt[];
 }
 
 /** The ids of the rows a batch needs. */
@@ -146,6 +149,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const payments = new Map<string, Payment>();
   const budgets = new Map<string, KeyBudget>();
   const idempotencyRecords = new Map<string, IdempotencyRecord>();
+  const attempts = new Map<string, readonly Attempt[]>();
   const entries: Entry[] = [];
   const exposures = new Map<string, Micro>(loaded.exposed);
   const outcomes = operations.map((op): Outcome => {
@@ -182,11 +186,20 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     if (sum) budgets.set(sum.key, sum);
     if ('idempotency' in op && op.idempotency)
       idempotencyRecords.set(op.idempotency.id, createIdempotencyRecord(op, op.idempotency));
+    if ('attempts' in op && op.attempts)
+      attempts.set(op.chargeId, toAttemptRows({ charge: op.chargeId, wallet: op.wallet }, op.attempts));
     return outcome;
   });
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
   const counted = { budgets: [...budgets.values()], idempotencyRecords: [...idempotencyRecords.values()] };
-  return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted };
+  const ended = { attempts: [...attempts.values()].flat() };
+  return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted, ...ended };
+}
+
+/** The calls of a batch that may have earlier attempts in the store: their hold had ended before, or they never had one. */
+export function listReplacedAttempts({ charges }: Pick<Loaded, 'charges'>, { attempts }: Folded): readonly string[] {
+  const ids = attempts.filter(({ number }) => number === 1).map(({ charge }) => charge);
+  return ids.filter((id) => (charges.get(id)?.state ?? 'held') !== 'held');
 }
 
 /** The exposure of the running calls that count in the budget of an operation. */

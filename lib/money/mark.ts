@@ -1,6 +1,6 @@
 // Marks of entries: short checksums of values that the store holds only once, so that the audit notices when one was
 // changed outside the ledger. A mark is not a signature: anyone who can write to the store can compute it.
-import { crc32 } from 'node:zlib';
+import { CHECKSUM_LENGTH, checksum } from './checksum.ts';
 import type { Micro } from './money.ts';
 import type { Operation } from './operations.ts';
 
@@ -35,8 +35,6 @@ interface CallFacts {
 /** Suffixes of marks: the entry adds play money, or settles it. The journal records this nowhere else. */
 const PLAY = 'play';
 const SETTLED = 'real';
-
-const CHECKSUM_LENGTH = 8;
 
 /**
  * A hold is marked with its terms and its owner; a charge with its terms, usage and job id; a settlement with its usage;
@@ -108,8 +106,4 @@ export function hasMark(
         ? CHECKSUM_LENGTH
         : undefined;
   return mark.slice(0, length) === wanted.slice(0, length);
-}
-
-export function checksum(values: readonly unknown[]): string {
-  return crc32(JSON.stringify(values)).toString(16).padStart(CHECKSUM_LENGTH, '0');
 }

@@ -1,5 +1,6 @@
 // The ledger's operations on money, and their ids.
 
+import type { NewAttempt } from './attempt.ts';
 import type { IdempotencyTerms } from './idempotency.ts';
 import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
@@ -80,12 +81,18 @@ export interface ChargeOp extends ChargeStart {
   readonly job?: CreateJob;
 }
 
+/** What an operation that ends a call records of its attempts at upstreams; they replace any earlier ones of the call. */
+interface EndsAttempts {
+  /** In order; absent or empty: no upstream was asked. */
+  readonly attempts?: readonly NewAttempt[];
+}
+
 /**
  * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold may have expired
  * although its process was only suspended and delivered the answer. Then the full price is overshoot, unless the client
  * has repeated the call under its idempotency key: then the repeated call is charged, and this one is free.
  */
-export interface SettleOp extends Base {
+export interface SettleOp extends Base, EndsAttempts {
   readonly kind: 'settle';
   readonly chargeId: string;
   readonly amount: Micro;
@@ -96,13 +103,13 @@ export interface SettleOp extends Base {
 }
 
 /** Returns a hold; `release`: the call failed; `expire`: its process is dead. */
-export interface ReturnOp extends Base {
+export interface ReturnOp extends Base, EndsAttempts {
   readonly kind: 'release' | 'expire';
   readonly chargeId: string;
 }
 
 /** Returns a settled charge. */
-export interface RefundOp extends Base {
+export interface RefundOp extends Base, EndsAttempts {
   readonly kind: 'refund';
   readonly chargeId: string;
   /** Fails the job of the charge in the same transaction. */

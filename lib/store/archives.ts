@@ -1,5 +1,6 @@
 // The rules of removing archived calls, the same for each store.
 import { isDeepStrictEqual } from 'node:util';
+import type { Attempt } from '../money/attempt.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import { listChargeOperationIds } from '../money/replay.ts';
 import type { Archive, Opening, WholeCall } from './ports/archives.ts';
@@ -17,6 +18,7 @@ export const markArchive = (archive: Archive): string => markRow(archive);
 interface CallRows {
   readonly charges: readonly Charge[];
   readonly entries: readonly Entry[];
+  readonly attempts: readonly Attempt[];
 }
 
 /** All entry ids that the calls can have, including entries made after the archive was written. */
@@ -35,6 +37,7 @@ export function selectRemovableCalls(
 ): readonly WholeCall[] {
   const charges = new Map(rows.charges.map((charge) => [charge.id, charge]));
   const entries = Map.groupBy(rows.entries, ({ charge }) => charge);
+  const attempts = Map.groupBy(rows.attempts, ({ charge }) => charge);
   return calls.filter((call) => {
     const { id } = call.charge;
     const charge = charges.get(id);
@@ -44,7 +47,10 @@ export function selectRemovableCalls(
     const isLonger =
       ordered.length > call.entries.length && ordered.every(({ seq }, at) => at < call.entries.length || seq > opened);
     if (isLonger && isDeepStrictEqual(ordered.slice(0, call.entries.length), call.entries)) return false;
-    const same = isDeepStrictEqual(charge, call.charge) && isDeepStrictEqual(ordered, call.entries);
+    const same =
+      isDeepStrictEqual(charge, call.charge) &&
+      isDeepStrictEqual(ordered, call.entries) &&
+      isDeepStrictEqual(attempts.get(id) ?? [], call.attempts);
     if (same && ordered.every(({ seq }) => seq <= opened)) return true;
     throw new StoreError(`the call ${id} is not as it was archived`, 'no', undefined, 'batch');
   });

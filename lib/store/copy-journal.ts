@@ -6,6 +6,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { rebuildMarkedOperation } from '../money/replay.ts';
 import { copyRowsBeforeOpening } from './copy-archives.ts';
+import { copyAttempts } from './copy-attempts.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import { journalPages } from './journal.ts';
 import type { JournalPage, JournalPosition, JournalRows } from './ports/journal.ts';
@@ -45,6 +46,7 @@ export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy
     for (const { id } of parts) if (!wanted.has(id)) await refuseUnknownAccount(from, id);
     await addMissing(to, known, page, resumed);
     await compareWallets(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
+    await copyPageAttempts(to, known, page);
     position = page.next;
     done += known.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
@@ -159,6 +161,17 @@ async function compareWallets(
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatchError(`the budget of the key ${wrong.key}`);
   }
+}
+
+/** After the entries, so that a copy that was interrupted has no attempts of unknown calls. */
+async function copyPageAttempts(to: Store, parts: readonly WalletPart[], page: JournalPage): Promise<void> {
+  const ids = new Set(parts.map(({ id }) => id));
+  const charges = page.charges.filter(({ wallet }) => ids.has(wallet)).map(({ id }) => id);
+  const wanted = new Set(charges);
+  await copyAttempts(
+    page.attempts.filter(({ charge }) => wanted.has(charge)),
+    { charges, to },
+  );
 }
 
 /** An account created after the copy started is left out; rows without any account are refused. */

@@ -6,6 +6,7 @@ import { pluralize } from '../base/pluralize.ts';
 import type { Job } from '../money/job-rules.ts';
 import { copyAccounts, copyAllKeys, findChangedKeys } from './copy-accounts.ts';
 import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
+import { copyAttempts } from './copy-attempts.ts';
 import { copyJournal } from './copy-journal.ts';
 import { copyMedia } from './copy-media.ts';
 import { mismatchError } from './copy-mismatch.ts';
@@ -79,6 +80,11 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   ledger: null,
   keys: async ({ from, to }) => ({ keys: await copyAllKeys(from, to) }),
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
+  // The journal has copied those of calls; those of jobs may have ended since.
+  attempts: async ({ from, to }) => {
+    await copyJobAttempts(from, to);
+    return {};
+  },
   payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
@@ -150,6 +156,17 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
         throw new OperatorError(`The target has a job ${copies[0]?.id} that the source does not have.`);
       return copied;
     }
+    after = last.id;
+  }
+}
+
+async function copyJobAttempts(from: CopySource, to: Store): Promise<void> {
+  for (let after = ''; ; ) {
+    const jobs = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
+    const charges = jobs.map(({ charge }) => charge);
+    await copyAttempts(await from.attempts.list(charges), { charges, to });
+    const last = jobs.at(-1);
+    if (!last) return;
     after = last.id;
   }
 }

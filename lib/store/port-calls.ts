@@ -9,6 +9,7 @@ type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] 
 export const READS = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'listChargeEntries', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
+  attempts: ['list', 'page', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
   accounts: ['get', 'list', 'page'],
@@ -55,6 +56,7 @@ export const READS = {
 export const WRITES = {
   ledger: ['apply'],
   journal: [],
+  attempts: ['put'],
   checkpoints: ['put'],
   archives: ['begin', 'put', 'drop', 'open', 'remove', 'restoreRows', 'restore'],
   accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup'],

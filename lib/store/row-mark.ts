@@ -1,6 +1,6 @@
 // Marks of rows that change: short checksums, written with every change, so that the audit notices a value that was changed
 // outside the store. See `money/mark.ts`.
-import { checksum } from '../money/mark.ts';
+import { checksum } from '../money/checksum.ts';
 import type { KeyRow } from './ports/keys.ts';
 import type { WrongMarks } from './ports/wrong-marks.ts';
 

@@ -2,6 +2,7 @@
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { ArchiveStore } from './ports/archives.ts';
+import type { AttemptStore } from './ports/attempts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { CheckpointStore } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
@@ -22,6 +23,7 @@ import type { UserStore } from './ports/users.ts';
 export interface StorePorts {
   readonly ledger: LedgerStore;
   readonly journal: JournalStore;
+  readonly attempts: AttemptStore;
   readonly checkpoints: CheckpointStore;
   readonly archives: ArchiveStore;
   readonly accounts: AccountStore;

@@ -299,9 +299,11 @@ describe('the audit of jobs', () => {
         get: async (id: string) => again.find((row) => row.id === id),
       },
       ledger: { charge: async (id: string) => charges(id) },
-    } as unknown as Pick<Store, 'jobs' | 'ledger'>;
+      attempts: { list: async () => [] },
+    } as unknown as Pick<Store, 'jobs' | 'ledger' | 'attempts'>;
     const problems: string[] = [];
-    await checkJobs(store, (wallet, text) => problems.push(`${wallet}: ${text}`), lastAt);
+    const times = { lastAt: lastAt ?? Number.NEGATIVE_INFINITY, attemptsSince: Number.POSITIVE_INFINITY };
+    await checkJobs(store, (wallet, text) => problems.push(`${wallet}: ${text}`), times);
     return { problems, pages };
   }
   const chargeOf = (id: string, more: object = {}) => ({ id, wallet: id.replace('c', 'w'), state: 'settled', ...more });

@@ -5,7 +5,8 @@ import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
-import { fillStore, openRaw, type Raw, type Row } from './damage.ts';
+import { fillStore } from './filled-store.ts';
+import { openRaw, type Raw, type Row } from './raw-rows.ts';
 
 /** Column, row, a value that no reader expects, and the message of the audit. */
 type Damage = readonly [place: string, id: string, value: unknown, problem: RegExp];

@@ -27,12 +27,12 @@ describe('a booking', () => {
   });
 
   /** The real store, whose `apply` fails a given number of times, before or after writing. */
-  function failing(times: number, applied: StoreError['applied']): Store & { attempts: number } {
+  function failing(times: number, applied: StoreError['applied']): Store & { tries: number } {
     const ledger: LedgerStore = Object.create(store.ledger);
-    const flaky = { ...store, ledger, attempts: 0 };
+    const flaky = { ...store, ledger, tries: 0 };
     ledger.apply = async (batch) => {
-      flaky.attempts += 1;
-      if (flaky.attempts > times) return store.ledger.apply(batch);
+      flaky.tries += 1;
+      if (flaky.tries > times) return store.ledger.apply(batch);
       if (applied === 'unknown') await store.ledger.apply(batch);
       throw new StoreError('disk is slow', applied);
     };
@@ -48,7 +48,7 @@ describe('a booking', () => {
     const op = await adjustOf('adj_no');
     const flaky = failing(2, 'no');
     expect((await bookOperation(flaky, op)).status).to.equal('done');
-    expect(flaky.attempts).to.equal(3);
+    expect(flaky.tries).to.equal(3);
     expect((await store.ledger.wallet(op.wallet))?.avail).to.equal(5_000_000n);
   });
 
@@ -72,7 +72,7 @@ describe('a booking', () => {
       expect(error).to.be.instanceOf(StoreError);
       expect(error?.applied).to.equal(applied);
       expect(error?.message).to.match(line);
-      expect(flaky.attempts).to.equal(5);
+      expect(flaky.tries).to.equal(5);
     });
   }
 
@@ -80,12 +80,12 @@ describe('a booking', () => {
     const op: Operation = { kind: 'adjust', wallet: 'w', at: 1, amount: 5n, reason: 'test', adjustId: 'a' };
     afterEach(() => mock.timers.reset());
 
-    /** The result of a booking whose attempts end as listed, and the number of attempts. */
+    /** The result of a booking whose tries end as listed, and the number of tries. */
     async function outcomeOf(...ends: readonly (Error | Outcome[])[]): Promise<readonly [unknown, number]> {
-      let attempts = 0;
+      let tries = 0;
       const apply = async () => {
-        const end = ends[Math.min(attempts, ends.length - 1)] as Error | Outcome[];
-        attempts += 1;
+        const end = ends[Math.min(tries, ends.length - 1)] as Error | Outcome[];
+        tries += 1;
         if (end instanceof Error) throw end;
         return end;
       };
@@ -99,15 +99,15 @@ describe('a booking', () => {
         await turn();
         mock.timers.tick(200);
       }
-      return [result, attempts];
+      return [result, tries];
     }
 
     it('reports that it may be booked if any attempt may have been, whatever the last one was', async () => {
       const [unknown, no] = [new StoreError('lost', 'unknown'), new StoreError('disk is slow', 'no')];
-      const [error, attempts] = await outcomeOf(no, unknown, no);
+      const [error, tries] = await outcomeOf(no, unknown, no);
       expect(error).to.be.instanceOf(StoreError).with.property('applied', 'unknown');
       expect((error as StoreError).message).to.match(/^disk is slow\. It may have been booked/);
-      expect(attempts).to.equal(5);
+      expect(tries).to.equal(5);
     });
 
     it('does not retry an error that is not a failure of the store', async () => {
@@ -116,9 +116,9 @@ describe('a booking', () => {
     });
 
     it('fails if the store returns no outcome', async () => {
-      const [error, attempts] = await outcomeOf([]);
+      const [error, tries] = await outcomeOf([]);
       expect((error as Error).message).to.equal('the store gave no answer to an operation');
-      expect(attempts).to.equal(1);
+      expect(tries).to.equal(1);
     });
   });
 });

@@ -82,6 +82,7 @@ describe('a batch with jobs', () => {
         entries: [],
         budgets: [],
         idempotencyRecords: [],
+        attempts: [],
       };
       expect(written).to.deep.equal(nothing);
     }

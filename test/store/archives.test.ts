@@ -27,11 +27,12 @@ describe('archived calls', () => {
 
   async function wholeOf(id: string): Promise<WholeCall> {
     const charge = (await faulty.real.ledger.charge(id)) as WholeCall['charge'];
-    return { charge, entries: await faulty.real.ledger.listChargeEntries(id) };
+    const attempts = await faulty.real.attempts.list([id]);
+    return { charge, entries: await faulty.real.ledger.listChargeEntries(id), attempts };
   }
 
   const leave = (opened: number, charges: readonly WholeCall['charge'][], entries: WholeCall['entries']) =>
-    selectRemovableCalls([call], { charges, entries }, opened).length;
+    selectRemovableCalls([call], { charges, entries, attempts: [] }, opened).length;
 
   it('are removed if they match the archive and lie within the opening, in any order of rows', () => {
     expect(leave(3, [call.charge], call.entries)).to.equal(1);

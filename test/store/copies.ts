@@ -1,7 +1,7 @@
 // Two stores for each test of copies: a source with a wallet, and an empty target.
 import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, newId, newWallet, RUB, reserve, settle } from '../contract/store/context.ts';
+import { applied, newAttempt, newId, newWallet, RUB, reserve, settle } from '../contract/store/context.ts';
 
 export interface Copies {
   readonly source: FaultyStore;
@@ -34,5 +34,9 @@ export async function addCalls({ source, wallet }: Pick<Copies, 'source' | 'wall
   const open = newId('req');
   const ended = newId('req');
   const holds = [reserve(wallet, { chargeId: open, excess: 5n * RUB }), reserve(wallet, { chargeId: ended })];
-  await applied(source.real, ...holds, settle(wallet, ended));
+  await applied(
+    source.real,
+    ...holds,
+    settle(wallet, ended, { attempts: [newAttempt({ ending: 'failed' }), newAttempt()] }),
+  );
 }

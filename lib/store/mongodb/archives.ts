@@ -3,11 +3,15 @@ import type { Document } from 'mongodb';
 import { listEntryIds, markArchive, markOpening, openingRow, selectRemovableCalls } from '../archives.ts';
 import type { Archive, ArchiveStore, Opening } from '../ports/archives.ts';
 import { listWrongMarks } from '../row-mark.ts';
+import { CALL_ATTEMPTS, deleteAttempts, readAttemptDocument } from './attempts.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
 import { type Row, readChargeDocument, readEntryDocument, toChargeDocument, toEntryDocument, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
+
+/** Of the calls that are removed in one transaction. */
+const ATTEMPTS_MAX = 100_000;
 
 export function archiveStore(connection: Connection, transactions: Transactions): ArchiveStore {
   return { ...archiveCalls(connection), ...openingReads(connection), ...openingWrites(transactions) };
@@ -105,24 +109,24 @@ function openingWrites(transactions: Transactions): Omit<ArchiveStore, keyof Arc
       transactions.run({
         async steps(step) {
           const opened = await readOpeningSeq(step, wallet);
-          const charges = await findAllByIds(
-            step,
-            'charges',
-            calls.map(({ charge }) => charge.id),
-          );
+          const ids = calls.map(({ charge }) => charge.id);
+          const charges = await findAllByIds(step, 'charges', ids);
           const entries = await findAllByIds(step, 'entries', listEntryIds(calls));
-          const rows = { charges: charges.map(readChargeDocument), entries: entries.map(readEntryDocument) };
+          const attempts = await findAttempts(step, ids);
+          const rows = {
+            charges: charges.map(readChargeDocument),
+            entries: entries.map(readEntryDocument),
+            attempts: attempts.map(readAttemptDocument),
+          };
           const gone = selectRemovableCalls(calls, rows, opened);
           await deleteByIds(
             step,
             'entries',
             gone.flatMap((whole) => whole.entries.map(({ opId }) => opId)),
           );
-          await deleteByIds(
-            step,
-            'charges',
-            gone.map(({ charge }) => charge.id),
-          );
+          const goneIds = gone.map(({ charge }) => charge.id);
+          await deleteAttempts(step, goneIds);
+          await deleteByIds(step, 'charges', goneIds);
         },
       }),
     restoreRows: ({ charges, entries }) =>
@@ -174,6 +178,13 @@ async function restoreWallet(step: Step, { wallet, seq, budgets, ...sums }: Open
     upsert: true,
   }));
   await step({ update: 'budgets', updates });
+}
+
+/** A call has a few, so that those of all calls fit into one reply. */
+function findAttempts(step: Step, charges: readonly string[]): Promise<Document[]> {
+  if (charges.length === 0) return Promise.resolve([]);
+  const query = { filter: { charge: { $in: charges } }, sort: { charge: 1, number: 1 } };
+  return readFirstBatch(step({ find: CALL_ATTEMPTS, ...query, batchSize: ATTEMPTS_MAX, singleBatch: true }));
 }
 
 function findAllByIds(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {

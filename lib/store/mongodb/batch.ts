@@ -1,4 +1,4 @@
-// Applies a batch of one wallet in five round trips, one more when a call ends in it and one more for budgets: load
+// Applies a batch of one wallet in five round trips, two more when a call ends in it and one more for budgets: load
 // everything, write wallet, entries and charges, commit. `fold` decides what is written. A batch of several wallets,
 // which copies send, takes a few more.
 import assert from 'node:assert/strict';
@@ -13,12 +13,14 @@ import {
   type Folded,
   fold,
   type Loaded,
+  listReplacedAttempts,
 } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { createHeldChargeCache, type WalletChargeCache } from '../held-charge-cache.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
+import { saveAttempts } from './attempts.ts';
 import { StaleRead } from './failure.ts';
 import { readIdempotencyDocument, saveIdempotencyRecords } from './idempotency.ts';
 import { readJobDocument, replaceJobs, toJobDocument } from './jobs.ts';
@@ -248,6 +250,7 @@ async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<vo
     folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
   );
   if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(toChargeDocument) });
+  await saveAttempts(step, folded.attempts, listReplacedAttempts(loaded, folded));
   await saveBudgets(step, folded.budgets);
   await saveIdempotencyRecords(step, folded.idempotencyRecords);
 }

@@ -8,6 +8,7 @@ import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { isAutoTopup } from './accounts.ts';
 import { readOpeningDocument } from './archives.ts';
+import { CALL_ATTEMPTS, readAttemptDocument } from './attempts.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -157,11 +158,18 @@ async function readRelated(reading: SnapshotReading, entries: readonly Entry[]) 
   const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(onPage);
   const listed = (list: Iterable<string>) => ({ _id: { $in: [...list] } });
   const charges = (await findRows(reading, 'charges', listed(ids))).map(readChargeDocument);
+  const attempts = await findRows(
+    reading,
+    CALL_ATTEMPTS,
+    { charge: { $in: [...ids] } },
+    { sort: { charge: 1, number: 1 } },
+  );
   const others = await findRows(reading, 'entries', listed(operations));
   const keyIds = new Set(charges.map(({ key }) => key));
   const keys = await findRows(reading, 'keys', listed(keyIds), { fields: ['account', 'budgetKey'] });
   return {
     charges,
+    attempts: attempts.map(readAttemptDocument),
     others: others.map(readEntryDocument),
     keys: keys.map(({ _id: id, account, budgetKey }) => ({ id, account, budgetKey })),
   };

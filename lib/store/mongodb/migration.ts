@@ -2,6 +2,7 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
+import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import {
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const { name: collMod, validator } = USAGE_HOURS_WITH_CACHES;
     await send(db, { collMod, validator, ...MAJORITY }, { signal });
   },
+  (db, signal) => makeCollection(db, CALL_ATTEMPTS_COLLECTION, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -6,6 +6,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { alertStore } from './alerts.ts';
 import { archiveStore } from './archives.ts';
+import { attemptStore } from './attempts.ts';
 import { auditLogStore } from './audit-log.ts';
 import { backUpToFile } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
@@ -71,6 +72,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
       ...ledgerReads(connection),
     },
     journal: journalStore(connection),
+    attempts: attemptStore(connection),
     checkpoints: checkpointStore(connection),
     archives: archiveStore(connection, transactions),
     accounts: accountStore(connection, transactions),

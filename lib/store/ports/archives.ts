@@ -1,4 +1,5 @@
 // The port of archives: old calls are moved from the store to a file, and an opening keeps the sums of their wallets.
+import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
@@ -21,10 +22,11 @@ export interface Opening extends Checkpoint {
   readonly kept: string | null;
 }
 
-/** A call with all its entries, oldest first. */
+/** A call with all its entries, oldest first, and its attempts in order. */
 export interface WholeCall {
   readonly charge: Charge;
   readonly entries: readonly Entry[];
+  readonly attempts: readonly Attempt[];
 }
 
 /** `writing`: the file is not complete; `leaving`: it is complete, and the calls are being removed; `done`: all removed. */

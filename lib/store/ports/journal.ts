@@ -1,4 +1,5 @@
 // The port for reading a whole store, for the audit and the copy: bounded pages, each a snapshot.
+import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
 import type { Opening } from './archives.ts';
@@ -49,6 +50,8 @@ export interface JournalPage {
   readonly accounts: readonly AccountAudit[];
   /** The charges that the entries belong to. */
   readonly charges: readonly Charge[];
+  /** The attempts of these charges, in order of charge and number. */
+  readonly attempts: readonly Attempt[];
   /** The entries of these charges that are not on this page. */
   readonly others: readonly Entry[];
   /** The keys of these charges. */

@@ -5,6 +5,7 @@ import { listEntryIds, markArchive, markOpening, openingRow, selectRemovableCall
 import type { Archive, Opening, OpeningRows, WholeCall } from '../ports/archives.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks } from '../row-mark.ts';
+import { createDropAttempts, createReadAttempts } from './attempts.ts';
 import { createPutCheckpoint } from './checkpoints.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddCharge, createAddEntry } from './ledger.ts';
@@ -105,15 +106,20 @@ export function createReadOpenings(db: DatabaseSync): (wallets: Iterable<string>
 function createRemoveCalls(db: DatabaseSync): (calls: readonly WholeCall[], opened: number) => void {
   const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
   const entries = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
+  const readAttempts = createReadAttempts(db);
+  const dropAttempts = createDropAttempts(db);
   const dropCharge = db.prepare('DELETE FROM charges WHERE id = ?');
   const dropEntry = db.prepare('DELETE FROM entries WHERE op_id = ?');
   return (calls, opened) => {
+    const ids = calls.map(({ charge }) => charge.id);
     const rows = {
-      charges: charges.all(JSON.stringify(calls.map(({ charge }) => charge.id))).map(readChargeRow),
+      charges: charges.all(JSON.stringify(ids)).map(readChargeRow),
       entries: entries.all(JSON.stringify(listEntryIds(calls))).map(readEntryRow),
+      attempts: readAttempts(ids),
     };
     for (const { charge, entries } of selectRemovableCalls(calls, rows, opened)) {
       for (const { opId } of entries) dropEntry.run(opId);
+      dropAttempts(charge.id);
       dropCharge.run(charge.id);
     }
   };

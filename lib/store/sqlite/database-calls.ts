@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';
 import { archiveReads, archiveWrites } from './archives.ts';
+import { attemptReads, attemptWrites } from './attempts.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
@@ -51,6 +52,7 @@ function openWriter(options: ConnectionOptions) {
   const ports: { readonly [Name in keyof ThreadPorts]: PortWrites<Name> } = {
     ledger: ledgerWrites(connection),
     journal: {},
+    attempts: attemptWrites(connection),
     checkpoints: checkpointWrites(connection),
     archives: archiveWrites(connection),
     accounts: accountWrites(connection),
@@ -78,6 +80,7 @@ function openReader(options: ConnectionOptions) {
   const ports: { readonly [Name in keyof ThreadPorts]: PortReads<Name> } = {
     ledger: ledgerReads(db),
     journal: journalReads(db),
+    attempts: attemptReads(db),
     checkpoints: checkpointReads(db),
     archives: archiveReads(db),
     accounts: accountReads(db),

@@ -5,6 +5,7 @@ import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from 
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { createReadOpenings } from './archives.ts';
+import { createReadAttempts } from './attempts.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import {
   BUDGET_COLUMNS,
@@ -116,13 +117,14 @@ function createReadPages(db: DatabaseSync): Pages {
   return { readRows, readPage };
 }
 
-type Related = Pick<JournalPage, 'charges' | 'others' | 'keys' | 'keyed'>;
+type Related = Pick<JournalPage, 'attempts' | 'charges' | 'others' | 'keys' | 'keyed'>;
 
 function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related {
   const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
   const others = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
   const keys = db.prepare(`SELECT id, account, budget_key AS budgetKey FROM keys WHERE id IN ${LISTED}`);
   const keyed = db.prepare(`SELECT DISTINCT account FROM keys WHERE account IN ${LISTED}`);
+  const readAttempts = createReadAttempts(db);
   const all = (statement: StatementSync, ids: Iterable<string>) => statement.all(JSON.stringify([...ids]));
   return (entries) => {
     const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
@@ -133,6 +135,7 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
     const wallets = new Set(entries.map(({ wallet }) => wallet));
     return {
       charges: found,
+      attempts: readAttempts([...ids]),
       others: all(others, operations).map(readEntryRow),
       keys: all(keys, keyIds).map((row) => ({ ...row }) as unknown as Related['keys'][number]),
       keyed: all(keyed, wallets).map((row) => row.account as string),

@@ -11,12 +11,14 @@ import {
   type Folded,
   fold,
   type Loaded,
+  listReplacedAttempts,
 } from '../../money/fold.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
 import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
+import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
@@ -149,6 +151,8 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
   const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveIdempotencyRecord = createSaveIdempotencyRecord(db);
+  const saveAttempt = createSaveAttempt(db);
+  const dropAttempts = createDropAttempts(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
@@ -165,6 +169,8 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
     for (const payment of folded.payments) savePayment(payment);
     for (const budget of folded.budgets) saveBudget(budget);
     for (const record of folded.idempotencyRecords) saveIdempotencyRecord(record);
+    for (const charge of listReplacedAttempts(loaded, folded)) dropAttempts(charge);
+    for (const attempt of folded.attempts) saveAttempt(attempt);
   };
 }
 

@@ -1,6 +1,7 @@
 // The tables of the SQLite store, as a list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
+import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, isAnyOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
@@ -336,9 +337,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   // Calls for embeddings.
   (db) => changeChecks(db, 'charges', [["kind = 'video'", isAnyOf('kind', ['video', 'embedding'])]]),
   USAGE_OF_CACHES,
+  CALL_ATTEMPTS_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_CACHES) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(CALL_ATTEMPTS_TABLE) + 1;

@@ -44,6 +44,7 @@ export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as 
 export const SCANS: Partial<Calls> = {
   ledger: ['charges'],
   journal: READS.journal,
+  attempts: ['page', 'sums', 'unknownCharges'],
   checkpoints: READS.checkpoints,
   archives: ['openings', 'findWrongMarks'],
   accounts: ['list', 'page'],

@@ -8,6 +8,7 @@ import {
   charge,
   giveBack,
   newAccount,
+  newAttempt,
   newId,
   newWallet,
   problemsOf,
@@ -42,7 +43,13 @@ export function archiveContract(kind: StoreKind): void {
     const { store } = context;
     const wallet = await newWallet(store);
     const ids = Array.from({ length: count }, () => newId('req'));
-    await applied(store, ...ids.flatMap((chargeId) => [reserve(wallet, { chargeId }), settle(wallet, chargeId)]));
+    await applied(
+      store,
+      ...ids.flatMap((chargeId) => [
+        reserve(wallet, { chargeId }),
+        settle(wallet, chargeId, { attempts: [newAttempt()] }),
+      ]),
+    );
     const calls = await Promise.all(ids.map(wholeOf));
     const { id: _id, status: _status, ...sums } = await walletOf(store, wallet);
     const opening = { wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
@@ -50,10 +57,10 @@ export function archiveContract(kind: StoreKind): void {
   }
 
   async function wholeOf(id: string): Promise<WholeCall> {
-    const { ledger } = context.store;
+    const { ledger, attempts } = context.store;
     const found = await ledger.charge(id);
     if (!found) throw new Error(`no charge ${id}`);
-    return { charge: found, entries: await ledger.listChargeEntries(id) };
+    return { charge: found, entries: await ledger.listChargeEntries(id), attempts: await attempts.list([id]) };
   }
 
   const seqsOf = async (wallet: string) =>
@@ -158,7 +165,9 @@ export function archiveContract(kind: StoreKind): void {
     await store.archives.remove(wallet, calls.slice(0, 2));
     await store.archives.remove(wallet, calls.slice(0, 2));
     expect(await seqsOf(wallet)).to.deep.equal([7, 6, 1]);
-    expect(await store.ledger.charge(calls[0]?.charge.id ?? '')).to.equal(undefined);
+    const id = calls[0]?.charge.id ?? '';
+    expect(await store.ledger.charge(id)).to.equal(undefined);
+    expect(await store.attempts.list([id])).to.deep.equal([]);
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
     await store.archives.remove(wallet, calls);
     expect(await seqsOf(wallet)).to.deep.equal([1]);
@@ -176,7 +185,10 @@ export function archiveContract(kind: StoreKind): void {
     await store.archives.remove(wallet, calls);
     expect(await seqsOf(wallet)).to.deep.equal([1]);
     const rows = { charges: calls.map(({ charge }) => charge), entries: calls.flatMap(({ entries }) => entries) };
-    for (let times = 0; times < 2; times += 1) await store.archives.restoreRows(rows);
+    for (let times = 0; times < 2; times += 1) {
+      await store.archives.restoreRows(rows);
+      await store.attempts.put(calls.flatMap(({ attempts }) => attempts));
+    }
     expect(await seqsOf(wallet)).to.deep.equal(before);
     expect(await wholeOf(calls[119]?.charge.id ?? '')).to.deep.equal(calls[119]);
   });
@@ -191,6 +203,8 @@ export function archiveContract(kind: StoreKind): void {
     await store.archives.open(opening, 3);
     const other = { ...second, charge: { ...second.charge, charged: 1n } };
     expect(await rejection(store.archives.remove(wallet, [first, other]))).to.be.instanceOf(StoreError);
+    const unattempted = { ...second, attempts: [] };
+    expect(await rejection(store.archives.remove(wallet, [first, unattempted]))).to.be.instanceOf(StoreError);
     expect(await seqsOf(wallet)).to.deep.equal([5, 4, 3, 2, 1]);
   });
 

@@ -1,6 +1,7 @@
 // What a store suite starts from: a database of its own, any number of openers, and short ways to write operations.
 import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import type { NewAttempt } from '../../../lib/money/attempt.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import type { BudgetTerms } from '../../../lib/money/key-budget.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
@@ -130,7 +131,7 @@ export const USED = '{"tokens_input":10,"tokens_output":20}';
 export function settle(
   wallet: string,
   chargeId: string,
-  more: { amount?: bigint; at?: number; usage?: string } = {},
+  more: { amount?: bigint; at?: number; usage?: string; attempts?: readonly NewAttempt[] } = {},
 ): Operation {
   return { kind: 'settle', wallet, at: AT, chargeId, amount: RUB, usage: USED, ...more };
 }
@@ -139,9 +140,29 @@ export function giveBack(
   kind: 'release' | 'expire' | 'refund',
   wallet: string,
   chargeId: string,
-  more: { at?: number } = {},
+  more: { at?: number; attempts?: readonly NewAttempt[] } = {},
 ): Operation {
   return { kind, wallet, at: AT, chargeId, ...more };
+}
+
+/** A whole answer whose usage was reported. */
+export function newAttempt(more: Partial<NewAttempt> = {}): NewAttempt {
+  const prices = '{"input":"1000000","output":"2000000"}';
+  return {
+    model: 'model-1',
+    upstream: 'vendor',
+    upstreamModel: 'vendor-model',
+    keyPlace: 1,
+    requestId: 'chatcmpl-1',
+    at: AT,
+    ending: 'answered',
+    firstMs: 120,
+    totalMs: 900,
+    usage: USED,
+    certainty: 'reported',
+    cost: { currency: 'USD', prices, rate: 80_000_000n, cost: 50n, costRub: 4_000n },
+    ...more,
+  };
 }
 
 /** More than one batch can hold. */

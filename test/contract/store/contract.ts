@@ -2,6 +2,7 @@
 import { accountContract } from './accounts.ts';
 import { alertContract } from './alerts.ts';
 import { archiveContract } from './archives.ts';
+import { attemptContract } from './attempts.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
@@ -31,6 +32,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
   webhooks: webhookContract,
   paybacks: paybackContract,
+  attempts: attemptContract,
   'key budgets': budgetContract,
   'charge lists': chargeListContract,
   accounts: accountContract,

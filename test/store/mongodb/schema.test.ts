@@ -18,6 +18,8 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'charges of_wallet': { key: { wallet: 1, createdAt: 1, _id: 1 } },
   'charges exposed': { key: { wallet: 1 }, partialFilterExpression: { state: 'held', excess: { $gt: 0 } } },
   'charges held': { key: { lease: 1 }, partialFilterExpression: { state: 'held' } },
+  'call_attempts of_call': { key: { charge: 1, number: 1 } },
+  'call_attempts by_time': { key: { at: 1, _id: 1 } },
   'budgets of_wallet': { key: { wallet: 1 } },
   'entries journal': { key: { wallet: 1, seq: 1 }, unique: true },
   'entries charged_by_time': {

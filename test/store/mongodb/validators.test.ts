@@ -1,7 +1,9 @@
 // What each collection takes behind the store's back, field by field: its validator is the last one to refuse a row.
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
+import { ATTEMPT_ENDINGS, CERTAINTIES } from '../../../lib/money/attempt.ts';
 import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
+import { CALL_ATTEMPTS_COLLECTION } from '../../../lib/store/mongodb/attempt-schema.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
@@ -39,6 +41,9 @@ const TIME_OR_NULL = orNull(TIME);
 const INTEGER_OR_NULL = orNull(INTEGER);
 /** A column of a balance, which changes only with another. */
 const PART: Values = { good: [long(0)], bad: [int(0), null, long(5)] };
+
+const PLACE_OR_NULL: Values = { good: [null, 0, 1], bad: [-1, '1'] };
+const COST = { currency: 'USD', prices: '{}', rate: long(1), cost: long(1), costRub: long(1) };
 
 type Fields = Readonly<Record<string, Values>>;
 
@@ -158,6 +163,40 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       chargedAfter: AMOUNT,
     },
     takes: [...BALANCES.takes, ...BALANCES.refuses],
+  },
+  call_attempts: {
+    open: true,
+    fields: {
+      _id: ANY,
+      charge: TEXT,
+      number: { good: [1, 2], bad: [0, null, '1'] },
+      wallet: TEXT,
+      last: FLAG,
+      model: TEXT,
+      upstream: TEXT_OR_NULL,
+      upstreamModel: TEXT_OR_NULL,
+      keyPlace: PLACE_OR_NULL,
+      requestId: TEXT_OR_NULL,
+      at: TIME,
+      ending: oneOf(...ATTEMPT_ENDINGS),
+      firstMs: PLACE_OR_NULL,
+      totalMs: TIME,
+      usage: TEXT_OR_NULL,
+      certainty: oneOf(...CERTAINTIES),
+      cost: { good: [COST, null], bad: [5, 'x', {}] },
+      mark: TEXT,
+    },
+    takes: [{ 'cost.cost': long(0), 'cost.costRub': long(0) }],
+    refuses: [
+      { 'cost.currency': null },
+      { 'cost.prices': null },
+      { 'cost.rate': long(0) },
+      { 'cost.rate': int(1) },
+      { 'cost.cost': long(-1) },
+      { 'cost.cost': int(1) },
+      { 'cost.costRub': long(-1) },
+      { 'cost.costRub': 0.5 },
+    ],
   },
   usage_hours: {
     fields: {
@@ -539,7 +578,9 @@ describe('MongoDB: validators', () => {
   });
 
   it('are known for every collection', () => {
-    expect([...COLLECTIONS, DEVICES, FORMER_USERS].map(({ name }) => name)).to.have.members(Object.keys(RULES));
+    expect([...COLLECTIONS, DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION].map(({ name }) => name)).to.have.members(
+      Object.keys(RULES),
+    );
   });
 
   for (const [name, rules] of Object.entries(RULES)) {

@@ -1,158 +1,18 @@
-// A store with a representative history, and ways to falsify single values directly in the database.
+// A store with a representative history.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type Document, MongoClient } from 'mongodb';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
+import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
+import { AT, adjust, applied, giveBack, newAttempt, newId, RUB, topup } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
-
-/** One value of one row; columns are named as in `lib/store/store.ts`, whatever the database calls them. */
-export interface Place {
-  readonly table: string;
-  readonly column: string;
-  readonly row: Row;
-  readonly value: unknown;
-}
-
-export type Row = Readonly<Record<string, unknown>>;
-
-export interface Raw {
-  /** All rows of the tables that concern money. */
-  tables(): Promise<ReadonlyMap<string, readonly Row[]>>;
-  /** Writes a value without the checks of the database; resolves to a function that restores it. */
-  change(place: Place, value: unknown): Promise<() => Promise<void>>;
-  remove(table: string, row: Row): Promise<() => Promise<void>>;
-  close(): Promise<void>;
-}
-
-/** Tables without money: users, alerts, files, stored replies, and the audit itself. */
-const OTHERS = [
-  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
-  ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
-];
-const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
-
-export async function openRaw(url: string): Promise<Raw> {
-  return url.startsWith('sqlite:') ? openRawFile(url.slice('sqlite:'.length)) : openRawDatabase(url);
-}
-
-const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
-const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-function openRawFile(path: string): Raw {
-  const db = new DatabaseSync(path, { timeout: 5000 });
-  db.exec(`DROP TRIGGER entries_stay; DROP TRIGGER entries_remain;
-    PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON`);
-  const rowsOf = (table: string): Row[] => {
-    const statement = db.prepare(`SELECT ${placeOf(table)} AS place, * FROM ${table}`, { readBigInts: true });
-    return statement.all().map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [toCamel(k), v])));
-  };
-  const write = (table: string, column: string, place: unknown, value: unknown) => {
-    db.prepare(`UPDATE ${table} SET "${toSnake(column)}" = ? WHERE ${placeOf(table)} = ?`).run(
-      value as string,
-      place as bigint,
-    );
-  };
-  return {
-    async tables() {
-      const names = db
-        .prepare(
-          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-        )
-        .all();
-      const ours = names.map(({ name }) => name as string).filter(isOfMoney);
-      return new Map(ours.map((name) => [name, rowsOf(name)]));
-    },
-    async change({ table, column, row, value: before }, value) {
-      write(table, column, row.place, value);
-      const place = placeAfter(table, { ...row, [column]: value });
-      return async () => write(table, column, place, before);
-    },
-    async remove(table, { place, ...row }) {
-      db.prepare(`DELETE FROM ${table} WHERE ${placeOf(table)} = ?`).run(place as bigint);
-      return async () => {
-        const [names, values] = KEYS[table] ? [[], []] : [['rowid'], [place]];
-        const columns = [...names, ...Object.keys(row).map((name) => `"${toSnake(name)}"`)];
-        const insert = `INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`;
-        db.prepare(insert).run(...([...values, ...Object.values(row)] as string[]));
-      };
-    },
-    close: async () => db.close(),
-  };
-}
-
-/** Tables without row ids. */
-const KEYS: Readonly<Record<string, string>> = {
-  batches: 'writer',
-  limits: 'bucket',
-  owners: 'id',
-  settings: 'name',
-  openings: 'wallet',
-  usage_cursors: 'wallet',
-  usage_hours: "wallet || hour || key || model || kind || ''",
-};
-const placeOf = (table: string) => KEYS[table] ?? 'rowid';
-const placeAfter = (table: string, row: Row): unknown => {
-  const names = KEYS[table]?.match(/\w+/g);
-  return names ? names.map((name) => String(row[name])).join('') : row.place;
-};
-
-async function openRawDatabase(url: string): Promise<Raw> {
-  const client = await MongoClient.connect(url, { useBigInt64: true });
-  const db = client.db();
-  const anyway = { bypassDocumentValidation: true };
-  const documentOf = ({ place, ...row }: Row, table: string): Document => {
-    const { [idOf(table)]: _, ...rest } = row;
-    return { _id: place, ...rest };
-  };
-  const put = async (table: string, document: Document) => {
-    await db.collection<Document>(table).insertOne(document, anyway);
-  };
-  const take = async (table: string, place: unknown) => {
-    await db.collection<Document>(table).deleteOne({ _id: place as never });
-  };
-  return {
-    async tables() {
-      const names = (await db.listCollections({}, { nameOnly: true }).toArray())
-        .map(({ name }) => name)
-        .filter(isOfMoney);
-      const found = names.sort().map(async (table) => {
-        const documents = await db.collection<Document>(table).find().toArray();
-        const rows = documents.map(({ _id, ...rest }) => ({ place: _id, [idOf(table)]: _id, ...rest }));
-        return [table, rows as Row[]] as const;
-      });
-      return new Map(await Promise.all(found));
-    },
-    async change({ table, column, row }, value) {
-      const isId = column === idOf(table);
-      const changed = documentOf(isId ? { ...row, place: value } : { ...row, [column]: value }, table);
-      await take(table, row.place);
-      await put(table, changed);
-      return async () => {
-        await take(table, changed._id);
-        await put(table, documentOf(row, table));
-      };
-    },
-    async remove(table, row) {
-      await take(table, row.place);
-      return () => put(table, documentOf(row, table));
-    },
-    close: () => client.close(),
-  };
-}
-
-function idOf(table: string): string {
-  const names = { entries: 'opId', limits: 'bucket', settings: 'name', openings: 'wallet', usage_cursors: 'wallet' };
-  return { ...names, batches: 'writer' }[table] ?? 'id';
-}
 
 const DAY_MS = 24 * 3_600_000;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
@@ -191,6 +51,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.keys.use(uses, { writer: 'own_a', number: 1 });
   await store.accounts.setStatus('acc_b', 'suspended');
   await store.settings.set('sandbox', 'off');
+  await store.settings.set('attempts.since', new Date(AT).toISOString());
   await makeTopups(store, 'acc_a');
   await makeArchive(store, 'acc_d');
   for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);
@@ -307,6 +168,33 @@ const CACHED_USAGE = JSON.stringify({
 /** 80,000 + 16,000 + 270,000 + 320,000 + 2,400,000. */
 const CACHED_COST = 3_086_000n;
 
+/** Attempts at upstreams: one that cost nothing, others at a vendor's price, and one whose cost nobody knows. */
+const VENDOR_PRICE: TextPrice = { input: 1_000_000n, cacheRead: 100_000n, output: 2_000_000n };
+const RATE = 81_400_000n;
+const ENDS = { requestId: null, firstMs: null, totalMs: 5 };
+const REFUSED = newAttempt({ ...ENDS, ending: 'refused', certainty: 'none', usage: null, cost: null });
+const UNPRICED = newAttempt({ ...ENDS, upstream: 'own', usage: '{"tokens_input":100000}', cost: null });
+const VIDEO_ATTEMPT = newAttempt({
+  ...ENDS,
+  usage: '{"seconds":1,"resolution":"720p"}',
+  cost: {
+    currency: 'RUB',
+    prices: '{"unit":"second","second":"5000000"}',
+    rate: RUB,
+    cost: 5_000_000n,
+    costRub: 5_000_000n,
+  },
+});
+
+function priceAttempt(usage: string): NewAttempt {
+  const cost = computeCost({ prices: VENDOR_PRICE }, JSON.parse(usage)) as bigint;
+  const prices = serializeCost(VENDOR_PRICE);
+  return newAttempt({
+    usage,
+    cost: { currency: 'USD', prices, rate: RATE, cost, costRub: convertToRub(cost, RATE) },
+  });
+}
+
 async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {
   const start = (name: string) => ({ wallet, chargeId: `${name}_${wallet}`, key, model: 'model-1' });
   const hold = (name: string, amount = 20n * RUB, at = AT + 10) => {
@@ -317,7 +205,8 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   const settled = (name: string, at = AT + 20) => {
     const plain = { amount: COST, usage: JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output }) };
     const used = CACHED.has(name) ? { amount: CACHED_COST, usage: CACHED_USAGE } : plain;
-    return { kind: 'settle', wallet, chargeId: `${name}_${wallet}`, ...used, at } as const;
+    const attempts = [REFUSED, priceAttempt(used.usage)];
+    return { kind: 'settle', wallet, chargeId: `${name}_${wallet}`, ...used, at, attempts } as const;
   };
   const back = (kind: 'release' | 'expire' | 'refund', name: string, at: number) =>
     giveBack(kind, wallet, `${name}_${wallet}`, { at });
@@ -361,9 +250,11 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, paid('started'), paid('made'), paid('failed'));
   const made = { id: `job_made_${wallet}`, at: AT + 41 };
   await store.jobs.change({ kind: 'begin', ...made, version: 1, ref: '{"id":1}', dueAt: AT + 42 });
+  await store.attempts.put(toAttemptRows({ charge: `made_${wallet}`, wallet }, [VIDEO_ATTEMPT]));
   await store.jobs.change({ kind: 'complete', ...made, version: 2, result: 'res_1' });
   const fail = { kind: 'fail', id: `job_failed_${wallet}`, version: 1, at: AT + 43, error: 'it failed' } as const;
-  await applied(store, { kind: 'refund', wallet, chargeId: `failed_${wallet}`, at: AT + 43, job: fail });
+  const end = { chargeId: `failed_${wallet}`, at: AT + 43, job: fail, attempts: [REFUSED] };
+  await applied(store, { kind: 'refund', wallet, ...end });
 }
 
 const EMBEDDING_PRICE: EmbeddingPrice = { input: 40_000_000n };
@@ -381,7 +272,7 @@ async function makeEmbeddings(store: Store, wallet: string, key: string): Promis
     await applied(
       store,
       { kind: 'reserve', ...hold, at: AT + 44 },
-      { kind: 'settle', ...call, amount, usage, at: AT + 45 },
+      { kind: 'settle', ...call, amount, usage, at: AT + 45, attempts: [UNPRICED] },
     );
   }
   await applied(store, giveBack('refund', wallet, `vectors_refunded_${wallet}`, { at: AT + 46 }));
