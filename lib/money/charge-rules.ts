@@ -1,0 +1,93 @@
+// The rules of the money of a call: its start, its settlement, and what is given back.
+import assert from 'node:assert/strict';
+import { applyChange, type Decision, type StateBefore } from './decision.ts';
+import type { IdempotencyRecord } from './idempotency.ts';
+import { isOverBudget, resolvePeriod } from './key-budget.ts';
+import type { ChargeOp, HoldOp, RefundOp, ReturnOp, SettleOp } from './operations.ts';
+import type { Charge, ChargeState, Wallet } from './wallet.ts';
+
+export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | ChargeOp): Decision {
+  const { charge: existing, budget, takenKey, exposed = 0n, exposedInBudget = 0n } = known;
+  assert(op.amount > 0n);
+  if (existing) return compareWithExisting(wallet, existing, op);
+  if (takenKey) return { status: takenKey.body === op.idempotency?.body ? 'repeated' : 'key_misused', wallet };
+  if (wallet.status === 'suspended') return { status: 'suspended', wallet };
+  if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
+  // A correction is not a payment: to let someone call without paying, book a top-up.
+  if (wallet.topped === 0n) return { status: 'never_topped', wallet };
+  const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
+  // The excess of this call does not count, so that a single call needs no more than its hold.
+  if (wallet.avail < op.amount + owed + exposed)
+    return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
+  if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
+    return { status: 'key_budget', wallet };
+  const charge = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null);
+  const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
+  return applyChange(wallet, charge, op, { avail: -op.amount, ...moved });
+}
+
+/** The charge right after the operation that creates it. */
+export function createCharge(op: HoldOp | ChargeOp, period: number | null): Charge {
+  const holds = op.kind === 'reserve';
+  return {
+    id: op.chargeId,
+    wallet: op.wallet,
+    key: op.key,
+    kind: op.chargeKind,
+    state: holds ? 'held' : 'settled',
+    reserved: op.amount,
+    charged: holds ? 0n : op.amount,
+    model: op.model,
+    prices: op.prices,
+    usage: (op.kind === 'charge' ? op.usage : undefined) ?? null,
+    owner: holds ? op.owner : null,
+    lease: holds ? op.lease : null,
+    createdAt: op.at,
+    endedAt: holds ? null : op.at,
+    period,
+    budgetKey: op.budget?.key ?? null,
+    ...(op.kind === 'reserve' && op.excess !== undefined && { excess: op.excess }),
+  };
+}
+
+/** A second call with a used id must not run on the money of the first one. */
+function compareWithExisting(wallet: Wallet, charge: Charge, op: HoldOp | ChargeOp): Decision {
+  const { kind, key, model, prices, reserved } = charge;
+  const sameCall = kind === op.chargeKind && key === op.key && model === op.model && prices === op.prices;
+  return sameCall && reserved === op.amount ? { status: 'exists', wallet, charge } : { status: 'id_taken', wallet };
+}
+
+export function decideSettlement(wallet: Wallet, { charge, takenKey }: StateBefore, op: SettleOp): Decision {
+  assert(op.amount >= 0n);
+  if (!charge) return { status: 'no_charge', wallet };
+  if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
+  const isRepeated = charge.state === 'expired' && takenKey !== undefined;
+  const { amount, usage } = isRepeated ? { amount: 0n, usage: markUsageRepeated(op, takenKey) } : op;
+  const settled = { ...endCharge(charge, 'settled', op.at), charged: amount, usage };
+  const held = charge.state === 'held' ? charge.reserved : 0n;
+  const difference = held - amount;
+  const overshoot = difference < 0n ? -difference : 0n;
+  return applyChange(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
+}
+
+/** Keeps the usage and adds `repeated_as`: the charge that has paid for the same request. */
+function markUsageRepeated({ usage }: SettleOp, { charge }: IdempotencyRecord): string {
+  return JSON.stringify({ ...(usage !== null && JSON.parse(usage)), repeated_as: charge });
+}
+
+export function decideReturn(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {
+  if (!charge) return { status: 'no_charge', wallet };
+  if (op.kind === 'refund') {
+    if (charge.state === 'held') return { status: 'not_settled', wallet, charge };
+    if (charge.state !== 'settled') return { status: 'exists', wallet, charge };
+    const refunded = endCharge(charge, 'refunded', op.at);
+    return applyChange(wallet, refunded, op, { avail: charge.charged, charged: -charge.charged });
+  }
+  if (charge.state !== 'held') return { status: 'exists', wallet, charge };
+  const returned = endCharge(charge, op.kind === 'release' ? 'released' : 'expired', op.at);
+  return applyChange(wallet, returned, op, { avail: charge.reserved, held: -charge.reserved });
+}
+
+function endCharge(charge: Charge, state: ChargeState, at: number): Charge {
+  return { ...charge, state, owner: null, lease: null, endedAt: at };
+}

@@ -1,0 +1,67 @@
+// The rules of a wallet by itself: top-ups and payments, what is paid back, corrections, and suspension.
+import assert from 'node:assert/strict';
+import { applyChange, type Decision } from './decision.ts';
+import { computeShortfall, type Micro } from './money.ts';
+import type { AdjustOp, PaybackOp, PayOp, StatusOp, TopupOp } from './operations.ts';
+import type { Entry, Wallet } from './wallet.ts';
+
+/** The minimum first payment: 1000 RUB. */
+export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
+
+export function decideTopup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision {
+  assert(op.amount > 0n);
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
+  return applyChange(flagPlayMoney(wallet, op), undefined, op, {
+    avail: op.amount,
+    topped: op.amount,
+    note: op.paymentId,
+  });
+}
+
+function flagPlayMoney(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
+  return isPlay ? { ...wallet, playMoney: true } : wallet;
+}
+
+export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  // Another operator was faster. A replayed journal of an earlier version may not say which money was play money.
+  if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
+  if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
+  const { playMoney: _, ...settled } = wallet;
+  const after = op.settlesPlay ? settled : wallet;
+  return applyChange(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+}
+
+export function decidePayment(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
+  assert(op.amount > 0n);
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  return applyChange(flagPlayMoney(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+}
+
+export function decidePayback(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
+  const { amount, returned = 0n } = op;
+  // A replayed journal may contain a payback of zero.
+  assert(amount >= 0n && returned >= 0n);
+  if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
+  const wanted = amount - returned;
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  const taken = wanted < wallet.topped ? wanted : wallet.topped;
+  const overshoot = computeShortfall(taken, wallet.avail);
+  const isShort = wallet.avail - taken < 0n || taken < wanted;
+  const suspends = op.suspended === true || (op.suspend && isShort);
+  const status = suspends && wallet.status === 'active' ? 'suspended' : null;
+  return applyChange(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
+}
+
+export function decideStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
+  const status = op.kind === 'suspend' ? 'suspended' : 'active';
+  if (prior && prior.wallet !== op.wallet) return { status: 'id_taken', wallet };
+  if (prior || wallet.status === status) return { status: 'exists', wallet };
+  return applyChange(wallet, undefined, op, { status });
+}
+
+function compareWithPrior(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
+  const same = prior.wallet === wanted.wallet && prior.avail === wanted.amount;
+  return { status: same ? 'exists' : 'id_taken', wallet };
+}
