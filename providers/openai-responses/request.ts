@@ -6,13 +6,19 @@ export interface Settings extends AccountSettings {
   readonly off: 'none' | 'low';
   /** `omit` for an upstream that refuses `prompt_cache_key` and `prompt_cache_retention`. */
   readonly cacheKey: 'send' | 'omit';
+  /** `function` for models that refuse tools which take plain text. */
+  readonly customTools: 'send' | 'function';
 }
 
-export function buildResponsesBody(call: TextCall, { off, cacheKey }: Settings, { responses }: Host): JsonBody {
+export function buildResponsesBody(
+  call: TextCall,
+  { off, cacheKey, customTools }: Settings,
+  { responses }: Host,
+): JsonBody {
   const { format, reasoning, mayReason } = call;
   const wanted = writeReasoning(reasoning, off);
   return (base64) => ({
-    ...responses.body(call, base64, { takesCacheKey: cacheKey === 'send' }),
+    ...responses.body(call, base64, { takesCacheKey: cacheKey === 'send', takesCustomTools: customTools === 'send' }),
     ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
     ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.

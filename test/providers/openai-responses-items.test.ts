@@ -86,6 +86,20 @@ describe('openai-responses: items', () => {
       {},
       { tools: [{ type, name: 'look', parameters: schema, strict: false }], ...chosen },
     ]),
+    ...(
+      [
+        [{}, { type: 'custom', name: 'look', format: { type: 'text' } }, { type: 'custom', name: 'look' }],
+        [
+          { customTools: 'function' },
+          { type, name: 'look', parameters: schema, strict: false },
+          { type, name: 'look' },
+        ],
+      ] as const
+    ).map(([options, tool, chosen]) => [
+      { tools: { list: [{ name: 'look', schema, custom: { format: { type: 'text' } } }], choice: { name: 'look' } } },
+      options,
+      { tools: [tool], tool_choice: chosen },
+    ]),
     [
       { tools: { list: [{ name: 'look', description: 'Looks.', schema, strict: true }], single: true } },
       {},
@@ -126,6 +140,30 @@ describe('openai-responses: items', () => {
       { role: 'user', content: [text('And?')] },
     ]);
   });
+
+  for (const [options, call, result] of [
+    [{}, { type: 'custom_tool_call', input: 'x' }, 'custom_tool_call_output'],
+    [{ customTools: 'function' }, { type: 'function_call', arguments: '{"input":"x"}' }, 'function_call_output'],
+  ] as const) {
+    it(`writes calls that took text as ${call.type} for ${JSON.stringify(options)}`, async () => {
+      const { input } = await asked(
+        {
+          messages: [
+            {
+              role: 'assistant',
+              content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{"input":"x"}', isCustom: true }],
+            },
+            { role: 'user', content: [{ type: 'tool-result', id: 'a', name: 'look', isError: false, content: [] }] },
+          ],
+        },
+        options,
+      );
+      expect(input).to.deep.equal([
+        { call_id: 'a', name: 'look', ...call },
+        { type: result, call_id: 'a', output: '' },
+      ]);
+    });
+  }
 
   it('keeps parts of a message apart', async () => {
     const delta = (content_index: number, said: string) => ({

@@ -167,15 +167,15 @@ function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallC
 }
 
 /** `{ name, input }`, whose input is plain text. */
-function readCustomCall(custom: unknown, reading: ReadingCall): ToolCallContent {
+export function readCustomCall(custom: unknown, reading: ReadingCall): ToolCallContent {
   const { field } = reading;
   if (!isRecord(custom)) throw invalidField(field, 'must be an object');
   const { name, input = '' } = custom;
   if (typeof input !== 'string') throw invalidField(`${field}.input`, 'must be a string');
-  return readCalled({ name, arguments: writeCustomArguments(input) }, reading);
+  return { ...readCalled({ name, arguments: writeCustomArguments(input) }, reading), isCustom: true };
 }
 
-interface ReadingCall {
+export interface ReadingCall {
   readonly id: unknown;
   readonly field: string;
   readonly idField: string;

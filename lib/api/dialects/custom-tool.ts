@@ -1,14 +1,18 @@
-// A tool whose input is plain text, as models see it: a function with one argument, which works with every vendor.
+// A tool whose input is plain text: as a function with one argument, which works with every vendor, and as it is.
+import type { CustomTool } from '../../upstream/contract/provider.ts';
+import { CUSTOM_INPUT } from '../../upstream/formats/tools.ts';
 import { isRecord } from './fields.ts';
 
-/** The only argument. */
-export const CUSTOM_INPUT = 'input';
-
 /** `format` is `{ type: "text" }`, or `{ type: "grammar", syntax, definition }`. */
-type CustomTool = Readonly<Record<string, unknown>>;
+type WireTool = Readonly<Record<string, unknown>>;
+
+/** For vendors that know such tools. */
+export function readCustomTool({ description, format }: WireTool): CustomTool {
+  return { ...(typeof description === 'string' && { description }), ...(isRecord(format) && { format }) };
+}
 
 /** A grammar becomes part of the description. */
-export function describeCustomTool({ name, description, format }: CustomTool) {
+export function describeCustomTool({ name, description, format }: WireTool) {
   const { type, syntax, definition } = isRecord(format) ? format : {};
   const grammar = type === 'grammar' ? `The input follows this ${syntax} grammar:\n\n${definition}` : undefined;
   const told = grammar === undefined ? description : [description, grammar].filter(Boolean).join('\n\n');

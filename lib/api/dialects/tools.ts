@@ -1,7 +1,7 @@
 // Tool definitions and `tool_choice`, as the dialects write them.
 import Joi from 'joi';
 import type { PredefinedTool, RequestTools } from '../../calls/text/request.ts';
-import type { JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
+import type { CustomTool, JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
@@ -19,6 +19,8 @@ export interface ReadTools {
   /** The path of each tool; default: its place in `tools`. */
   readonly fields?: readonly string[];
   readonly shape: ToolShape;
+  /** Those that take plain text, by name. */
+  readonly customs?: ReadonlyMap<string, CustomTool>;
   /** The field that names the tool, for refusals. */
   readonly choice?: Choice | undefined;
   readonly choiceField: string;
@@ -42,11 +44,11 @@ export function readChoice(given: unknown, readObject: (given: Readonly<Record<s
 
 /** Undefined if there are none. Throws 400 faults that name the field. */
 export function readTools(reading: ReadTools): RequestTools | undefined {
-  const { tools, fields = [], shape, choice, choiceField, single, allowed } = reading;
+  const { tools, fields = [], shape, customs, choice, choiceField, single, allowed } = reading;
   const given = (tools ?? []) as readonly unknown[];
   if (given.length > TOOLS_MAX) throw invalidField('tools', `must have at most ${TOOLS_MAX} tools`);
   const fieldAt = (at: number) => fields[at] ?? `tools[${at}]`;
-  const read = given.map((tool, at) => readTool(tool, fieldAt(at), shape));
+  const read = given.map((tool, at) => addCustom(readTool(tool, fieldAt(at), shape), customs));
   const names = new Map<string, number>();
   for (const [at, { name }] of read.entries()) {
     const known = names.get(name);
@@ -70,6 +72,11 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
     ...(single && { single: true }),
     ...(predefined && { predefined }),
   };
+}
+
+function addCustom(tool: Tool, customs: ReadTools['customs']): Tool {
+  const custom = customs?.get(tool.name);
+  return custom ? { ...tool, custom } : tool;
 }
 
 function describeToolsAsText(tools: readonly Tool[]): string {
@@ -255,7 +262,7 @@ const chatCustom: Json = object({
   custom: object(
     {
       ...DEFINITION,
-      format: { type: 'object', description: 'The grammar of its input. Models see it in the description.' },
+      format: { type: 'object', description: 'The grammar of its input. Most models see it in the description.' },
     },
     { optional: ['description', 'format'] },
   ),

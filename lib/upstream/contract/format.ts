@@ -78,6 +78,8 @@ export interface ResponsesFormat {
 export interface ResponsesQuirks {
   /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
   readonly takesCacheKey?: boolean;
+  /** True if tools that take plain text are offered as such, not as functions. */
+  readonly takesCustomTools?: boolean;
 }
 
 /** An object with token counts. */

@@ -27,6 +27,9 @@ export const MESSAGE_TOOL: ToolShape = {
 };
 export const RESPONSES_TOOL: ToolShape = { inside: undefined, schema: 'parameters', type: 'function' };
 
+/** The only argument of a function that stands for a tool that takes plain text. */
+export const CUSTOM_INPUT = 'input';
+
 /** The schema of a tool without arguments. */
 export const NO_ARGUMENTS = { type: 'object', properties: {} };
 

@@ -69,7 +69,7 @@ function narrowCall(call: TextCall): NarrowCall {
 }
 
 function narrowTools({ list, ...tools }: Tools): Tools {
-  return { ...tools, list: list.map(({ cache: _, ...tool }) => tool) };
+  return { ...tools, list: list.map(({ cache: _, custom: __, ...tool }) => tool) };
 }
 
 function narrowContent(part: Content): readonly NarrowContent[] {
@@ -80,7 +80,7 @@ function narrowContent(part: Content): readonly NarrowContent[] {
     case 'tool-reference':
       return [];
     case 'tool-call': {
-      const { cache: _, state, ...call } = part;
+      const { cache: _, isCustom: __, state, ...call } = part;
       return [{ ...call, ...(state && isOwn(state) && { state: state.value }) }];
     }
     case 'tool-result': {

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
-import { describeCustomTool } from '../custom-tool.ts';
+import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
@@ -13,12 +13,15 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { parallel_tool_calls: parallel } = fields;
   const { tools, choice: given } = isLegacy(fields)
     ? readFunctions(fields)
-    : { tools: fields.tools?.map(readCustom), choice: fields.tool_choice };
+    : { tools: fields.tools?.map(describeCustom), choice: fields.tool_choice };
   const chosen = given == null ? {} : readChoice(given, readChosenTool);
   const choiceField = 'tool_choice.function.name';
   // Functions are called one at a time.
   const single = parallel === false || isLegacy(fields);
-  return readTools({ tools, shape: CHAT_TOOL, choiceField, single, ...chosen });
+  const customs = new Map(
+    (fields.tools ?? []).filter(isCustom).map((tool) => [`${tool.custom.name}`, readCustomTool(flatten(tool))]),
+  );
+  return readTools({ tools, shape: CHAT_TOOL, customs, choiceField, single, ...chosen });
 }
 
 /** What the answer has to know: clients are answered in the shape that they ask in. */
@@ -37,13 +40,16 @@ function isCustom(tool: unknown): tool is WireCustom {
 }
 
 /** A custom tool is the function that models see in its place. */
-function readCustom(tool: unknown, at: number): unknown {
+function describeCustom(tool: unknown, at: number): unknown {
   if (!isRecord(tool) || tool.type !== 'custom') return tool;
   if (!isCustom(tool)) throw invalidField(`tools[${at}].custom`, 'must be an object');
-  const { name, description, format } = tool.custom;
+  return { type: 'function', function: describeCustomTool(flatten(tool)) };
+}
+
+/** As in the responses dialect. */
+function flatten({ custom: { name, description, format } }: WireCustom) {
   const { grammar } = isRecord(format) ? format : {};
-  const flat = isRecord(grammar) ? { type: 'grammar', ...grammar } : format;
-  return { type: 'function', function: describeCustomTool({ name, description, format: flat }) };
+  return { name, description, format: isRecord(grammar) ? { type: 'grammar', ...grammar } : format };
 }
 
 /** Old clients have `functions`, and `function_call` to choose one. */

@@ -1,9 +1,8 @@
 // Reads the items of a responses request.
 import type { RequestContent, RequestMessage } from '../../../calls/text/request.ts';
-import type { TextContent } from '../../../upstream/contract/provider.ts';
-import { OpenCalls, readCalled } from '../calls.ts';
+import type { TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
+import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
-import { writeCustomArguments } from '../custom-tool.ts';
 import { invalidField, isRecord } from '../fields.ts';
 import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
@@ -47,10 +46,14 @@ class History {
         this.#addAssistant(() => [readReasoningItem(item, field)]);
         break;
       case 'function_call':
-        this.#addCall(item, item.arguments, field);
+        this.#addCall(item, field, (named, reading) =>
+          readCalled({ ...named, arguments: item.arguments ?? '' }, reading),
+        );
         break;
       case 'custom_tool_call':
-        this.#addCall(item, writeInput(item.input, field), field);
+        this.#addCall(item, field, (named, reading) =>
+          readCustomCall({ ...named, input: item.input ?? null }, reading),
+        );
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':
@@ -89,10 +92,14 @@ class History {
     else if (texts.length > 0) this.#messages.push({ role: 'system', content: texts });
   }
 
-  #addCall({ call_id: id, name, namespace }: Item, json: unknown, field: string): void {
+  #addCall(
+    { call_id: id, name, namespace }: Item,
+    field: string,
+    read: (named: { readonly name: unknown }, reading: ReadingCall) => ToolCallContent,
+  ): void {
     const isInside = typeof namespace === 'string' && typeof name === 'string';
-    const called = { name: isInside ? joinToolName(namespace, name) : name, arguments: json ?? '' };
-    this.#addAssistant(() => [readCalled(called, { id, field, idField: `${field}.call_id`, calls: this.#calls })]);
+    const named = { name: isInside ? joinToolName(namespace, name) : name };
+    this.#addAssistant(() => [read(named, { id, field, idField: `${field}.call_id`, calls: this.#calls })]);
   }
 
   #takeResult({ call_id: id, output }: Item, field: string): void {
@@ -137,9 +144,4 @@ class History {
       ...describeContents(this.#found, this.#calls),
     };
   }
-}
-
-function writeInput(input: unknown, field: string): string {
-  if (typeof input !== 'string') throw invalidField(`${field}.input`, 'must be a string');
-  return writeCustomArguments(input);
 }

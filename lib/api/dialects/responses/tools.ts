@@ -1,11 +1,12 @@
 // The tools and `tool_choice` of a responses request. Custom tools, whose input is free text, and namespaces are known to
-// few upstreams: models see plain functions, and their calls go back under the names of the request.
+// few upstreams: most models see plain functions, and their calls go back under the names of the request.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import type { RequestTools } from '../../../calls/text/request.ts';
+import type { CustomTool } from '../../../upstream/contract/provider.ts';
 import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
-import { describeCustomTool } from '../custom-tool.ts';
+import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import {
   CHOICE_WORDS,
@@ -55,6 +56,7 @@ export function readResponsesTools({
     tools: listed.functions.map(({ definition }) => definition),
     fields: listed.functions.map(({ field }) => field),
     shape: RESPONSES_TOOL,
+    customs: listed.customs,
     choiceField: 'tool_choice.name',
     single: parallel === false,
     ...chosen,
@@ -65,13 +67,14 @@ export function readResponsesTools({
 interface ListedTools {
   readonly functions: { readonly definition: object; readonly field: string }[];
   readonly names: Map<string, ToolName>;
+  readonly customs: Map<string, CustomTool>;
   /** The type of one that would run at the vendor. */
   hosted?: string;
 }
 
 /** Tools that would run at the vendor are left out: some clients always list them. */
 function listTools(given: readonly unknown[]): ListedTools {
-  const listed: ListedTools = { functions: [], names: new Map() };
+  const listed: ListedTools = { functions: [], names: new Map(), customs: new Map() };
   for (const [at, tool] of given.entries()) {
     const field = `tools[${at}]`;
     const { type, name, tools } = checkTool(tool, field);
@@ -112,6 +115,7 @@ function addTool(tool: Tool, field: string, listed: ListedTools, namespace?: str
   if (typeof seen === 'string' && (isCustom || namespace !== undefined)) {
     const known = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
     listed.names.set(seen, isCustom ? { ...known, isCustom } : known);
+    if (isCustom) listed.customs.set(seen, readCustomTool(tool));
   }
 }
 

@@ -1,9 +1,13 @@
 // One item of a responses answer, and how much of it was written already.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
+import { CUSTOM_INPUT } from '../tools.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
+
+/** The part of a custom call. */
+const INPUT = 'input';
 
 /** Stands between the parts of a summary. */
 const PARAGRAPH = '\n\n';
@@ -41,6 +45,7 @@ export class Item {
   isBegun = false;
   isRefused = false;
   #hasState = false;
+  #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
   readonly #parts = new Map<unknown, WrittenText>();
 
@@ -52,6 +57,7 @@ export class Item {
   begin(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
     if (this.type === 'function_call') this.#takeCall(item, false, out);
+    else if (this.type === 'custom_tool_call') this.#takeCustomCall(item, out);
     else if (this.type !== 'message') out.alive();
   }
 
@@ -59,6 +65,7 @@ export class Item {
   complete(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
     if (this.type === 'function_call') this.#takeCall(item, true, out);
+    else if (this.type === 'custom_tool_call') this.#completeCustomCall(item, out);
     else if (this.type === 'reasoning') this.#completeThought(item, out);
     else if (this.type === 'message') {
       for (const [at, part] of readItems(item.content).entries()) this.completePart({ content_index: at, part }, out);
@@ -98,6 +105,29 @@ export class Item {
   #takeCall({ call_id: id, name, arguments: json }: JsonObject, isWhole: boolean, out: AnswerWriter): void {
     this.callId ??= id;
     out.tool({ block: this, id: id ?? this.id, name, json, isWhole });
+  }
+
+  #takeCustomCall({ call_id: id, name }: JsonObject, out: AnswerWriter): void {
+    this.callId ??= id;
+    out.tool({ block: this, id: id ?? this.id, name });
+  }
+
+  #completeCustomCall(item: JsonObject, out: AnswerWriter): void {
+    if (this.#isInputClosed) return;
+    this.#takeCustomCall(item, out);
+    this.takeInput({ input: item.input ?? '' }, out);
+    this.#isInputClosed = true;
+    out.tool({ block: this, json: '"}' });
+  }
+
+  /** The input of a custom tool becomes the only argument of the function that stands for it. */
+  takeInput({ delta, input: whole }: JsonObject, out: AnswerWriter): void {
+    if (this.#isInputClosed) return;
+    const begun = this.#parts.has(INPUT) ? '' : `{"${CUSTOM_INPUT}":"`;
+    const part = this.#partAt(INPUT);
+    const text = typeof delta === 'string' ? delta : part.findMissing(`${whole ?? ''}`);
+    part.add(text);
+    out.tool({ block: this, json: begun + JSON.stringify(text).slice(1, -1) });
   }
 
   /** A fragment of a part of the reasoning, or the whole part. */

@@ -54,6 +54,9 @@ export class ResponsesReply implements AnswerReader {
       case 'function_call_arguments':
         this.#find(event, 'function_call').takeArguments(event, out);
         break;
+      case 'custom_tool_call_input':
+        this.#find(event, 'custom_tool_call').takeInput(event, out);
+        break;
       case 'reasoning_text':
       case 'reasoning_summary_text':
       case 'reasoning_summary_part':

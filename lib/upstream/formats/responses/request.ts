@@ -7,19 +7,31 @@ import type {
   ResponsesQuirks,
   TextCall,
   TextMessage,
+  Tool,
+  Tools,
 } from '../../contract/provider.ts';
 import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
+import { CUSTOM_INPUT } from '../tools.ts';
 import { RESPONSES_STATE } from './item.ts';
 
+/** How the items of one request are written. */
+interface ItemForm {
+  readonly base64: Base64;
+  /** The calls of tools that take plain text, unless the upstream knows them as functions. */
+  readonly customIds: ReadonlySet<string>;
+}
+
 /** Nothing is stored there for a later call. */
-export function responsesBody(call: TextCall, base64: Base64, { takesCacheKey }: ResponsesQuirks = {}): JsonObject {
+export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQuirks = {}): JsonObject {
+  const { takesCacheKey, takesCustomTools } = quirks;
   const { model, system, messages, maxTokens, tools, cacheKey, cacheRetention } = call;
+  const form = { base64, customIds: new Set(takesCustomTools ? listCustomIds(messages) : []) };
   return {
     model,
     ...(system && { instructions: system.map(({ text }) => text).join('\n\n') }),
-    input: messages.flatMap((message) => writeItems(message, base64)),
-    ...(tools && writeResponsesTools(tools)),
+    input: messages.flatMap((message) => writeItems(message, form)),
+    ...(tools && writeResponsesTools(takesCustomTools ? tools : withoutCustom(tools))),
     max_output_tokens: maxTokens,
     // Undefined fields are not sent.
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
@@ -28,22 +40,24 @@ export function responsesBody(call: TextCall, base64: Base64, { takesCacheKey }:
   };
 }
 
+function listCustomIds(messages: readonly TextMessage[]): readonly string[] {
+  return messages.flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === 'tool-call' && part.isCustom ? part.id : [])),
+  );
+}
+
 /** Calls, results and reasoning are separate items beside messages; between two reasonings, calls come last. */
-function writeItems({ role, content }: TextMessage, base64: Base64): readonly object[] {
+function writeItems({ role, content }: TextMessage, form: ItemForm): readonly object[] {
   const at = content.findIndex((part) => part.type === 'reasoning');
   const reasoning = content[at];
   if (reasoning?.type === 'reasoning') {
-    const before = writeItems({ role, content: content.slice(0, at) }, base64);
-    return [
-      ...before,
-      ...writeReasoningItem(reasoning),
-      ...writeItems({ role, content: content.slice(at + 1) }, base64),
-    ];
+    const before = writeItems({ role, content: content.slice(0, at) }, form);
+    return [...before, ...writeReasoningItem(reasoning), ...writeItems({ role, content: content.slice(at + 1) }, form)];
   }
   const said = content.filter(({ type }) => type === 'text' || type === 'image' || type === 'document');
-  const blocks = said.map((part) => (role === 'assistant' ? writeToolOutput(part) : writeInputPart(part, base64)));
+  const blocks = said.map((part) => (role === 'assistant' ? writeToolOutput(part) : writeInputPart(part, form.base64)));
   const message = blocks.length > 0 ? [{ role, content: blocks }] : [];
-  const items = content.flatMap((part) => writeItem(part, base64));
+  const items = content.flatMap((part) => writeItem(part, form));
   return role === 'assistant' ? [...message, ...items] : [...items, ...message];
 }
 
@@ -60,14 +74,17 @@ function writeReasoningItem({ text, state }: ReasoningContent): readonly object[
   return [{ type: 'reasoning', summary, encrypted_content: state.value }];
 }
 
-function writeItem(part: Content, base64: Base64): object | [] {
+function writeItem(part: Content, { base64, customIds }: ItemForm): object | [] {
   if (part.type === 'tool-call') {
-    return { type: 'function_call', call_id: part.id, name: part.name, arguments: part.json };
+    const { id, name, json } = part;
+    if (!customIds.has(id)) return { type: 'function_call', call_id: id, name, arguments: json };
+    return { type: 'custom_tool_call', call_id: id, name, input: parseFields(json)?.[CUSTOM_INPUT] };
   }
   if (part.type !== 'tool-result') return [];
   const error = part.isError ? [{ type: 'input_text', text: 'Error:' }] : [];
   const output = [...error, ...part.content.map((inner) => writeInputPart(inner, base64))];
-  return { type: 'function_call_output', call_id: part.id, output: output.length > 0 ? output : '' };
+  const type = customIds.has(part.id) ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: part.id, output: output.length > 0 ? output : '' };
 }
 
 function writeToolOutput(content: Content): object {
@@ -90,19 +107,26 @@ function writeInputPart(content: Content, base64: Base64): object {
   }
 }
 
-/** By default arguments must conform to the schema here, which few schemas are made for. */
-function writeResponsesTools({ list, choice, single }: NonNullable<TextCall['tools']>): object {
-  const type = 'function';
-  const named = typeof choice === 'object' ? { type, name: choice.name } : choice;
+function withoutCustom({ list, ...tools }: Tools): Tools {
+  return { ...tools, list: list.map(({ custom: _, ...tool }) => tool) };
+}
+
+function writeResponsesTools({ list, choice, single }: Tools): object {
+  const named = typeof choice === 'object' ? writeChosenTool(choice.name, list) : choice;
   return {
-    tools: list.map(({ name, description, schema: parameters, strict = false }) => ({
-      type,
-      name,
-      description,
-      parameters,
-      strict,
-    })),
+    tools: list.map(writeResponsesTool),
     ...(named && { tool_choice: named === 'any' ? 'required' : named }),
     ...(single && { parallel_tool_calls: false }),
   };
+}
+
+function writeChosenTool(name: string, list: readonly Tool[]): object {
+  const isCustom = list.some((tool) => tool.name === name && tool.custom);
+  return { type: isCustom ? 'custom' : 'function', name };
+}
+
+/** By default arguments must conform to the schema here, which few schemas are made for. */
+function writeResponsesTool({ name, description, schema: parameters, strict = false, custom }: Tool): object {
+  if (custom) return { type: 'custom', name, ...custom };
+  return { type: 'function', name, description, parameters, strict };
 }

@@ -68,7 +68,7 @@ describe('responses requests', () => {
         role: 'assistant',
         content: [
           { type: 'reasoning', text: '', state: { format: 'messages', value: 'sig' } },
-          { type: 'tool-call', id: 'c', name: 'patch', json: '{"input":"a\\n\\"b\\""}' },
+          { type: 'tool-call', id: 'c', name: 'patch', json: '{"input":"a\\n\\"b\\""}', isCustom: true },
         ],
       },
       { role: 'user', content: [result('c', 'patch', 'done')] },

@@ -33,6 +33,8 @@ const done = (output: readonly object[] = [], more: object = {}) =>
   event('completed', { response: { id: 'r', status: 'completed', output, ...more } });
 
 const CALL = { type: 'function_call', id: 'fc', call_id: 'c', name: 'look', arguments: '{"a":1}' };
+const CUSTOM = { type: 'custom_tool_call', id: 'ctc', call_id: 'c', name: 'patch', input: 'a "b"\n😀' };
+const CUSTOM_SHAPE = ['patch {"input":"a \\"b\\"\\n😀"}'];
 const MESSAGE = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello' }] };
 const THOUGHT = {
   type: 'reasoning',
@@ -53,11 +55,33 @@ const itemDone = (item: object, index = 0) =>
 const added = (item: object, index = 0) => event('output_item.added', at(index, { item }));
 const argsDelta = (delta: string) => event('function_call_arguments.delta', at(0, { item_id: 'fc', delta }));
 const argsDone = event('function_call_arguments.done', at(0, { item_id: 'fc', arguments: CALL.arguments }));
+const inputDelta = (delta: string) => event('custom_tool_call_input.delta', at(0, { item_id: 'ctc', delta }));
+const inputDone = event('custom_tool_call_input.done', at(0, { item_id: 'ctc', input: CUSTOM.input }));
+const inputDeltas = [inputDelta('a "b'), inputDelta('"\n'), inputDelta('😀')];
 const thoughtDelta = (summary_index: number, delta: string) =>
   event('reasoning_summary_text.delta', at(0, { item_id: 'rs', summary_index, delta }));
 
 describe('answers in the responses format', () => {
   const rows: readonly (readonly [what: string, events: readonly JsonObject[], shape: readonly string[]])[] = [
+    ['a custom call that is done', [itemDone(CUSTOM), done()], CUSTOM_SHAPE],
+    ['a custom call in the whole response', [done([CUSTOM])], CUSTOM_SHAPE],
+    [
+      'a custom call in pieces',
+      [added({ ...CUSTOM, input: '' }), ...inputDeltas, itemDone(CUSTOM), done()],
+      CUSTOM_SHAPE,
+    ],
+    [
+      'all of a custom call',
+      [added({ ...CUSTOM, input: '' }), ...inputDeltas, inputDone, itemDone(CUSTOM), done([CUSTOM])],
+      CUSTOM_SHAPE,
+    ],
+    ['the input of a custom call at once', [added({ ...CUSTOM, input: '' }), inputDone, done([CUSTOM])], CUSTOM_SHAPE],
+    [
+      'the input of a custom call twice',
+      [added({ ...CUSTOM, input: '' }), ...inputDeltas, itemDone(CUSTOM), inputDone, itemDone(CUSTOM), done([CUSTOM])],
+      CUSTOM_SHAPE,
+    ],
+    ['a custom call without input', [itemDone({ ...CUSTOM, input: '' }), done()], ['patch {"input":""}']],
     ['deltas alone', [textDelta('Hel'), textDelta('lo'), done()], ['text Hello']],
     ['a text that is done', [textDone, done()], ['text Hello']],
     ['a part that is done', [partDone, done()], ['text Hello']],
