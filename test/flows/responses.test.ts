@@ -134,6 +134,18 @@ describe('responses', () => {
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
   });
 
+  it('fail with a code by which agents do not try again what the upstream refuses', async () => {
+    const complaint = { error: { message: 'flagged', code: 'content_policy_violation' } };
+    for (const body of [complaint, { error: { message: 'no' } }]) {
+      upstream.behave(answerStatus(400, body));
+      expect((await stream({ input: 'hi' })).at(-1).response.error.code).to.equal('invalid_prompt');
+      const { json, headers } = await post({ input: 'hi' });
+      expect(json.error.code).to.equal('upstream_error');
+      expect(headers['x-should-retry']).to.equal('false');
+    }
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
+  });
+
   it('fail in the words of the gateway, before the first fragment and after it', async () => {
     upstream.behave(answerStatus(500));
     const early = await stream({ input: 'hi' });

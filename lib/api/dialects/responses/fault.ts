@@ -4,8 +4,16 @@ import { chatFault } from '../chat/fault.ts';
 
 export const responsesFault = chatFault;
 
-/** Codes that agents act on: by this one they shorten a conversation or give up, after any other they try again. */
-const KNOWN_CODES: Readonly<Partial<Record<FaultCode, string>>> = { upstream_too_long: 'context_length_exceeded' };
+/**
+ * Codes of the format that agents act on: by the first they shorten a conversation, by the other they know that trying
+ * again won't help, which a header says of plain replies. After any other code they try again.
+ */
+const KNOWN_CODES: Readonly<Partial<Record<FaultCode, string>>> = {
+  upstream_too_long: 'context_length_exceeded',
+  upstream_refused: 'invalid_prompt',
+  upstream_content: 'invalid_prompt',
+  upstream_picture: 'invalid_prompt',
+};
 
 /** The `error` of a failed response. */
 export function responsesFailure({ data, message }: Fault): object {
