@@ -12,7 +12,6 @@ const TOKEN: readonly string[] = [
   'lib/upstream/host/json-template-parser.ts',
   'lib/upstream/formats/chat/reply.ts',
   'lib/upstream/host/writer.ts',
-  'lib/upstream/host/answer.ts',
   // Before there was a list of transforms.
   'lib/stream/drive.ts',
   'lib/stream/pipeline.ts',

@@ -12,6 +12,10 @@ export interface Decoder<T> {
   readonly failure: Error | undefined;
   /** True once nothing that follows counts: the body is then abandoned, and its connection reused if it ends soon. */
   readonly done?: boolean;
+  /** The body broke off: the items that count all the same. Without it, the reader throws why. */
+  break?(error: unknown): readonly T[];
+  /** Set once the body turned out to have failed by what it says: thrown after its items. */
+  readonly error?: unknown;
 }
 
 /** The upstream sent more than allowed. */
@@ -36,12 +40,17 @@ export interface ByteTaker {
   fail(error: Error): void;
 }
 
-export interface ReadOptions<T> {
+export interface OpenBody {
   readonly body: ByteSource;
+  /** What the reader throws for an error of the body or a limit of the decoder; never called for an abort. */
+  readonly toError?: (error: Error) => Error;
+  /** Called with the decoder's `error` before it is thrown. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface ReadOptions<T> extends OpenBody {
   readonly decoder: Decoder<T>;
   readonly signal: AbortSignal;
-  /** What the reader throws for an error of the body or the decoder; never called for an abort. */
-  readonly toError?: (error: Error) => Error;
 }
 
 /** Bytes waiting to be decoded; above this the socket is paused. One read fits, so as not to pause for each. */
@@ -56,14 +65,22 @@ const LEFTOVER_BYTES = 64 * 1024;
 
 /** Iterates over arrays of decoded items. Read it once, one `next` at a time; leaving early closes the body. */
 export function readBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
-  return new BodyReader(options);
+  return new BodyReader(options.decoder, options.signal, options);
+}
+
+/** The same for a body that is asked for by the first `next`. */
+export function readWhenAsked<T>(
+  ask: () => Promise<OpenBody>,
+  { decoder, signal }: Omit<ReadOptions<T>, keyof OpenBody>,
+): AsyncIterableIterator<readonly T[]> {
+  return new BodyReader(decoder, signal, ask);
 }
 
 /** Iterates over arrays of the chunks that arrived together. */
 export function readBytes(
   options: Omit<ReadOptions<Uint8Array>, 'decoder'>,
 ): AsyncIterableIterator<readonly Uint8Array[]> {
-  return new BodyReader({ ...options, decoder: BYTES });
+  return readBody({ ...options, decoder: BYTES });
 }
 
 const BYTES: Decoder<Uint8Array> = {
@@ -78,26 +95,32 @@ interface Waiter<T> {
   readonly reject: (reason: unknown) => void;
 }
 
+/** What was scheduled before joins the array: a promise is cheaper than a tick of its own. */
+const NOW = Promise.resolve();
+
 class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
-  readonly #body: ByteSource;
   readonly #decoder: Decoder<T>;
   readonly #signal: AbortSignal;
-  readonly #toError: (error: Error) => Error;
+  /** Dropped once asked, so that what was sent is not kept for the life of the reply. */
+  #ask: (() => Promise<OpenBody>) | undefined;
+  #open: OpenBody | undefined;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
   #waiter: Waiter<readonly T[]> | undefined;
-  #state: 'new' | 'open' | 'ended' | 'failed' | 'done' = 'new';
+  #state: 'new' | 'asked' | 'open' | 'ended' | 'failed' | 'done' = 'new';
   #error: unknown;
   /** A delivery is scheduled, so `next` does not deliver by itself. */
   #scheduled = false;
   #broken = false;
   #paused = false;
+  /** The decoder's error was thrown. */
+  #told = false;
 
-  constructor(options: ReadOptions<T>) {
-    this.#body = options.body;
-    this.#decoder = options.decoder;
-    this.#signal = options.signal;
-    this.#toError = options.toError ?? ((error) => error);
+  constructor(decoder: Decoder<T>, signal: AbortSignal, body: OpenBody | (() => Promise<OpenBody>)) {
+    this.#decoder = decoder;
+    this.#signal = signal;
+    if (typeof body === 'function') this.#ask = body;
+    else this.#open = body;
   }
 
   [Symbol.asyncIterator](): this {
@@ -109,8 +132,8 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
       assert(!this.#waiter, 'a body is read one step at a time');
       // Before the first bytes: without a waiter they would pause the source.
       this.#waiter = { resolve, reject };
-      if (this.#state === 'new') this.#open();
-      if (!this.#scheduled) this.#deliver();
+      if (this.#state === 'new') this.#begin();
+      else if (!this.#scheduled && (this.#buffered > 0 || this.#state !== 'open')) this.#deliver();
     });
   }
 
@@ -123,14 +146,39 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #leave(): void {
     const unread = this.#state === 'new' || this.#state === 'open';
     this.#finish();
-    if (unread) drain(this.#body);
+    if (unread && this.#open) drain(this.#open.body);
   }
 
-  #open(): void {
+  #begin(): void {
+    const ask = this.#ask;
+    if (!ask) {
+      this.#start();
+      return;
+    }
+    this.#ask = undefined;
+    this.#state = 'asked';
+    ask().then(
+      (open) => this.#takeBody(open),
+      (error: unknown) => this.#refuse(error),
+    );
+  }
+
+  #takeBody(open: OpenBody): void {
+    this.#open = open;
+    if (this.#state === 'asked') this.#start();
+    else drain(open.body);
+  }
+
+  #refuse(error: unknown): void {
+    this.#state = 'done';
+    this.#settle()?.reject(error);
+  }
+
+  #start(): void {
     this.#state = 'open';
     this.#signal.addEventListener('abort', this.#onAbort);
     if (this.#signal.aborted) this.#onAbort();
-    else this.#body.open(this);
+    else this.#open?.body.open(this);
   }
 
   data(chunk: Uint8Array): void {
@@ -139,7 +187,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#buffered += chunk.length;
     if (!this.#paused && (!this.#waiter || this.#buffered > BUFFERED_MAX)) {
       this.#paused = true;
-      this.#body.pause();
+      this.#open?.body.pause();
     }
     this.#schedule();
   }
@@ -153,7 +201,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   fail(error: Error): void {
     if (this.#state !== 'open') return;
     this.#state = 'failed';
-    this.#error = this.#toError(error);
+    this.#error = this.#open?.toError?.(error) ?? error;
     this.#schedule();
   }
 
@@ -163,7 +211,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#buffered = 0;
     if (this.#state === 'open' || this.#state === 'ended') this.#state = 'failed';
     this.#error = this.#signal.reason;
-    this.#body.destroy();
+    this.#open?.body.destroy();
     if (this.#waiter) this.#deliver();
   };
 
@@ -171,27 +219,27 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #schedule(): void {
     if (!this.#waiter || this.#scheduled) return;
     this.#scheduled = true;
-    process.nextTick(onTick, this);
+    NOW.then(this.#onTurn);
   }
 
-  onTick(): void {
+  readonly #onTurn = (): void => {
     this.#scheduled = false;
     if (this.#waiter) this.#deliver();
-  }
+  };
 
   #deliver(): void {
     const items = this.#decode();
     if (this.#buffered > 0) {
       this.#scheduled = true;
-      setImmediate(onTick, this);
+      setImmediate(this.#onTurn);
     }
     if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
     else if (this.#buffered > 0) return;
     else if (this.#state === 'failed') this.#settleFailure();
-    else if (this.#state === 'done') this.#settle()?.resolve({ done: true, value: undefined });
+    else if (this.#state === 'done') this.#settleEnd();
     if (this.#paused && this.#state === 'open' && this.#buffered === 0) {
       this.#paused = false;
-      this.#body.resume();
+      this.#open?.body.resume();
     }
   }
 
@@ -209,7 +257,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
       if (part === chunk) taken++;
       else this.#chunks[taken] = chunk.subarray(part.length);
     }
-    this.#chunks.splice(0, taken);
+    if (taken > 0) this.#chunks = this.#chunks.slice(taken);
     if (this.#decoder.done && !this.#decoder.failure) {
       this.#leave();
       return items;
@@ -227,8 +275,8 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#chunks = [];
     this.#buffered = 0;
     this.#state = 'failed';
-    this.#error = this.#toError(failure);
-    this.#body.destroy();
+    this.#error = this.#open?.toError?.(failure) ?? failure;
+    this.#open?.body.destroy();
   }
 
   #settle(): Waiter<readonly T[]> | undefined {
@@ -240,7 +288,26 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #settleFailure(): void {
     const error = this.#error;
     this.#finish();
-    this.#settle()?.reject(error);
+    if (this.#signal.aborted || !this.#decoder.break) {
+      this.#told = true;
+      this.#settle()?.reject(error);
+      return;
+    }
+    const items = this.#decoder.break(error);
+    if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
+    else this.#settleEnd();
+  }
+
+  #settleEnd(): void {
+    const { error } = this.#decoder;
+    const waiter = this.#settle();
+    if (error === undefined || this.#told) {
+      waiter?.resolve({ done: true, value: undefined });
+      return;
+    }
+    this.#told = true;
+    this.#open?.onError?.(error);
+    waiter?.reject(error);
   }
 
   #finish(): void {
@@ -249,11 +316,6 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#buffered = 0;
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
-}
-
-/** Not a closure of every reader. */
-function onTick(reader: { onTick(): void }): void {
-  reader.onTick();
 }
 
 /** Lets a nearly complete body end by itself, and closes any other. */

@@ -39,14 +39,21 @@ interface Waiter<T> {
 
 /** Not a generator: nested ones made a stream of single words a quarter dearer (`npm run bench -- --only paced`). */
 class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
-  readonly #options: PipelineOptions<In>;
-  #source: AsyncIterator<readonly In[]> | undefined;
+  readonly #transforms: PipelineOptions<In>['transforms'];
+  readonly #signal: AbortSignal;
+  readonly #toPart: PipelineOptions<In>['onError'];
+  /** Dropped once it is read. */
+  #source: AsyncIterable<readonly In[]> | undefined;
+  #iterator: AsyncIterator<readonly In[]> | undefined;
   #waiter: Waiter<readonly Out[]> | undefined;
   #state: 'new' | 'open' | 'aborted' | 'over' = 'new';
   #batches = 0;
 
-  constructor(options: PipelineOptions<In>) {
-    this.#options = options;
+  constructor({ source, transforms, signal, onError }: PipelineOptions<In>) {
+    this.#source = source;
+    this.#transforms = transforms;
+    this.#signal = signal;
+    this.#toPart = onError;
   }
 
   [Symbol.asyncIterator](): this {
@@ -58,7 +65,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
       this.#waiter = { resolve, reject };
       if (this.#state === 'new') this.#open();
       if (this.#state === 'open') this.#read();
-      else if (this.#state === 'aborted') this.#fail(this.#options.signal.reason);
+      else if (this.#state === 'aborted') this.#fail(this.#signal.reason);
       else this.#settle(NOTHING);
     });
   }
@@ -72,7 +79,9 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
   }
 
   #open(): void {
-    const { signal, source } = this.#options;
+    const signal = this.#signal;
+    const source = this.#source as AsyncIterable<readonly In[]>;
+    this.#source = undefined;
     this.#state = 'open';
     signal.addEventListener('abort', this.#onAbort);
     if (signal.aborted) {
@@ -80,7 +89,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
       return;
     }
     try {
-      this.#source = openSource(source);
+      this.#iterator = openSource(source);
     } catch (error) {
       this.#fail(error);
     }
@@ -88,7 +97,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
 
   #read(): void {
     try {
-      this.#source?.next().then(this.#onResult, this.#onError);
+      this.#iterator?.next().then(this.#onResult, this.#onError);
     } catch (error) {
       this.#fail(error);
     }
@@ -111,12 +120,12 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
   readonly #onAbort = (): void => {
     if (this.#state !== 'open') return;
     this.#state = 'aborted';
-    if (this.#waiter) this.#fail(this.#options.signal.reason);
+    if (this.#waiter) this.#fail(this.#signal.reason);
     else this.#leave();
   };
 
   #pass(batch: readonly In[]): void {
-    const { transforms } = this.#options;
+    const transforms = this.#transforms;
     if (!Array.isArray(batch)) throw new TypeError('the source yields something else than arrays');
     const passed = pushThrough(transforms, batch);
     this.#batches += 1;
@@ -127,9 +136,8 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
   }
 
   #fail(error: unknown): void {
-    const { transforms, onError } = this.#options;
     try {
-      this.#end(pushThrough(transforms, [onError(error)]));
+      this.#end(pushThrough(this.#transforms, [this.#toPart(error)]));
     } catch (reason) {
       this.#leave();
       this.#state = 'over';
@@ -139,16 +147,17 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
 
   #end(passed: readonly unknown[]): void {
     this.#leave();
-    const rest = endAll(this.#options.transforms);
+    const rest = endAll(this.#transforms);
     this.#state = 'over';
     this.#settle(rest.length === 0 ? passed : [...passed, ...rest]);
   }
 
   /** Nothing more is read from the source. */
   #leave(): void {
-    this.#options.signal.removeEventListener('abort', this.#onAbort);
-    if (this.#source) abandon(this.#source);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    if (this.#iterator) abandon(this.#iterator);
     this.#source = undefined;
+    this.#iterator = undefined;
   }
 
   /** Nothing to pass on is the end. */

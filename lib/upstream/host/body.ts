@@ -1,7 +1,7 @@
 // The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import { type ByteSource, type Decoder, readBody, readBytes } from '../../stream/bytes.ts';
+import { type ByteSource, type OpenBody, readBytes } from '../../stream/bytes.ts';
 import type { HostBody } from '../contract/host.ts';
 import { upstreamFault } from './fault.ts';
 import { scrub } from './secret.ts';
@@ -26,10 +26,10 @@ export class UpstreamBody implements HostBody {
     this.#source = source;
   }
 
-  /** Items of the body as produced by a decoder. */
-  stream<T>(decoder: Decoder<T>): AsyncIterableIterator<readonly T[]> {
-    const { source: body, signal, toError } = this.#take();
-    return readBody({ body, decoder, signal, toError });
+  /** For a reader of its own; `onError` is told what failed by what the body says, as others tell by status. */
+  open(onError: (error: unknown) => void): OpenBody {
+    const { source: body, toError } = this.#take();
+    return { body, toError, onError };
   }
 
   chunks(): AsyncIterable<readonly Uint8Array[]> {

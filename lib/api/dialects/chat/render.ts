@@ -2,7 +2,7 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
-import type { FinishReason, ReplyBlock, StreamPart } from '../../../stream/part.ts';
+import type { BillingPart, FinishReason, ReplyBlock, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
@@ -27,6 +27,11 @@ const DONE = 'data: [DONE]\n\n';
 /** What follows the delta of every chunk but the last. */
 const OPEN_END = ',"finish_reason":null}]}\n\n';
 
+const TEXT_END = `"}${OPEN_END}`;
+
+const NOTHING: readonly string[] = [];
+const NO_COUNTS: UsageCounts = {};
+
 const unixSeconds = () => Math.floor(Date.now() / 1000);
 
 interface OpenReasoning {
@@ -36,107 +41,125 @@ interface OpenReasoning {
 }
 
 export function createChatRenderer({ echo }: Pick<AnsweredCall, 'echo'> = {}): Transform<StreamPart, string> {
-  const shape = findCallShape(echo);
-  const created = unixSeconds();
-  let head = '';
-  /** The text before and after a fragment of the open block. */
-  let prefix = '';
-  let suffix = '';
-  let calls = 0;
-  /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
-  let reasoning: OpenReasoning | undefined;
-  let detailed = 0;
-  /** The input of the open call, if its tool is custom. */
-  let custom: CustomInput | undefined;
-  let counts: UsageCounts = {};
-  let reason: FinishReason = 'other';
-  let routing = '';
+  return new ChatRenderer(findCallShape(echo));
+}
 
-  function render(part: StreamPart): string {
+/** A class, because every open stream has one: closures would take three times the memory. */
+class ChatRenderer implements Transform<StreamPart, string> {
+  readonly #shape: CallShape;
+  readonly #created = unixSeconds();
+  #head = '';
+  /** The text before and after a fragment of the open block. */
+  #prefix = '';
+  #suffix = '';
+  #calls = 0;
+  /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
+  #reasoning: OpenReasoning | undefined;
+  #detailed = 0;
+  /** The input of the open call, if its tool is custom. */
+  #custom: CustomInput | undefined;
+  #counts: UsageCounts = NO_COUNTS;
+  #reason: FinishReason = 'other';
+  #routing = '';
+
+  constructor(shape: CallShape) {
+    this.#shape = shape;
+  }
+
+  push(batch: readonly StreamPart[]): readonly string[] {
+    let text = '';
+    for (const part of batch) text += part.type === 'block-delta' ? this.#writeDelta(part.text) : this.#write(part);
+    return text === '' ? NOTHING : [text];
+  }
+
+  #writeDelta(text: string): string {
+    if (this.#reasoning) this.#reasoning.text += text;
+    return this.#custom ? this.#writeInput(this.#custom.push(text)) : this.#prefix + escaped(text) + this.#suffix;
+  }
+
+  #write(part: Exclude<StreamPart, { readonly type: 'block-delta' }>): string {
     switch (part.type) {
-      case 'block-delta':
-        if (reasoning) reasoning.text += part.text;
-        return custom ? writeInput(custom.push(part.text)) : prefix + escaped(part.text) + suffix;
       case 'usage':
-        counts = part;
+        this.#counts = part;
         return '';
-      case 'start': {
-        const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
-        head = flattenString(
-          `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`,
-        );
-        if (part.smart) routing = `,"smart_routing":${JSON.stringify(part.smart)}`;
-        return `${head}{"role":"assistant","content":""}${OPEN_END}`;
-      }
+      case 'start':
+        return this.#start(part);
       case 'finish':
-        reason = part.reason;
+        this.#reason = part.reason;
         return '';
-      case 'billing': {
-        const usage = JSON.stringify(chatUsage(counts));
-        const billing = JSON.stringify(billingBlock(part));
-        return `${head}{},"finish_reason":"${nameReason(reason, shape)}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
-      }
+      case 'billing':
+        return this.#end(part);
       case 'error':
         return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
       case 'block-start':
-        return begin(part.block);
+        return this.#begin(part.block);
       case 'block-state':
-        if (reasoning) reasoning.state = part.state;
+        if (this.#reasoning) this.#reasoning.state = part.state;
         return '';
       case 'block-end':
-        return custom ? endCustom(custom) : endReasoning();
+        return this.#custom ? this.#endCustom(this.#custom) : this.#endReasoning();
       case 'hidden':
         return '';
     }
   }
 
-  function writeInput(text: string): string {
-    return text === '' ? '' : prefix + escaped(text) + suffix;
+  #start({ id: replyId, model, smart }: ReplyStartPart): string {
+    const id = JSON.stringify(`${CHAT_ID_PREFIX}${replyId}`);
+    this.#head = flattenString(
+      `data: {"id":${id},"object":"chat.completion.chunk","created":${this.#created},"model":${JSON.stringify(model)},"choices":[{"index":0,"delta":`,
+    );
+    if (smart) this.#routing = `,"smart_routing":${JSON.stringify(smart)}`;
+    return `${this.#head}{"role":"assistant","content":""}${OPEN_END}`;
   }
 
-  function endCustom(input: CustomInput): string {
-    custom = undefined;
-    return writeInput(input.end());
+  #end(part: BillingPart): string {
+    const reason = nameReason(this.#reason, this.#shape);
+    const usage = JSON.stringify(chatUsage(this.#counts));
+    const billing = JSON.stringify(billingBlock(part));
+    return `${this.#head}{},"finish_reason":"${reason}"}],"usage":${usage},"billing":${billing}${this.#routing}}\n\n${DONE}`;
+  }
+
+  #writeInput(text: string): string {
+    return text === '' ? '' : this.#prefix + escaped(text) + this.#suffix;
+  }
+
+  #endCustom(input: CustomInput): string {
+    this.#custom = undefined;
+    return this.#writeInput(input.end());
   }
 
   /** What the upstream wants back follows the text of a block of reasoning. */
-  function endReasoning(): string {
-    const { text = '', redacted, state } = reasoning ?? {};
-    reasoning = undefined;
+  #endReasoning(): string {
+    const { text = '', redacted, state } = this.#reasoning ?? {};
+    this.#reasoning = undefined;
     if (!state) return '';
-    const details = writeReasoningDetails({ text, redacted, state }, detailed);
-    detailed += 1;
-    return `${head}${JSON.stringify({ reasoning_details: details })}${OPEN_END}`;
+    const details = writeReasoningDetails({ text, redacted, state }, this.#detailed);
+    this.#detailed += 1;
+    return `${this.#head}${JSON.stringify({ reasoning_details: details })}${OPEN_END}`;
   }
 
-  function begin(block: ReplyBlock): string {
+  #begin(block: ReplyBlock): string {
     if (block.type === 'reasoning') {
-      reasoning = { text: '', redacted: block.redacted, state: undefined };
-      prefix = flattenString(`${head}{"reasoning_content":"`);
-      suffix = `"}${OPEN_END}`;
+      this.#reasoning = { text: '', redacted: block.redacted, state: undefined };
+      this.#surround('{"reasoning_content":"', TEXT_END);
       return '';
     }
     if (block.type === 'text') {
-      prefix = flattenString(`${head}{"content":"`);
-      suffix = `"}${OPEN_END}`;
+      this.#surround('{"content":"', TEXT_END);
       return '';
     }
-    const index = calls;
-    calls += 1;
-    custom = shape.isCustom(block.name) ? new CustomInput() : undefined;
-    const [before, after] = shape.around(index, custom !== undefined);
-    prefix = flattenString(head + before);
-    suffix = after + OPEN_END;
-    return `${head}${JSON.stringify(shape.begin(block, index))}${OPEN_END}`;
+    const index = this.#calls;
+    this.#calls += 1;
+    this.#custom = this.#shape.isCustom(block.name) ? new CustomInput() : undefined;
+    const [before, after] = this.#shape.around(index, this.#custom !== undefined);
+    this.#surround(before, after + OPEN_END);
+    return `${this.#head}${JSON.stringify(this.#shape.begin(block, index))}${OPEN_END}`;
   }
 
-  return {
-    push(batch) {
-      let text = '';
-      for (const part of batch) text += render(part);
-      return text === '' ? [] : [text];
-    },
-  };
+  #surround(before: string, after: string): void {
+    this.#prefix = flattenString(this.#head + before);
+    this.#suffix = after;
+  }
 }
 
 function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
