@@ -85,14 +85,14 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   await operator.submit(stoppedPage, { change: 'invite', email: 'vera@example.com' });
   await operator.submit(stoppedPage, { change: 'invite', email: 'anna.petrova@example.com' });
   const links = await makeLinks(test, account);
-  const [notice] = await test.store.payments.webhooks({ limit: 1 });
+  const [webhook] = await test.store.payments.webhooks({ limit: 1 });
   const people = await findPeople(test);
   const sights = {
     account: account.id,
     people,
     call: busy.calls.text,
     payments: busy.payments,
-    notice: notice?.id ?? '',
+    webhook: webhook?.id ?? '',
   };
   return {
     visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
@@ -234,10 +234,10 @@ interface OperatorSights {
   readonly account: string;
   readonly call: string;
   readonly payments: Payments;
-  readonly notice: string;
+  readonly webhook: string;
 }
 
-function operatorStops({ account, people, call, payments, notice }: OperatorSights): readonly Stop[] {
+function operatorStops({ account, people, call, payments, webhook }: OperatorSights): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
   const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
   return [
@@ -271,7 +271,7 @@ function operatorStops({ account, people, call, payments, notice }: OperatorSigh
     at('/admin/payments/{id}', 'payment-credited', { path: `/admin/payments/${payments.refunded}` }),
     at('/admin/ledger', 'ledger-call', { path: `/admin/ledger?id=${call}` }),
     at('/admin/ledger', 'ledger-unknown', { path: '/admin/ledger?id=nothing' }),
-    at('/admin/notices/{id}', 'notice', { path: `/admin/notices/${encodeURIComponent(notice)}` }),
+    at('/admin/notices/{id}', 'notice', { path: `/admin/notices/${encodeURIComponent(webhook)}` }),
   ];
 }
 

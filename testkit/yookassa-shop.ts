@@ -1,4 +1,4 @@
-// A shop as kept by YooKassa, in memory with its own clock: payments, saved methods and refunds, and the notices that
+// A shop as kept by YooKassa, in memory with its own clock: payments, saved methods and refunds, and the webhooks that
 // their changes trigger. Modelled on https://yookassa.ru/developers/api and its OpenAPI specification.
 import { randomUUID } from 'node:crypto';
 
@@ -13,7 +13,7 @@ export interface ShopOptions {
   /** Where the payment pages are. */
   readonly checkout?: string;
   readonly now?: () => number;
-  readonly onNotice?: (notice: Notice) => void;
+  readonly onWebhook?: (webhook: ShopWebhook) => void;
   /** The ids of methods; by default that of the payment, as is usual at the vendor. */
   readonly findMethodId?: (payment: Payment) => string;
 }
@@ -76,7 +76,7 @@ export interface Refund {
   cancellation_details?: Cancellation;
 }
 
-export interface Notice {
+export interface ShopWebhook {
   readonly type: 'notification';
   readonly event: string;
   /** Its state at the time of the event. */
@@ -104,7 +104,7 @@ export const CARD: Card = {
 
 export function createShop(options: ShopOptions = {}) {
   const { shopId = '506751', test = true, autopayments = true, receipts = false } = options;
-  const { checkout = 'https://yoomoney.ru', now = Date.now, onNotice, findMethodId = ({ id }) => id } = options;
+  const { checkout = 'https://yoomoney.ru', now = Date.now, onWebhook, findMethodId = ({ id }) => id } = options;
   const payments = new Map<string, Payment>();
   const refunds = new Map<string, Refund>();
   const methods = new Map<string, Method>();
@@ -115,7 +115,7 @@ export function createShop(options: ShopOptions = {}) {
   const date = () => new Date(now()).toISOString();
 
   function tell(event: string, object: Payment | Refund): void {
-    onNotice?.({ type: 'notification', event, object: structuredClone(object) });
+    onWebhook?.({ type: 'notification', event, object: structuredClone(object) });
   }
 
   function open(id: string): Payment {

@@ -4,11 +4,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createNoticeBoard, type NoticeBoard } from './yookassa-notices.ts';
 import { KEY_TAKEN, type Refusal, refusal, refuseKey, refusePayment, refuseRefund } from './yookassa-rules.ts';
 import { type Body, createShop, type Payment, type Refund, type Shop, type ShopOptions } from './yookassa-shop.ts';
+import { createWebhookBoard, type WebhookBoard } from './yookassa-webhooks.ts';
 
-export interface YooKassaOptions extends Omit<ShopOptions, 'now' | 'onNotice' | 'checkout'> {
+export interface YooKassaOptions extends Omit<ShopOptions, 'now' | 'onWebhook' | 'checkout'> {
   /** Serves the payment pages here too, for a browser; otherwise links lead to the vendor's own host. */
   readonly checkoutHere?: boolean;
   readonly secret?: string;
@@ -20,7 +20,7 @@ export interface YooKassa {
   readonly shopId: string;
   readonly secret: string;
   readonly shop: Shop;
-  readonly notices: NoticeBoard;
+  readonly webhooks: WebhookBoard;
   /** Every request so far. */
   readonly asked: readonly Asked[];
   /** What happens to the next requests, one after the other. */
@@ -91,11 +91,11 @@ export async function startYooKassa(options: YooKassaOptions = {}): Promise<YooK
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const notices = createNoticeBoard();
+  const webhooks = createWebhookBoard();
   const shop = createShop({
     ...options,
     now,
-    onNotice: notices.put,
+    onWebhook: webhooks.put,
     ...(options.checkoutHere && { checkout: origin }),
   });
   const credentials = `Basic ${Buffer.from(`${shop.shopId}:${secret}`).toString('base64')}`;
@@ -141,14 +141,14 @@ export async function startYooKassa(options: YooKassaOptions = {}): Promise<YooK
     shopId: shop.shopId,
     secret,
     shop,
-    notices,
+    webhooks,
     asked,
     go: (...next) => void mishaps.push(...next),
     advance: (ms) => {
       aheadMs += ms;
     },
     async close() {
-      await notices.close();
+      await webhooks.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

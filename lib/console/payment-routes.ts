@@ -97,7 +97,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: Consol
 async function processOwnWebhook({ payments, log }: ConsoleServices, name: string, raw: RawNotice): Promise<void> {
   await payments
     .handleWebhook(name, raw)
-    .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
+    .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a webhook'));
 }
 
 async function readBodyText(request: Request, { calls, budget }: ConsoleServices, bytesMax: number): Promise<string> {

@@ -54,7 +54,7 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
       values: [''],
     },
   );
-  const webhooks = counter('tollgate_payment_notices_total', 'Notices, by outcome (done, again or rejected).', {
+  const webhooks = counter('tollgate_payment_notices_total', 'Webhooks, by outcome (done, again or rejected).', {
     label: 'outcome',
     values: WEBHOOK_OUTCOMES,
   });

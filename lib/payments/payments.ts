@@ -99,7 +99,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   const { store, providers, publicUrl, ownerId, leaseMs, clock, log, counts } = options;
   const now = clock.now;
   const follow = createPaymentFollower({ store, now, log, onChange: noteChange, onSaved: options.onSaved });
-  const notices = createWebhookHandler({ store, follow, now, log });
+  const webhooks = createWebhookHandler({ store, follow, now, log });
   const work = createWork({ store, follow, providers, now, log, onFailure: counts?.onFailure });
   const life = new AbortController();
   let report: (payment: Payment) => void = () => undefined;
@@ -133,7 +133,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     try {
       while ((await store.payments.removeOldWebhooks(now() - WEBHOOK_RETENTION_MS)) > 0 && !life.signal.aborted);
     } catch (err) {
-      log.warn({ err }, 'could not remove old notices');
+      log.warn({ err }, 'could not remove old webhooks');
     }
   }
 
@@ -249,7 +249,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 
   async function handleWebhook(name: string, raw: RawNotice): Promise<WebhookOutcome | undefined> {
     const open = providers().get(name);
-    const end = open && (await notices.handle(open, raw, createExchangeSignal()));
+    const end = open && (await webhooks.handle(open, raw, createExchangeSignal()));
     if (end) counts?.onWebhook(name, end);
     return end;
   }

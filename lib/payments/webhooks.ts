@@ -71,7 +71,7 @@ export function createWebhookHandler({
       await recordVerdict(received.id, found.every((what) => what === FOREIGN) ? 'foreign' : 'done', found.join(', '));
       return 'done';
     } catch (error) {
-      log.warn({ err: error, notice: received.id, provider: open.name }, 'could not process a notice');
+      log.warn({ err: error, webhook: received.id, provider: open.name }, 'could not process a webhook');
       await recordVerdict(received.id, 'failed', isUpstreamFault(error) ? error.kind : 'the store did not answer');
       return 'again';
     }
@@ -100,7 +100,7 @@ export function createWebhookHandler({
     try {
       return provider.notice(raw);
     } catch (err) {
-      log.warn({ err, provider: name }, 'a payment plugin could not read a notice');
+      log.warn({ err, provider: name }, 'a payment plugin could not read a webhook');
       return 'rejected';
     }
   }
@@ -109,7 +109,7 @@ export function createWebhookHandler({
   async function recordVerdict(id: string, verdict: PaymentWebhook['verdict'], detail: string): Promise<void> {
     await payments
       .setWebhookVerdict(id, { verdict, detail })
-      .catch((err: unknown) => log.warn({ err, notice: id }, 'could not record the verdict on a notice'));
+      .catch((err: unknown) => log.warn({ err, webhook: id }, 'could not record the verdict on a webhook'));
   }
 
   async function fetchAndFollow(open: OpenPayment, ref: string, signal: AbortSignal): Promise<string> {

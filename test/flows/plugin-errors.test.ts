@@ -1,4 +1,5 @@
-// Plugins that leave errors unhandled, in a whole process: their calls fail and are refunded, and everything else goes on.
+// Plugins that leave errors unhandled, in a whole process: their calls fail and are refunded, and everything else goes
+// on.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -286,7 +287,7 @@ describe('a plugin that leaves errors unhandled', () => {
     await until(async () => (await openRoutes()) === 4);
   }).timeout(60_000);
 
-  it('fails only its pages and notices as a payment plugin', async () => {
+  it('fails only its pages and webhooks as a payment plugin', async () => {
     await start();
     const page = await send(`${service.url}/payments/till/page/x`, { method: 'GET' });
     expect(page.status).to.be.within(500, 503);

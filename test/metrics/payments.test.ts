@@ -35,9 +35,9 @@ describe('metrics of payments', () => {
     const service = stage.service('own_counted', stage.store, metrics.payments);
     const payment = await stage.order(service);
     stage.bank.pay(payment.id);
-    await stage.notice(service, stage.refOf(payment));
-    await stage.notice(service, stage.refOf(payment));
-    await stage.notice(service, undefined);
+    await stage.sendWebhook(service, stage.refOf(payment));
+    await stage.sendWebhook(service, stage.refOf(payment));
+    await stage.sendWebhook(service, undefined);
     expect(await sums()).to.deep.equal([1, 1, 2, 0, 1, 0, 0]);
     // A refund that is refused leaves it credited, once.
     stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
@@ -48,7 +48,7 @@ describe('metrics of payments', () => {
       return undefined;
     };
     const other = await stage.order(service);
-    await stage.notice(service, stage.refOf(other));
+    await stage.sendWebhook(service, stage.refOf(other));
     await service.payments.poll(other.id);
     stage.bank.hook = () => undefined;
     stage.bank.pay(other.id, { currency: 'USD' });

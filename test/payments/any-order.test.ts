@@ -1,4 +1,4 @@
-// Fetches, notices, payers, refunds and failures of the store in any order, over two gateways: in the end the wallet has
+// Polls, webhooks, payers, refunds and failures of the store in any order, over two gateways: in the end the wallet has
 // what the bank holds, once.
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -16,8 +16,8 @@ type Act =
   | 'pay'
   | 'decline'
   | 'look'
-  | 'notice'
-  | 'notices'
+  | 'webhook'
+  | 'webhooks'
   | 'ask'
   | 'giveBack'
   | 'fail'
@@ -26,8 +26,8 @@ type Act =
 
 const act = fc.record({
   act: fc.constantFrom<Act[]>(
-    ...(['order', 'pay', 'pay', 'pay', 'pay', 'decline', 'look', 'look', 'look', 'notice', 'notice'] as const),
-    ...(['notices', 'ask', 'ask', 'giveBack', 'giveBack', 'fail', 'lose', 'bankLoses'] as const),
+    ...(['order', 'pay', 'pay', 'pay', 'pay', 'decline', 'look', 'look', 'look', 'webhook', 'webhook'] as const),
+    ...(['webhooks', 'ask', 'ask', 'giveBack', 'giveBack', 'fail', 'lose', 'bankLoses'] as const),
   ),
   order: fc.integer({ min: 0, max: 2 }),
   gateway: fc.integer({ min: 0, max: 1 }),
@@ -44,7 +44,7 @@ for (const kind of longer([SQLITE], STORES)) describe(`payments in any order on 
 
 function suite(kind: StoreKind): void {
   const stage = new PaymentStage();
-  /** What becomes of the next write to the store. */
+  /** What happens to the next write to the store. */
   let next: 'fail' | 'lose' | undefined;
 
   before(async function () {
@@ -57,7 +57,7 @@ function suite(kind: StoreKind): void {
     await stage.close();
   });
 
-  /** A process that fails right before or right after a write, as one that is killed there. */
+  /** Fails right before or after a write, like a process that is killed there. */
   function brittle(store: Store): Store {
     const wrapped = mapCalls(store, (call: Call, { port, name }) => async (...args) => {
       const reads: Readonly<Record<string, readonly string[]>> = READS;
@@ -145,10 +145,10 @@ function suite(kind: StoreKind): void {
         return;
       case 'look':
         return service.payments.poll(id ?? '');
-      case 'notice':
-        return stage.notice(service, payment?.id);
-      case 'notices':
-        return Promise.allSettled([1, 2, 3].map(() => stage.notice(service, payment?.id)));
+      case 'webhook':
+        return stage.sendWebhook(service, payment?.id);
+      case 'webhooks':
+        return Promise.allSettled([1, 2, 3].map(() => stage.sendWebhook(service, payment?.id)));
       case 'ask':
         return requestRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
       case 'giveBack': {
@@ -163,7 +163,7 @@ function suite(kind: StoreKind): void {
   const idsOfOrders = async () =>
     (await stage.store.payments.list({ wallet: stage.wallet, limit: 10 })).map(({ id }) => id).sort();
 
-  /** Nothing fails any more, and everybody looks. */
+  /** Nothing fails any more, and every gateway polls. */
   async function comeToRest(service: Service, orders: string[]): Promise<void> {
     next = undefined;
     stage.bank.hook = () => undefined;
@@ -171,7 +171,7 @@ function suite(kind: StoreKind): void {
     for (const id of orders) {
       const [payment] = stage.bank.ofOrder(id);
       for (let turn = 0; turn < 3; turn += 1) {
-        if (payment) expect(await stage.notice(service, payment.id)).to.equal('done');
+        if (payment) expect(await stage.sendWebhook(service, payment.id)).to.equal('done');
         await service.payments.poll(id);
       }
     }

@@ -1,4 +1,4 @@
-// Automatic top-ups beside their owners: who agreed gets the receipt, who switched off still learns how a payment ended.
+// Automatic top-ups and owners: the one who agreed gets the receipt, and whoever disables it learns how the last ended.
 import { expect } from 'chai';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
@@ -94,7 +94,7 @@ describe('automatic top-ups and their owners', () => {
     await topups.checkAllWallets();
     expect(await row()).to.include({ enabled: false, order: null });
     expect(told).to.deep.equal(['topup.succeeded']);
-    // Nothing begins after that.
+    // Nothing starts after that.
     await topups.checkAllWallets();
     expect((await stage.store.payments.list({ wallet: stage.wallet, limit: 9 })).length).to.equal(2);
   });

@@ -1,5 +1,5 @@
-// Automatic top-ups while the store, the bank and the letters fail: every call that they wait for fails once, before it did
-// anything or after; then nothing was charged twice, nothing is lost, and the next round goes on.
+// Automatic top-ups while the store, the bank and the emails fail: each call fails once, before or after its effect.
+// Nothing is charged twice, nothing is lost, and the next round continues.
 import { expect } from 'chai';
 import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
@@ -64,7 +64,7 @@ function suite(kind: StoreKind): void {
       now: stage.now,
       log: { warn: (fields, message) => void warnings.push({ fields, message }) },
       alerts: {
-        // As the real ones do, of one payment once.
+        // One alert per payment, like the real ones.
         queueAlert: async (_account, content, id) => {
           const send = async () => {
             if (!told.some(({ type, data }) => type === content.type && data.payment === id)) told.push(content);
@@ -79,7 +79,7 @@ function suite(kind: StoreKind): void {
   afterEach(async () => {
     await topups.stop();
     expect(await stage.problems()).to.deep.equal([]);
-    // Rounds of the next test look at all of the store.
+    // The next test checks every wallet of the store.
     const rows = await stage.store.payments.page('autoTopups', { limit: 1000 });
     await stage.store.payments.put(
       'autoTopups',
@@ -87,7 +87,7 @@ function suite(kind: StoreKind): void {
     );
   });
 
-  /** A wallet with 200 RUB and a card, that wants 500 more below 300. */
+  /** A wallet with 200 RUB and a card; below 300 it is topped up by 500. */
   async function setUp(): Promise<void> {
     await stage.credited(use.service());
     const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
@@ -108,7 +108,7 @@ function suite(kind: StoreKind): void {
   const fail = (call: Call, nth: number, behaviour: typeof refuse) =>
     faults.next(call, ...Array.from({ length: nth - 1 }, () => as), behaviour);
 
-  /** Rounds of this process, and looks of whoever claims its payments, until nothing is under way. */
+  /** Checks and polls until no order is open. */
   async function goOn(): Promise<void> {
     await stage.letTimePass();
     service.payments.start();
@@ -132,7 +132,7 @@ function suite(kind: StoreKind): void {
     ...WRITES.map(([call, nth]) => [call, nth, 'loses its answer', lose] as const),
   ];
   for (const [call, nth, how, behaviour] of failures) {
-    it(`charge once where ${call} ${how} the ${nth}. time`, async () => {
+    it(`charge once if call ${nth} of ${call} ${how}`, async () => {
       let struck = false;
       fail(call, nth, (...args) => {
         struck = true;
@@ -146,16 +146,16 @@ function suite(kind: StoreKind): void {
   }
 
   for (const [name, send] of [
-    ['is not kept', async () => Promise.reject(new Error('no mail'))],
+    ['is not stored', async () => Promise.reject(new Error('no mail'))],
     [
-      'is kept and nobody knows',
+      'is stored but its answer is lost',
       async () => {
         told.push({ type: 'topup.succeeded', data: { payment: (await row()).order ?? '' } });
         throw new Error('lost');
       },
     ],
   ] as const) {
-    it(`tell of a success once where the letter ${name}, and charge nothing meanwhile`, async () => {
+    it(`report a success once if its alert ${name}, and charge nothing meanwhile`, async () => {
       letters.push(send);
       await rejection(topups.checkWallet(stage.wallet));
       expect((await row()).order).to.be.a('string');
@@ -187,7 +187,7 @@ function suite(kind: StoreKind): void {
     ['fails', refuse],
     ['loses its answer', lose],
   ] as const) {
-    it(`count a decline once where its end ${how}`, async () => {
+    it(`count a decline once if storing it ${how}`, async () => {
       stage.bank.charges = 'decline';
       fail('payments.changeAutoTopup', 1, behaviour);
       await rejection(topups.checkWallet(stage.wallet));
@@ -197,7 +197,7 @@ function suite(kind: StoreKind): void {
       expect([types(), stage.bank.payments.size]).to.deep.equal([['topup.declined'], 1]);
     });
 
-    it(`pause what cannot be begun although that ${how} at first`, async () => {
+    it(`pause an order that cannot start, even if storing that ${how} at first`, async () => {
       await stage.store.payments.changeAutoTopup({ ...(await row()), amount: 500n * RUB + 1n });
       fail('payments.changeAutoTopup', 1, behaviour);
       await rejection(topups.checkWallet(stage.wallet));
@@ -206,7 +206,7 @@ function suite(kind: StoreKind): void {
       expect(stage.bank.payments.size).to.equal(0);
     });
 
-    it(`go on after a payment by hand although that ${how} at first`, async () => {
+    it(`resume after a manual payment, even if storing that ${how} at first`, async () => {
       await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now() - 1, declines: 4 });
       await stage.credited(use.service(), 50);
       stage.bank.payments.clear();

@@ -1,4 +1,4 @@
-// Automatic top-ups against a bank, with a clock that a test sets: days pass, cards decline, gateways race.
+// Automatic top-ups against a bank, with a clock set by the test: days pass, cards decline, gateways race.
 import { expect } from 'chai';
 import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bounds.ts';
@@ -63,7 +63,7 @@ function suite(kind: StoreKind): void {
   const starts = () => stage.bank.asked.get('start') ?? 0;
   const avail = async () => ((await stage.store.ledger.wallet(stage.wallet))?.avail ?? 0n) / RUB;
 
-  /** A wallet with 1000 RUB and a card, that wants 500 more below 300. */
+  /** A wallet with 1000 RUB and a card; below 300 it is topped up by 500. */
   async function setUp(more: Partial<AutoTopupRow> = {}): Promise<void> {
     await stage.credited(service);
     const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));

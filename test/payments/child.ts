@@ -1,6 +1,6 @@
-// A gateway's payments in a process of their own, which dies by -9 at the step that KILL_AT names: `before pay`, `after
-// begin`. It lives the LIFE that is named: `order` orders, looks, and asks for a refund; `charge` looks at an automatic
-// top-up; `lost` and `won` enter a dispute and how it ended. The steps at the bank are killed from outside.
+// Runs the payments of a gateway in a process of its own, which kills itself with -9 at the step in KILL_AT: `before
+// pay`, `after begin`. LIFE is what it does: `order` orders, polls and requests a refund; `charge` checks an automatic
+// top-up; `lost` and `won` record a dispute and its end. At the steps of the bank it is killed from outside.
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';

@@ -1,5 +1,5 @@
-// A gateway killed with -9 before and after every step of an automatic top-up, and of disputes lost and won: whoever goes
-// on, the card is charged once, the owner is told once, and what the payer's bank took is taken once, or nothing is.
+// Kills a gateway with -9 before and after every step of an automatic top-up and of lost and won disputes: the card is
+// charged once, the owner is alerted once, and what the payer's bank took is taken once.
 import { expect } from 'chai';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
@@ -46,7 +46,7 @@ function suite(kind: StoreKind): void {
   });
 
   describe('an automatic top-up', () => {
-    /** A wallet with 200 RUB and a card, that wants 500 more below 300. */
+    /** A wallet with 200 RUB and a card; below 300 it is topped up by 500. */
     beforeEach(async () => {
       await stage.credited(stage.service());
       const { wallet, store } = stage;
@@ -123,7 +123,7 @@ function suite(kind: StoreKind): void {
           const { store, wallet } = stage;
           if (spent > 0n) await applied(store, adjust(wallet, -spent * RUB));
           expect(await runUntilKilled(stage, { life: 'lost', payment: id, at })).to.equal('SIGKILL');
-          // The operator repeats what was not answered.
+          // The operator repeats a request that got no answer.
           const statuses = [
             (await openDispute(store, id, { at: Date.now(), dispute: `CB-${id}` })).status,
             (await endDispute(store, id, { at: Date.now(), how: 'lost', suspend: true })).status,
@@ -163,10 +163,10 @@ function suite(kind: StoreKind): void {
           const kept = await stage.payment(id);
           expect(kept).to.include({ phase: 'kept', refunded: 0n, shortfall: 0n, dueAt: null });
           expect((await end('lost')).status, 'an end is for good').to.equal('refused');
-          // Whatever else comes of it changes nothing: notices, looks, the loop of another gateway.
+          // Webhooks, polls and the loop of another gateway change nothing any more.
           const other = stage.service('own_other', await stage.openStore());
           other.payments.start();
-          expect(await stage.notice(other, ref ?? '')).to.equal('done');
+          expect(await stage.sendWebhook(other, ref ?? '')).to.equal('done');
           await other.payments.poll(id);
           expect(await stage.payment(id)).to.deep.equal(kept);
           const entries = await store.ledger.entries(wallet, { limit: 10 });

@@ -1,5 +1,5 @@
-// A gateway killed with -9 before and after every step of a payment and its refund: whoever goes on, the wallet has what the
-// bank holds, once.
+// Kills a gateway with -9 before and after every step of a payment and its refund: another one continues, and the
+// wallet gets what the bank holds, once.
 import { expect } from 'chai';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
@@ -32,7 +32,7 @@ function suite(kind: StoreKind): void {
 
   const orders = () => stage.store.payments.list({ wallet: stage.wallet, limit: 10 });
 
-  /** The payer pays as soon as there is something to pay. */
+  /** Pays each payment as soon as the bank has it. */
   function payAtOnce(): undefined {
     for (const { order, status } of stage.bank.payments.values()) {
       if (order !== null && status === 'pending') stage.bank.pay(order);
@@ -54,7 +54,7 @@ function suite(kind: StoreKind): void {
     }
     const { id } = payment;
     await until(async () => {
-      // Whoever finds the bank's answer late is looked at again.
+      // A late answer of the bank makes the payment due again.
       await stage.letTimePass();
       return (await stage.payment(id)).credited > 0n;
     }, 15_000);
@@ -85,7 +85,7 @@ function suite(kind: StoreKind): void {
 
   for (const step of BANK_STEPS) {
     for (const when of ['before', 'after'] as const) {
-      it(`${when} the bank does what it is asked: ${step}`, async function () {
+      it(`${when} the bank handles ${step}`, async function () {
         this.timeout(60_000);
         const signal = await runUntilKilled(stage, {}, (kill) => {
           stage.bank.hook = (asked, at) => {
@@ -101,7 +101,7 @@ function suite(kind: StoreKind): void {
     }
   }
 
-  it('not at all', async function () {
+  it('without a crash', async function () {
     this.timeout(60_000);
     stage.bank.hook = payAtOnce;
     expect(await runUntilKilled(stage, {})).to.equal(null);

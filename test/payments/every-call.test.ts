@@ -1,5 +1,5 @@
-// Every call that payments make of their store and of the bank fails, one at a time: whoever asked asks again, another
-// gateway goes on with what is left, and in the end the wallet has what the bank holds, once.
+// Each call to the store and each request to the bank fails once: the caller repeats it, another gateway continues, and
+// in the end the wallet has what the bank holds, once.
 import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
 import { parseDispute } from '../../lib/money/payment.ts';
@@ -40,7 +40,7 @@ function suite(kind: StoreKind): void {
     await stage.close();
   });
 
-  /** As a payer who loads the page again, a provider that sends its notice again, an operator who repeats. */
+  /** Repeats like a payer who reloads the page, a provider that resends its webhook, or an operator. */
   async function again<T>(run: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -58,10 +58,10 @@ function suite(kind: StoreKind): void {
 
   async function noticed(service: Service, id: string): Promise<void> {
     const [{ id: ref }] = stage.bank.ofOrder(id) as [BankPayment];
-    await until(async () => (await again(() => stage.notice(service, ref))) === 'done', 5000);
+    await until(async () => (await again(() => stage.sendWebhook(service, ref))) === 'done', 5000);
   }
 
-  /** Whoever is alive goes on until nothing is due but what nobody has paid. */
+  /** Continues until only unpaid orders are open. */
   async function recover(): Promise<void> {
     const other = stage.service('own_other');
     const waits = async () => {
@@ -78,7 +78,7 @@ function suite(kind: StoreKind): void {
     await other.payments.stop();
   }
 
-  /** Orders, pays at once, and comes back; undefined: the bank did not take the order. */
+  /** Orders, pays at once, and returns; undefined if the bank refused the order. */
   async function credited(service: Service, paid: Partial<BankPayment> = {}): Promise<string | undefined> {
     stage.bank.saves = CARD;
     const { id } = await again(() => stage.order(service, 1000, { saveMethod: true }));
@@ -98,7 +98,7 @@ function suite(kind: StoreKind): void {
     return id;
   }
 
-  /** Each with the calls that it makes at least, so that none is missed unseen. */
+  /** Each with the calls that it must make, so that none is missed unnoticed. */
   const LIVES: Readonly<
     Record<string, { readonly live: (service: Service) => Promise<void>; readonly calls: readonly string[] }>
   > = {
@@ -120,7 +120,7 @@ function suite(kind: StoreKind): void {
         await entered(() => endDispute(store, id, { at: Date.now(), how: 'lost', suspend: true }));
       },
     },
-    'notices of a payment and of what went back, and a dispute that is won': {
+    'webhooks of a payment and of what went back, and a dispute that is won': {
       calls: ['payments.addWebhook', 'payments.find', 'payments.setWebhookVerdict', 'payments.change', 'ledger.apply'],
       async live(service) {
         const { store } = service;
@@ -160,10 +160,10 @@ function suite(kind: StoreKind): void {
     },
   };
 
-  /** The store of the life that runs now. */
+  /** The store of the current run. */
   let plannedNow: Store;
 
-  /** Resolves to the calls that it made. */
+  /** Resolves to the calls made. */
   async function run(name: string, at: number | undefined, how: 'refuse' | 'lose' = 'refuse'): Promise<string[]> {
     await stage.begin();
     stage.wallet = await newAccount(stage.store);

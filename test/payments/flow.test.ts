@@ -1,4 +1,5 @@
-// Payments through a whole gateway: the test vendor with its notices, and the sandbox with its page, over real sockets.
+// Payments through a whole gateway: the test vendor with its webhooks, and the sandbox with its page, over real
+// sockets.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ describe('a payment through the gateway', function () {
   let gateway: TestGateway;
   let wallet: string;
 
-  /** An order as a page makes one; the gateway asks its provider to begin. */
+  /** Orders on the page; the gateway asks its provider to start the payment. */
   async function ordered(provider: string, shop: string, more = {}): Promise<Payment> {
     const facts = {
       description: 'Top-up',
@@ -44,18 +45,18 @@ describe('a payment through the gateway', function () {
 
   describe('of the test vendor', () => {
     let vendor: YooKassa;
-    let notice: string;
+    let webhookUrl: string;
     before(async () => {
       vendor = await startYooKassa();
       const { baseUrl, shopId, secret } = vendor;
       const settings = { baseUrl, shopId, secret, senders: ['127.0.0.0/8'] };
       const payments = { yookassa: { plugin: 'yookassa', settings } };
       gateway = await startGateway({ catalog: { upstreams: {}, models: [], payments }, env: ENV });
-      notice = `${gateway.url}/payments/yookassa/notice`;
+      webhookUrl = `${gateway.url}/payments/yookassa/notice`;
     });
     beforeEach(async () => {
       wallet = (await gateway.account('0')).id;
-      vendor.notices.hold();
+      vendor.webhooks.hold();
     });
     afterEach(() => gateway.checkMoney());
     after(async () => {
@@ -64,7 +65,7 @@ describe('a payment through the gateway', function () {
     });
     const order = () => ordered('yookassa', vendor.shopId);
     const ref = (payment: Payment) => payment.ref ?? expect.fail('it has no id');
-    const last = () => vendor.notices.all.at(-1);
+    const last = () => vendor.webhooks.all.at(-1);
 
     it('is credited once for repeated and reordered webhooks', async () => {
       const payment = await order();
@@ -72,8 +73,8 @@ describe('a payment through the gateway', function () {
       vendor.shop.hold(ref(payment));
       const held = last();
       vendor.shop.pay(ref(payment));
-      const statuses = await Promise.all([1, 2, 3].map(() => vendor.notices.send(notice, last())));
-      expect(await vendor.notices.send(notice, held)).to.equal(200);
+      const statuses = await Promise.all([1, 2, 3].map(() => vendor.webhooks.send(webhookUrl, last())));
+      expect(await vendor.webhooks.send(webhookUrl, held)).to.equal(200);
       expect(statuses).to.deep.equal([200, 200, 200]);
       await reaches(payment.id, 'credited');
       expect(await topped()).to.equal(1000n * RUB);
@@ -88,7 +89,7 @@ describe('a payment through the gateway', function () {
         amount: { value: '1000.00', currency: 'RUB' },
       };
       const forged = { type: 'notification', event: 'payment.succeeded', object };
-      expect(await vendor.notices.send(notice, forged)).to.equal(200);
+      expect(await vendor.webhooks.send(webhookUrl, forged)).to.equal(200);
       expect([(await find(payment.id)).phase, await topped()]).to.deep.equal(['pending', 0n]);
     });
 
@@ -96,7 +97,7 @@ describe('a payment through the gateway', function () {
       const payment = await order();
       vendor.shop.spoil(ref(payment), { amount: { value: '1.00', currency: 'RUB' } });
       vendor.shop.pay(ref(payment));
-      expect(await vendor.notices.send(notice, last())).to.equal(200);
+      expect(await vendor.webhooks.send(webhookUrl, last())).to.equal(200);
       expect((await reaches(payment.id, 'review')).reason).to.contain('sum: 1.00 instead of 1000.00');
       expect(await topped()).to.equal(0n);
     });
@@ -105,7 +106,7 @@ describe('a payment through the gateway', function () {
       const payment = await order();
       vendor.shop.spoil(ref(payment), { test: false });
       vendor.shop.pay(ref(payment));
-      expect(await vendor.notices.send(notice, last())).to.equal(200);
+      expect(await vendor.webhooks.send(webhookUrl, last())).to.equal(200);
       expect((await reaches(payment.id, 'review')).reason).to.contain('test: false instead of true');
       expect(await topped()).to.equal(0n);
     });
@@ -120,18 +121,18 @@ describe('a payment through the gateway', function () {
     it('makes the vendor repeat the webhook until it can be fetched', async () => {
       const payment = await order();
       vendor.go(broken(false), broken(false));
-      vendor.notices.flow(notice);
+      vendor.webhooks.flow(webhookUrl);
       vendor.shop.pay(ref(payment));
-      await vendor.notices.settled();
+      await vendor.webhooks.settled();
       expect((await find(payment.id)).phase).to.equal('credited');
     });
 
     it('is partly refunded if the vendor refunds a part', async () => {
       const payment = await order();
       vendor.shop.pay(ref(payment));
-      await vendor.notices.send(notice, last());
+      await vendor.webhooks.send(webhookUrl, last());
       vendor.shop.refund({ payment_id: ref(payment), amount: { value: '300.00', currency: 'RUB' } });
-      expect(await vendor.notices.send(notice, last())).to.equal(200);
+      expect(await vendor.webhooks.send(webhookUrl, last())).to.equal(200);
       expect((await reaches(payment.id, 'partly_refunded')).refunded).to.equal(300n * RUB);
       expect(await topped()).to.equal(700n * RUB);
     });
@@ -139,7 +140,7 @@ describe('a payment through the gateway', function () {
     it('is canceled if it is declined', async () => {
       const payment = await order();
       vendor.shop.decline(ref(payment), 'insufficient_funds');
-      await vendor.notices.send(notice, last());
+      await vendor.webhooks.send(webhookUrl, last());
       expect((await reaches(payment.id, 'canceled')).reason).to.equal('insufficient_funds');
     });
   });

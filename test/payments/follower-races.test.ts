@@ -1,4 +1,4 @@
-// Of several processes that make the same change of a payment, only the one whose change was stored tells of it.
+// If several processes make the same change of a payment, only the one that stored it reports it.
 import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
@@ -38,7 +38,7 @@ const STATE = {
 const OPEN = { name: 'till', shortfall: 'keep', provider: { live: true } } as unknown as OpenPayment;
 
 describe('a change of a payment', () => {
-  /** How the store answers each change, and what is told. */
+  /** How the store answers each change, and what is reported. */
   function open(status: 'done' | 'exists' | 'stale' | 'no_payment') {
     const after = status === 'no_payment' ? undefined : CANCELED;
     const told: string[] = [];

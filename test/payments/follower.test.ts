@@ -1,4 +1,4 @@
-// What is told while a payment moves: each change once to whoever watches, and to operators what they have to know.
+// What is reported about a payment: each change once, and what operators have to know in the log.
 import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
@@ -53,10 +53,10 @@ function suite(kind: StoreKind): void {
     const reason = { kind: 'soft', code: 'insufficient_funds' } as const;
     stage.bank.pay(id, { status: 'canceled', reason });
     const ref = stage.bank.ofOrder(id)[0]?.id;
-    for (let turn = 0; turn < 2; turn += 1) expect(await stage.notice(service, ref)).to.equal('done');
+    for (let turn = 0; turn < 2; turn += 1) expect(await stage.sendWebhook(service, ref)).to.equal('done');
     expect(errors()).to.deep.equal([]);
     stage.bank.pay(id, { status: 'succeeded', reason: null });
-    expect(await stage.notice(service, ref)).to.equal('done');
+    expect(await stage.sendWebhook(service, ref)).to.equal('done');
     expect(errors()).to.deep.equal([HELD]);
     expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['canceled', 0n]);
   });

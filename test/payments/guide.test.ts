@@ -1,4 +1,4 @@
-// What docs/payments.md shows works as it is printed, and names everything that there is.
+// The examples of docs/payments.md work as printed, and its tables are complete.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

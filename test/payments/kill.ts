@@ -1,4 +1,4 @@
-// Gateways' payments in processes that are killed, and automatic top-ups as a gateway has them.
+// Runs the payments of a gateway in a process to kill, and its automatic top-ups.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import type { PaymentStage } from './service-stage.ts';
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 
 export interface KilledRun {
-  /** `before begin`; none: it lives to its end. */
+  /** `before begin`; absent: the process is not killed. */
   readonly at?: string;
   readonly life?: 'order' | 'charge' | 'lost' | 'won';
   readonly payment?: string;

@@ -1,4 +1,4 @@
-// What an operator is told when a payment has changed at the moment of asking.
+// The answer to an operator whose payment changes at the same moment.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';

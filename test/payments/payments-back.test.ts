@@ -1,4 +1,4 @@
-// The payments service against a bank: money that goes back.
+// The payments service against a bank: refunds and disputes.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { parseRefunds } from '../../lib/money/payment-rules.ts';
@@ -32,8 +32,8 @@ function suite(kind: StoreKind): void {
       if (!refund) throw new Error('the bank was not asked');
       expect(await stage.topped()).to.equal(700n * RUB);
       refund.status = 'succeeded';
-      const notices = [1, 2, 3].map(() => stage.notice(service, payment.ref ?? ''));
-      expect(await Promise.all(notices)).to.deep.equal(['done', 'done', 'done']);
+      const webhooks = [1, 2, 3].map(() => stage.sendWebhook(service, payment.ref ?? ''));
+      expect(await Promise.all(webhooks)).to.deep.equal(['done', 'done', 'done']);
       expect(await stage.topped()).to.equal(700n * RUB);
       expect(await stage.payment(payment.id)).to.include({
         phase: 'partly_refunded',
@@ -73,7 +73,7 @@ function suite(kind: StoreKind): void {
     });
 
     for (const shortfall of ['suspend', 'keep'] as const) {
-      it(`and was spent is recorded as missing, and the account ${shortfall === 'keep' ? 'goes on' : 'is suspended'}`, async () => {
+      it(`leave a shortfall if the money was spent, and the account ${shortfall === 'keep' ? 'continues' : 'is suspended'}`, async () => {
         stage.shortfall = shortfall;
         const one = stage.service('own_2');
         const payment = await credited();
@@ -150,11 +150,11 @@ function suite(kind: StoreKind): void {
         const at = stage.now();
         await openDispute(stage.store, id, { at, dispute: `cb_${id}`, amount: 600n * RUB });
         stage.bank.giveBack(id, 200n * RUB);
-        expect(await stage.notice(service, ref ?? '')).to.equal('done');
+        expect(await stage.sendWebhook(service, ref ?? '')).to.equal('done');
         expect(await stage.payment(id)).to.include({ phase: 'disputed', refunded: 200n * RUB });
         expect((await endDispute(stage.store, id, { at, how, suspend: false })).status).to.equal('done');
         stage.bank.giveBack(id, 300n * RUB);
-        expect(await stage.notice(service, ref ?? '')).to.equal('done');
+        expect(await stage.sendWebhook(service, ref ?? '')).to.equal('done');
         expect(await service.payments.poll(id)).to.include({ phase, refunded: refunded * RUB, dueAt: null });
       }
       expect(await stage.topped()).to.equal(500n * RUB);
@@ -178,7 +178,7 @@ function suite(kind: StoreKind): void {
       stage.bank.pay(payment.id, { currency: 'USD' });
       expect((await service.payments.poll(payment.id))?.phase).to.equal('review');
       stage.bank.giveBack(payment.id, 300n * RUB);
-      expect(await stage.notice(service, stage.refOf(payment))).to.equal('done');
+      expect(await stage.sendWebhook(service, stage.refOf(payment))).to.equal('done');
       const verdict = { at: stage.now(), reason: 'seen', credit: 1000n * RUB };
       expect((await decideReview(stage.store, payment.id, verdict)).status).to.equal('done');
       stage.bank.hook = (asked) => {

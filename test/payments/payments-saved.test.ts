@@ -1,4 +1,4 @@
-// The payments service against a bank: methods that are kept and charged.
+// The payments service against a bank: saved methods and their charges.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { until } from '../../testkit/client.ts';
@@ -29,12 +29,12 @@ function suite(kind: StoreKind): void {
       expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
       const payment = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(payment.id);
-      await Promise.all([service.payments.poll(payment.id), stage.notice(service, refOf(payment))]);
+      await Promise.all([service.payments.poll(payment.id), stage.sendWebhook(service, refOf(payment))]);
       const methods = await stage.store.payments.methods(stage.wallet);
       expect(methods.map(({ ref, last4, removedAt }) => [ref, last4, removedAt])).to.deep.equal([
         ['card-1', '4242', null],
       ]);
-      // Whoever owns the account is told of it once, also when the card is saved again.
+      // Each owner is alerted once, even if the card is saved again.
       expect(service.saved).to.deep.equal(methods);
       const again = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(again.id);

@@ -1,4 +1,4 @@
-// The payments service against a bank: what is credited, once, and what is not.
+// The payments service against a bank: what is credited once, and what is not.
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { NOT_ACCEPTED } from '../../lib/money/payment.ts';
@@ -25,7 +25,7 @@ function suite(kind: StoreKind): void {
   const refOf = (payment: Payment) => stage.refOf(payment);
   const credited = (rub?: number) => stage.credited(service, rub);
 
-  it('remove notices that are half a year old, every six hours', async () => {
+  it('remove webhooks older than half a year, every six hours', async () => {
     const { payments } = stage.store;
     const keptMs = 180 * 24 * HOUR_MS;
     const add = (id: string, ageMs: number) =>
@@ -50,7 +50,7 @@ function suite(kind: StoreKind): void {
         return clean(before);
       },
     });
-    // For a moment only, in which nothing else of the process runs.
+    // Only for a moment in which nothing else runs in this process.
     mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     try {
       service.payments.start();
@@ -67,7 +67,7 @@ function suite(kind: StoreKind): void {
   });
 
   describe('an order', () => {
-    it('has a link, and is credited when its payer comes back', async () => {
+    it('gets a link, and is credited when its payer returns', async () => {
       const payment = await stage.order(service);
       expect(payment).to.include({ phase: 'pending', ref: refOf(payment), test: false });
       expect(payment.payUrl).to.match(/^https:\/\/pay\.example\.com\//);
@@ -81,7 +81,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('is its maker’s as long as the bank may be asked', async () => {
+    it('is leased to its process while the bank may still answer', async () => {
       const leases: number[] = [];
       stage.bank.hook = async () => {
         const [row] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
@@ -92,7 +92,7 @@ function suite(kind: StoreKind): void {
       expect(leases[0]).to.equal(30_000);
     });
 
-    it('is not waited for by a service that stops, and is kept for the next', async () => {
+    it('does not delay a stop of the service, and stays `created`', async () => {
       const gate = makeGate();
       let isAsked = false;
       stage.bank.hook = async () => {
@@ -107,7 +107,7 @@ function suite(kind: StoreKind): void {
       gate.open();
     });
 
-    it('is at least 1000 RUB while nothing was paid, also beside another open order, and 1 RUB later', async () => {
+    it('is at least 1000 RUB before the first payment, even beside another open order, and 1 RUB later', async () => {
       await stage.order(service, 1000);
       const error = await rejection(stage.order(service, 999));
       expect(String(error)).to.match(/at least 1000\b/);
@@ -121,18 +121,18 @@ function suite(kind: StoreKind): void {
       expect(String(await rejection(stage.order(service, 5, { provider: 'other' })))).to.include('provider');
     });
 
-    it('cannot be opened without end', async () => {
+    it('is refused beyond ten open ones', async () => {
       for (let count = 0; count < 10; count += 1) await stage.order(service);
       expect(String(await rejection(stage.order(service)))).to.include('too many orders');
     });
 
-    it('cannot be opened without end while the bank is down', async () => {
+    it('is refused beyond ten open ones while the bank is down', async () => {
       stage.bank.hook = () => 500;
       for (let count = 0; count < 10; count += 1) expect((await stage.order(service)).phase).to.equal('created');
       expect(String(await rejection(stage.order(service)))).to.include('too many orders');
     });
 
-    it('that the bank refuses has failed, and its payer is told why', async () => {
+    it('fails if the bank refuses it, and tells its payer why', async () => {
       stage.bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
       const payment = await stage.order(service);
       expect(payment).to.include({ phase: 'failed', dueAt: null, ref: null });
@@ -141,7 +141,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.order(service)).to.include({ phase: 'failed', reason: NOT_ACCEPTED });
     });
 
-    it('whose answer was lost goes on with the same key, and begins once', async () => {
+    it('continues with the same key after a lost answer, and starts one payment', async () => {
       stage.bank.hook = (asked, when) => {
         if (asked === 'start' && when === 'after') throw new Error('lost');
         return undefined;
@@ -156,7 +156,7 @@ function suite(kind: StoreKind): void {
       expect((await stage.payment(payment.id)).payUrl).to.match(/^https/);
     });
 
-    it('whose answer was lost is found although its repeat is refused', async () => {
+    it('is found after a lost answer even if the bank refuses its repeat', async () => {
       stage.bank.hook = (asked, when) => {
         if (asked === 'start' && when === 'after') throw new Error('lost');
         return undefined;
@@ -170,7 +170,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
-    it('whose key is too old is looked for by its id, and never begun again', async () => {
+    it('is searched by its id once its key is too old, and never started again', async () => {
       stage.bank.hook = (asked, when) => {
         if (asked === 'start' && when === 'after') throw new Error('lost');
         return undefined;
@@ -205,7 +205,7 @@ function suite(kind: StoreKind): void {
     });
   });
 
-  it('are paid on a page of our own only where no real money moves', async () => {
+  it('are paid on a page of the gateway only without real money', async () => {
     for (const live of [false, true]) {
       stage.settings = { live };
       const own = stage.service(`own_${live}`);
@@ -223,16 +223,16 @@ function suite(kind: StoreKind): void {
   });
 
   describe('a credit', () => {
-    it('happens once when five duplicates of a notice, the return page and the pollers of two gateways come at once', async () => {
+    it('happens once for five copies of a webhook, the return page and two gateways that poll at the same time', async () => {
       const other = stage.service('own_2', await stage.openStore());
       const payment = await stage.order(service);
       stage.bank.pay(payment.id);
       const ref = refOf(payment);
       for (const one of [service, other]) one.payments.start();
       stage.aheadMs = 6000;
-      const notices = [service, other, service, other, service].map((one) => stage.notice(one, ref));
+      const webhooks = [service, other, service, other, service].map((one) => stage.sendWebhook(one, ref));
       const looks = [service, other].map((one) => one.payments.poll(payment.id));
-      expect(await Promise.all(notices)).to.deep.equal(['done', 'done', 'done', 'done', 'done']);
+      expect(await Promise.all(webhooks)).to.deep.equal(['done', 'done', 'done', 'done', 'done']);
       await Promise.all(looks);
       await until(async () => (await stage.payment(payment.id)).phase === 'credited', 5000);
       expect(await stage.topped()).to.equal(1000n * RUB);
@@ -240,11 +240,11 @@ function suite(kind: StoreKind): void {
       expect(entries.map(({ opId }) => opId)).to.deep.equal([`pay:till:${ref}`]);
     });
 
-    it('does not follow from a forged notice', async () => {
+    it('does not follow a forged webhook', async () => {
       const payment = await stage.order(service);
-      expect(await stage.notice(service, refOf(payment))).to.equal('done');
-      expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
-      expect(await stage.notice(service, undefined)).to.equal('rejected');
+      expect(await stage.sendWebhook(service, refOf(payment))).to.equal('done');
+      expect(await stage.sendWebhook(service, 'bp-unknown')).to.equal('done');
+      expect(await stage.sendWebhook(service, undefined)).to.equal('rejected');
       expect(await service.payments.handleWebhook('till', { headers: {}, body: '{', address: '' })).to.equal(
         'rejected',
       );
@@ -252,35 +252,35 @@ function suite(kind: StoreKind): void {
         undefined,
       );
       expect([(await stage.payment(payment.id)).phase, await stage.topped()]).to.deep.equal(['pending', 0n]);
-      const notices = await stage.store.payments.webhooks({ limit: 4 });
-      expect(notices.map(({ verdict }) => verdict)).to.have.members(['done', 'foreign', 'rejected', 'rejected']);
+      const webhooks = await stage.store.payments.webhooks({ limit: 4 });
+      expect(webhooks.map(({ verdict }) => verdict)).to.have.members(['done', 'foreign', 'rejected', 'rejected']);
     });
 
-    it('follows from a notice that is sent again when the first could not be dealt with', async () => {
+    it('follows a repeated webhook if the first one could not be processed', async () => {
       const payment = await stage.order(service);
       stage.bank.pay(payment.id);
       stage.bank.hook = (asked) => {
         if (asked === 'fetch') throw new Error('down');
         return undefined;
       };
-      expect(await stage.notice(service, refOf(payment))).to.equal('again');
+      expect(await stage.sendWebhook(service, refOf(payment))).to.equal('again');
       expect((await stage.store.payments.webhooks({ limit: 1 }))[0]).to.include({
         verdict: 'failed',
         detail: 'server',
       });
       expect(await stage.topped()).to.equal(0n);
       stage.bank.hook = () => undefined;
-      expect(await stage.notice(service, refOf(payment))).to.equal('done');
+      expect(await stage.sendWebhook(service, refOf(payment))).to.equal('done');
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
-    it('finds the order that a notice names before the bank’s answer to it was read', async () => {
+    it('follows a webhook that arrives before the bank’s answer to the order is read', async () => {
       let noticed: Promise<unknown> | undefined;
       stage.bank.hook = async (asked, when) => {
         if (asked !== 'start' || when !== 'after') return undefined;
         const [payment] = stage.bank.payments.values();
         if (payment?.order) stage.bank.pay(payment.order);
-        noticed = stage.notice(service, payment?.id);
+        noticed = stage.sendWebhook(service, payment?.id);
         await noticed;
         return undefined;
       };
@@ -290,11 +290,11 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
-    it('leaves the link to whoever has asked for it, though a notice is faster', async () => {
+    it('keeps the link of the order if the webhook arrives first', async () => {
       stage.bank.hook = async (asked, when) => {
         if (asked !== 'start' || when !== 'after') return undefined;
         const [payment] = stage.bank.payments.values();
-        expect(await stage.notice(service, payment?.id)).to.equal('done');
+        expect(await stage.sendWebhook(service, payment?.id)).to.equal('done');
         return undefined;
       };
       const payment = await stage.order(service);
@@ -308,13 +308,13 @@ function suite(kind: StoreKind): void {
       shop: { shop: 'shop-2' },
       'test flag': { test: true },
     })) {
-      it(`does not follow from another ${name}: an operator decides, once`, async () => {
+      it(`does not follow a payment with another ${name}: an operator decides, once`, async () => {
         const payment = await stage.order(service);
         stage.bank.pay(payment.id, wrong);
         const reviewed = await service.payments.poll(payment.id);
         expect([reviewed?.phase, await stage.topped()]).to.deep.equal(['review', 0n]);
         expect(reviewed?.reason).to.include(name.split(' ')[0]);
-        await stage.notice(service, refOf(payment));
+        await stage.sendWebhook(service, refOf(payment));
         expect(await stage.topped()).to.equal(0n);
         const decide = (credit: bigint | null) =>
           decideReview(stage.store, payment.id, { at: stage.now(), reason: 'seen', credit });
@@ -328,18 +328,18 @@ function suite(kind: StoreKind): void {
       });
     }
 
-    it('does not follow from a payment that names another order', async () => {
+    it('does not follow a payment that names another order', async () => {
       const one = await stage.order(service);
       const other = await stage.order(service);
       const paid = stage.bank.pay(one.id);
       paid.order = other.id;
       expect((await service.payments.poll(one.id))?.phase).to.equal('review');
-      expect(await stage.notice(service, paid.id)).to.equal('done');
+      expect(await stage.sendWebhook(service, paid.id)).to.equal('done');
       expect((await stage.payment(other.id)).phase).to.equal('pending');
       expect(await stage.topped()).to.equal(0n);
     });
 
-    it('follows a success that comes after the link has expired here', async () => {
+    it('follows a success after the link has expired', async () => {
       const payment = await stage.order(service);
       stage.aheadMs = 2 * HOUR_MS;
       expect((await service.payments.poll(payment.id))?.phase).to.equal('expired');
@@ -351,7 +351,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
-    it('is not looked for without end: a day after its link, only when somebody asks', async () => {
+    it('is not polled a day after its link expired, only when somebody asks', async () => {
       const payment = await stage.order(service);
       stage.aheadMs = 26 * HOUR_MS;
       const expired = await service.payments.poll(payment.id);

@@ -1,5 +1,5 @@
-// The mark that a store's wallets pay for real models, through whole gateways whose store refuses to write it: nothing that
-// costs money takes effect without it, so no other gateway of the store credits play money beside it.
+// The mark that a store's wallets pay for real models, in gateways whose store refuses to write it: no model that costs
+// money works without it, so no other gateway of the store credits play money meanwhile.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -63,7 +63,7 @@ function suite(kind: StoreKind): void {
   const log = () => readFileSync(join(other?.folder ?? '', 'log'), 'utf8');
   const models = (gateway: TestGateway) => gateway.gateway.facts.models.length;
 
-  /** How a paid order of play money ends at the gateway that is only tried. */
+  /** The phase in which a paid order of play money ends at the sandbox gateway. */
   async function played(): Promise<Payment> {
     const { id: wallet } = await trial.account('0');
     const facts = { description: 'Top-up', returnUrl: trial.url, pageUrl: trial.url, locale: 'en', saveMethod: false };
@@ -73,7 +73,7 @@ function suite(kind: StoreKind): void {
     const find = async () => (await trial.store.payments.get(order.id)) as Payment;
     await until(async () => (await find()).phase === 'pending', 20_000);
     vendor.shop.pay((await find()).ref ?? '');
-    // Nobody has to wait for the next look.
+    // Does not wait for the next poll.
     await trial.store.payments.put('payments', [{ ...(await find()), owner: null, lease: null, dueAt: Date.now() }]);
     await until(async () => ['credited', 'review'].includes((await find()).phase), 20_000);
     const payment = await find();
@@ -81,7 +81,7 @@ function suite(kind: StoreKind): void {
     return payment;
   }
 
-  it('fails a start that cannot write it with one line; the next start writes it, and play money goes to review', async function () {
+  it('fails the start in one line if it cannot be written, and sends play money to review after the next start', async function () {
     this.timeout(60_000);
     const error: unknown = await startGateway(beside(real)).catch((thrown) => thrown);
     expect(error).to.be.instanceOf(OperatorError);
@@ -100,7 +100,7 @@ function suite(kind: StoreKind): void {
     expect(warnings.map((line) => JSON.parse(line).accounts)).to.deep.equal([[before.wallet]]);
   });
 
-  it('rejects a catalog edit while it cannot be written, logs that, and applies the edit once it can', async function () {
+  it('blocks and logs a catalog edit while it cannot be written, and applies the edit afterwards', async function () {
     this.timeout(60_000);
     other = await startGateway(beside({ upstreams: {}, models: [] }));
     other.writeCatalog(real);

@@ -1,5 +1,5 @@
-// Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
-// secret was changed, and not by an operator's hand.
+// Play money buys nothing real: not in a store that another process serves with real models, not after a change of the
+// shop's secret, and not by an operator.
 import { expect } from 'chai';
 import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
@@ -73,7 +73,7 @@ for (const kind of longer([SQLITE], STORES))
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
-    it('of an order from before the real secret waits for an operator, as real money in a shop under test does', async () => {
+    it('goes to review if the order is older than the real secret, like real money in a test shop', async () => {
       for (const [was, is, test] of [
         [false, true, true],
         [true, false, false],
@@ -125,7 +125,7 @@ for (const kind of longer([SQLITE], STORES))
       expect([asked.status, await avail()]).to.deep.equal(['done', 1300n]);
       expect((await settle('write_off')).amount).to.equal(300n * RUB);
       expect(await avail()).to.equal(1000n);
-      // The bank makes it at last, whose money is gone already.
+      // The bank makes the refund in the end, although its money is already gone.
       await stage.service('own_late').payments.poll(played.id);
       expect([(await stage.payment(played.id)).phase, await avail()]).to.deep.equal(['partly_refunded', 1000n]);
     });

@@ -1,5 +1,5 @@
-// The way of a payment without its notice, from the order on a page to the credit: two gateways on one store ask the test
-// vendor by themselves, whatever it answers at first.
+// A payment without a webhook, from the order on a page to the credit: two gateways on one store poll the test vendor,
+// whatever it answers at first.
 import { expect } from 'chai';
 import type { Payment, PaymentPhase } from '../../lib/money/payment.ts';
 import { until } from '../../testkit/client.ts';
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const WALLET = '/account/wallet';
 const gone: Mishap = { done: true, answer: 'reset' };
 
-for (const kind of longer([SQLITE], STORES)) describe(`payments without notices on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`payments without webhooks on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   let database: StoreDatabase;
@@ -64,14 +64,14 @@ function suite(kind: StoreKind): void {
     return String(headers.location).replace(/^.*order=/, '');
   }
 
-  /** Whoever began it is given up, and it is due; nobody has it in hand then. */
+  /** Drops the lease of the process that started it, and makes it due. */
   async function giveUp(id: string, more: Partial<Payment> = {}): Promise<void> {
     const payment = await find(id);
     await test.store.payments.put('payments', [{ ...payment, owner: null, lease: null, dueAt: Date.now(), ...more }]);
   }
 
   const made = (id: string) => [...vendor.shop.payments.values()].filter(({ metadata }) => metadata.order_id === id);
-  const refOf = (id: string) => made(id)[0]?.id ?? expect.fail('the vendor has no payment of it');
+  const refOf = (id: string) => made(id)[0]?.id ?? expect.fail('the vendor has no payment of this order');
 
   async function creditedOnce(id: string): Promise<void> {
     const { ref } = await reaches(id, 'credited');
@@ -89,14 +89,14 @@ function suite(kind: StoreKind): void {
   });
 
   const answers: readonly (readonly [name: string, mishaps: readonly Mishap[]])[] = [
-    ['500, and the payment was begun', [broken(true)]],
-    ['500, and nothing was begun', [broken(false)]],
-    ['500 again and again', [broken(true), broken(true)]],
-    ['nothing, and the payment was begun', [gone]],
+    ['500 to a payment that it started', [broken(true)]],
+    ['500 to one that it did not start', [broken(false)]],
+    ['500 repeatedly', [broken(true), broken(true)]],
+    ['nothing to a payment that it started', [gone]],
     ['429', [tooMany]],
   ];
   for (const [name, mishaps] of longer(answers.slice(0, 1), answers)) {
-    it(`are begun once and credited once where the vendor answered ${name}`, async function () {
+    it(`are started once and credited once if the vendor answers ${name}`, async function () {
       this.timeout(60_000);
       const id = await ordered(...mishaps);
       expect((await find(id)).phase).to.equal('created');
@@ -108,7 +108,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('are found where the payer paid although nobody here knows that it was begun, and the key is too old', async function () {
+  it('are found if the answer to their start was lost and the key is too old', async function () {
     this.timeout(60_000);
     const id = await ordered(broken(true));
     vendor.shop.pay(refOf(id));
@@ -119,7 +119,7 @@ function suite(kind: StoreKind): void {
     expect(vendor.asked.filter(({ method }) => method === 'POST').length, 'orders sent').to.equal(before);
   });
 
-  it('are credited if they succeed after they have expired here', async function () {
+  it('are credited if they succeed after they expired', async function () {
     this.timeout(60_000);
     const id = await ordered();
     const { createdAt, expiresAt } = await find(id);
@@ -127,19 +127,19 @@ function suite(kind: StoreKind): void {
     await until(async () => (await find(id)).owner === null, 20_000);
     await giveUp(id, { createdAt: createdAt - hours, expiresAt: (expiresAt ?? 0) - hours });
     const expired = await reaches(id, 'expired');
-    expect(expired.dueAt, 'it is looked at again within the day').to.be.a('number');
+    expect(expired.dueAt, 'it is polled again within a day').to.be.a('number');
     vendor.shop.pay(refOf(id));
     await giveUp(id);
     await creditedOnce(id);
   });
 
-  it('are credited once when both gateways, the page of the order and a late notice find them at once', async function () {
+  it('are credited once if both gateways, the page of the order and a late webhook find them at the same time', async function () {
     this.timeout(60_000);
     const id = await ordered();
     vendor.shop.pay(refOf(id));
-    const [notice] = vendor.notices.all.slice(-1);
+    const [webhook] = vendor.webhooks.all.slice(-1);
     const looks = Array.from({ length: 3 }, () => owner.get(`${WALLET}?order=${id}`));
-    const others = gateways.map(({ url }) => vendor.notices.send(`${url}/payments/yookassa/notice`, notice));
+    const others = gateways.map(({ url }) => vendor.webhooks.send(`${url}/payments/yookassa/notice`, webhook));
     await Promise.all([...looks, ...others]);
     await creditedOnce(id);
   });

@@ -1,4 +1,4 @@
-// What payment providers remember is there after a start and in every process, each provider's own.
+// The memory of payment providers survives a restart, is shared by all processes, and is separate per provider.
 import { expect } from 'chai';
 import { createProviderMemory } from '../../lib/payments/provider-memory.ts';
 import { openStore } from '../../lib/store/open.ts';

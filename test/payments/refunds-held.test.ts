@@ -1,5 +1,5 @@
-// A refund from its request to its end, over real stores and a bank: what is on its way back cannot be spent, comes back
-// when it is refused, and is taken once, whatever fails in between.
+// A refund from its request to its end, on real stores and with a bank: its money cannot be spent meanwhile, returns to
+// the balance if the refund is refused, and is taken once, whatever fails in between.
 import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
@@ -65,7 +65,7 @@ function suite(kind: StoreKind): void {
     expect(await balance()).to.deep.equal([-300, 400, 100]);
     await applied(stage.store, settle(stage.wallet, two, { amount: 100n * RUB }));
     expect(await balance()).to.deep.equal([0, 0, 100]);
-    // All of it was there in the end: nothing is missing, and nobody is suspended.
+    // The whole amount was there in the end: no shortfall, and no suspension.
     expect(await service.payments.poll(paid.id)).to.include({ phase: 'partly_refunded', shortfall: 0n });
     expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
   });
@@ -189,7 +189,7 @@ function suite(kind: StoreKind): void {
       [100, 0, 100],
       ['asked', 'refused'],
     ]);
-    // The bank made the first all the same: it is taken as far as anything is left of the payment.
+    // The bank made the first one all the same: it is taken as far as the payment covers it.
     const [refund] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
     Object.assign(refund ?? {}, { status: 'succeeded' });
     await service.payments.poll(paid.id);
@@ -208,7 +208,7 @@ function suite(kind: StoreKind): void {
     await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}`, amount: 150n * RUB });
     expect(await balance()).to.deep.equal([700, 0, 700]);
     expect((await endDispute(stage.store, paid.id, { at, how: 'lost', suspend: true })).status).to.equal('done');
-    // The 100 that were never sent are withdrawn; the 200 are on their way.
+    // The refund of 100 was never sent and is withdrawn; that of 200 is running.
     expect([await balance(), await states()]).to.deep.equal([
       [650, 0, 650],
       ['asked', 'refused'],
@@ -249,8 +249,8 @@ function suite(kind: StoreKind): void {
     await ask(400n);
     stage.bank.refunds = 'succeeded';
     stage.bank.giveBack(paid.id, 500n * RUB);
-    // The notice of it comes before the second is sent, for which nothing is left at the bank.
-    expect(await stage.notice(service, stage.refOf(paid))).to.equal('done');
+    // The webhook of it comes before the second is sent, for which nothing is left at the bank.
+    expect(await stage.sendWebhook(service, stage.refOf(paid))).to.equal('done');
     expect([await balance(), await states()]).to.deep.equal([
       [100, 0, 100],
       ['asked', 'asked', 'booked'],

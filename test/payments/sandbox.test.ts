@@ -1,4 +1,4 @@
-// The payments of the sandbox: what each button does, what the gateway is told, and that all of it survives a start.
+// The payments of the sandbox: what each button does, which webhooks it sends, and that payments survive a restart.
 import { expect } from 'chai';
 import type { HostClock, PageReply, PaymentProvider, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/sandbox/index.ts';
@@ -31,9 +31,9 @@ describe('payments of the sandbox', () => {
     return provider.page?.({ method, path: `/${id}`, query, form: form ?? {} }, signal) ?? expect.fail('no page');
   }
 
-  /** What the gateway is told to fetch. */
+  /** What the webhooks ask the gateway to fetch. */
   function heard({ notices = [] }: PageReply): readonly unknown[] {
-    return notices.map((notice) => provider.notice({ ...notice, address: '127.0.0.1' }));
+    return notices.map((webhook) => provider.notice({ ...webhook, address: '127.0.0.1' }));
   }
 
   async function started(more = {}) {
@@ -75,16 +75,16 @@ describe('payments of the sandbox', () => {
     expect((await fetch(id)).status).to.equal('canceled');
   });
 
-  for (const [button, notices] of [
+  for (const [button, webhooks] of [
     ['paid', 1],
     ['twice', 2],
     ['silent', 0],
   ] as const) {
-    it(`are paid by \`${button}\`, of which the gateway hears ${notices} times`, async () => {
+    it(`are paid by \`${button}\`, which sends ${webhooks} webhooks`, async () => {
       const { order, id } = await started();
       const reply = await visit(id, { button });
       expect([reply.status, reply.location]).to.deep.equal([303, order.returnUrl]);
-      expect(heard(reply)).to.deep.equal(Array(notices).fill({ fetch: [id] }));
+      expect(heard(reply)).to.deep.equal(Array(webhooks).fill({ fetch: [id] }));
       expect(await fetch(id)).to.deep.include({ status: 'succeeded', amount: order.amount, currency: 'RUB' });
     });
   }

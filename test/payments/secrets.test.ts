@@ -1,5 +1,5 @@
-// A whole life of payments with secrets that are easy to find, and then a look at everything that people, machines and files
-// got to see: none of them is there.
+// Goes through everything payments can do with secrets that are easy to search for, then searches all pages, mails,
+// logs, exports and responses for them.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const WALLET = '/account/wallet';
 describe('secrets of payments', function () {
   this.timeout(120_000);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-secrets-'));
-  /** What anybody got to see, by where. */
+  /** All that was shown, by place. */
   const seen: { readonly where: string; readonly text: string }[] = [];
   let [vendor, mail, receiver]: [YooKassa?, MailServer?, Receiver?] = [];
   let test: TestGateway;
@@ -65,10 +65,10 @@ describe('secrets of payments', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const notice = () => `${test.url}/payments/yookassa/notice`;
+  const webhookUrl = () => `${test.url}/payments/yookassa/notice`;
   const payments = () => test.store.payments.list({ wallet: account.id, limit: 50 });
 
-  /** Like the visitor's own, and what comes back is seen. */
+  /** Like the visitor's own, but records the responses. */
   async function submit(
     visitor: typeof owner | typeof operator,
     path: string,
@@ -90,7 +90,7 @@ describe('secrets of payments', function () {
     const ref = (await test.store.payments.get(id))?.ref ?? '';
     parts().vendor.shop.spoil(ref, spoiled);
     parts().vendor.shop.pay(ref, CARD);
-    await parts().vendor.notices.send(notice(), parts().vendor.notices.all.at(-1));
+    await parts().vendor.webhooks.send(webhookUrl(), parts().vendor.webhooks.all.at(-1));
     return id;
   }
 
@@ -98,7 +98,7 @@ describe('secrets of payments', function () {
     return (await test.store.payments.get(id))?.phase;
   }
 
-  /** The vendor repeats what it was sent, as it may. */
+  /** The vendor may repeat what it was sent. */
   const echo = (status: number, sent = ''): Mishap => {
     const words = `the shop ${SHOP_SECRET} sent ${sent}`;
     return { done: false, answer: { status, body: refusal(status, 'invalid_request', words) } };
@@ -111,7 +111,7 @@ describe('secrets of payments', function () {
     webhookSecret = /data-copy>([^<]+)</.exec(wishes.text)?.[1] ?? '';
     expect(webhookSecret.length, 'a secret of the webhook').to.be.above(16);
 
-    // A card is kept, notices come, real and forged.
+    // A card is saved; real and forged webhooks arrive.
     const first = await paid('2000', { save: 'yes' });
     expect(await phaseOf(first)).to.equal('credited');
     const object = {
@@ -123,13 +123,16 @@ describe('secrets of payments', function () {
       {
         type: 'notification',
         event: 'payment.succeeded',
-        object: { ...object, id: bank.notices.all.at(-1)?.object.id },
+        object: { ...object, id: bank.webhooks.all.at(-1)?.object.id },
       },
       `{"card": "${CARD_NUMBER}"`,
     ])
-      await bank.notices.send(notice(), forged, { authorization: `Bearer ${SHOP_SECRET}`, cookie: `s=${METHOD}9` });
+      await bank.webhooks.send(webhookUrl(), forged, {
+        authorization: `Bearer ${SHOP_SECRET}`,
+        cookie: `s=${METHOD}9`,
+      });
 
-    // The card is charged at once, is declined with words that say too much, and declined by the bank.
+    // The card is charged at once, then declined in words that reveal too much, then declined by the bank.
     const [card] = await test.store.payments.methods(account.id);
     expect(card?.ref).to.equal(`${METHOD}000000000001`);
     const auto = { change: 'auto', amount: '1000', cap: '50000', card: card?.id ?? '', consent: 'yes', confirm: 'yes' };
@@ -144,7 +147,7 @@ describe('secrets of payments', function () {
     await paid('1000');
     await until(async () => (await payments()).some(({ phase }) => phase === 'canceled'), 20_000);
 
-    // The operator decides, gives back, enters a dispute.
+    // The operator decides a review, refunds, and records a dispute.
     const other = await paid('1000', {}, { amount: { value: '999.00', currency: 'RUB' } });
     expect(await phaseOf(other)).to.equal('review');
     await submit(operator, `/admin/payments/${other}`, { change: 'credit', amount: '999', reason: 'seen' });
@@ -180,7 +183,7 @@ describe('secrets of payments', function () {
     const hidden = [SHOP_SECRET, Buffer.from(`${SHOP_ID}:${SHOP_SECRET}`).toString('base64'), METHOD, webhookSecret];
     const found = seen.flatMap(({ where, text }) => {
       const secrets = [...hidden, CARD_NUMBER].filter((secret) => text.includes(secret));
-      // So short that an id may have it by chance.
+      // So short that an id may contain it by chance.
       return [...secrets, ...(/(?<![\w-])427613(?![\w-])/.test(text) ? ['first6'] : [])].map(
         (what) => `${where}: ${what}`,
       );
@@ -194,7 +197,7 @@ describe('secrets of payments', function () {
 
   async function seePages(): Promise<void> {
     const ids = (await payments()).map(({ id }) => id);
-    const notices = (await test.store.payments.webhooks({ limit: 50 })).map(({ id }) => id);
+    const webhooks = (await test.store.payments.webhooks({ limit: 50 })).map(({ id }) => id);
     const ofOwner = test.gateway.server
       .table()
       .map(({ method, path }) => (method === 'get' ? path : ''))
@@ -211,7 +214,7 @@ describe('secrets of payments', function () {
       for (const path of [
         ...ofOperator,
         ...ids.map((id) => `/admin/payments/${id}`),
-        ...notices.map((id) => `/admin/notices/${id}`),
+        ...webhooks.map((id) => `/admin/notices/${id}`),
         `/admin/accounts/${account.id}`,
       ])
         see(path, (await operator.get(`${path}?lang=${lang}`)).text);

@@ -1,4 +1,4 @@
-// Gateways' payment services on one real store, with a bank on loopback and a clock that a test sets.
+// The payment services of several gateways on one real store, with a bank on loopback and a clock set by the test.
 
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
@@ -48,7 +48,7 @@ export class PaymentStage {
   /** ms that the clock is ahead of the real one. */
   aheadMs = 0;
   readonly lines: { readonly level: string; readonly message: string }[] = [];
-  /** Settings of the till beside its address. */
+  /** Further settings of the till. */
   settings: object = {};
   shortfall: OpenPayment['shortfall'] = 'suspend';
   #database: StoreDatabase | undefined;
@@ -84,14 +84,14 @@ export class PaymentStage {
     await this.endOthers();
   }
 
-  /** The orders of the tests before are not this one's. */
+  /** Removes the orders of earlier tests. */
   async endOthers(): Promise<void> {
     const rows = await this.store.payments.list({ phases: ['created', 'pending', 'expired'], limit: 1000 });
     const ended = rows.map((row) => ({ ...row, phase: 'failed' as const, owner: null, lease: null, dueAt: null }));
     await this.store.payments.put('payments', ended);
   }
 
-  /** Leases run out and the time of the next look comes, by the store's clock. */
+  /** Lets all leases expire and makes all payments due, by the store's clock. */
   async letTimePass(): Promise<void> {
     const now = Date.now();
     const rows = await this.store.payments.list({ wallet: this.wallet, limit: 100 });
@@ -112,7 +112,7 @@ export class PaymentStage {
     return store;
   }
 
-  /** A gateway's service; `name` is its process. */
+  /** The service of a gateway; `name` is its process. */
   service(name = 'own_1', store = this.store, counts?: PaymentCounts): Service {
     const [changes, saved]: [Payment[], SavedMethodRow[]] = [[], []];
     const note = (level: string) => (_fields: object, message: string) => void this.lines.push({ level, message });
@@ -143,8 +143,8 @@ export class PaymentStage {
     return payments.order({ ...asked, ...more });
   }
 
-  /** As the bank posts it. */
-  notice({ payments }: Pick<Service, 'payments'>, id: string | undefined) {
+  /** Posts a webhook like the bank. */
+  sendWebhook({ payments }: Pick<Service, 'payments'>, id: string | undefined) {
     return payments.handleWebhook('till', { headers: {}, body: JSON.stringify({ id }), address: '127.0.0.1' });
   }
 

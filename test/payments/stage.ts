@@ -1,4 +1,4 @@
-// A test vendor with the providers that ask it, and what every test of theirs needs.
+// A test vendor and the providers that use it.
 import { expect } from 'chai';
 import type { Order, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/yookassa/index.ts';
@@ -25,13 +25,13 @@ export class VendorStage {
   vendor!: YooKassa;
   opened: OpenedPayments[] = [];
 
-  /** A new vendor, and a provider that asks it. */
+  /** A new vendor, and a provider that uses it. */
   async open(settings: object = {}, options: YooKassaOptions = {}): Promise<PaymentProvider> {
     this.vendor = await startYooKassa(options);
     return this.reopen(settings);
   }
 
-  /** Another provider that asks the same vendor. */
+  /** Another provider of the same vendor. */
   reopen(settings: object = {}): PaymentProvider {
     const { baseUrl, shopId, secret } = this.vendor;
     const one = openPayments(plugin, { baseUrl, shopId, secret, ...settings });
@@ -48,7 +48,7 @@ export class VendorStage {
     return this.vendor.asked.at(-1) ?? expect.fail('nothing was asked');
   }
 
-  /** The id of a payment whose payer has paid. */
+  /** The id of a paid payment. */
   async paid(provider: PaymentProvider, more: Partial<Order> = {}): Promise<string> {
     const { id } = await provider.start(makeOrder(more), signal);
     this.vendor.shop.pay(id);

@@ -1,4 +1,4 @@
-// What a payment needs next, as tables: its phase, what its provider says, and the one step that follows.
+// The next step of a payment as tables: its phase, what its provider reports, and what follows.
 import { expect } from 'chai';
 import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
 import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
@@ -43,7 +43,7 @@ const kindOf = (found: ReturnType<typeof step>) => found?.change?.kind ?? found?
 describe('the next step of a payment', () => {
   describe('while it is unpaid', () => {
     for (const phase of ['created', 'pending', 'expired'] as const) {
-      it(`${phase}: is that the provider has the money, with its words but not what charges the card`, () => {
+      it(`${phase}: becomes paid, with the provider’s state but not the id that charges the card`, () => {
         const saved = { id: 'method-7', kind: 'card', brand: 'Visa', last4: '4242', expiry: null, fingerprint: 'f-7' };
         const found = step(inPhase(phase), said({ saved: saved as PaymentState['saved'] }))?.change;
         expect(found).to.include({ kind: 'succeed', ref: 'ref_1', ...base });
@@ -52,7 +52,7 @@ describe('the next step of a payment', () => {
         expect(words.saved).to.deep.equal({ kind: 'card', brand: 'Visa', last4: '4242', expiry: null });
       });
 
-      it(`${phase}: is nothing for another payment, paid or declined`, () => {
+      it(`${phase}: ignores another payment, paid or declined`, () => {
         for (const status of ['succeeded', 'canceled', 'pending'] as const)
           expect(step(inPhase(phase), said({ id: 'ref_2', status }))).to.equal(undefined);
       });
@@ -152,7 +152,7 @@ describe('the next step of a payment', () => {
       ['test: false instead of true; test: its money is not real, and why', {}, { costly: 'why' }, { test: true }],
     ];
     for (const [reason, state, facts, payment] of wrong) {
-      it(`is a review: ${reason}`, () => {
+      it(`goes to review: ${reason}`, () => {
         expect(step(arrived(payment), said(state), facts)?.change).to.deep.equal({ kind: 'review', ...base, reason });
       });
     }
@@ -186,7 +186,7 @@ describe('the next step of a payment', () => {
       inPhase('credited', { refunds: JSON.stringify([{ ...ours, ...more }]), ...payment });
 
     for (const phase of ['credited', 'partly_refunded', 'disputed', 'reversed', 'kept'] as const) {
-      it(`${phase}: is to take what went back, once`, () => {
+      it(`${phase}: takes what was refunded, once`, () => {
         const refunds = JSON.stringify([ours]);
         expect(back(inPhase(phase, { refunds }))?.op).to.deep.equal({
           kind: 'payback',

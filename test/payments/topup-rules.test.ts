@@ -1,4 +1,4 @@
-// When a wallet is charged for by itself, and what declines, outages, days and months do to it.
+// When a wallet is topped up automatically, and the effect of declines, outages, days and months.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
@@ -122,7 +122,7 @@ describe('rules of automatic top-ups', () => {
   }
 
   for (const phase of ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const) {
-    it(`is free, and its declines forgotten, once its payment is ${phase}`, () => {
+    it(`ends its order and forgets its declines once the payment is ${phase}`, () => {
       const end = markEnded({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), { ...NOW, at: AT + 1 });
       expect(end).to.deep.equal({ auto: { ...FLYING, order: null, nextAt: AT + 1 }, news: 'succeeded' });
     });
@@ -162,7 +162,7 @@ describe('rules of automatic top-ups', () => {
     ['an order that an operator refused', { phase: 'rejected' }],
     ['one that was not paid in time', { phase: 'expired' }],
   ] as const) {
-    it(`takes ${name} for no decline`, () => {
+    it(`does not count ${name} as a decline`, () => {
       const end = markEnded({ ...FLYING, declines: 1 }, paymentOf(payment), NOW);
       expect(end?.news).to.equal(undefined);
       expect(end?.auto).to.include({ order: null, declines: 1, pausedAt: null, nextAt: AT + 900_000 });
@@ -189,12 +189,12 @@ describe('rules of automatic top-ups', () => {
     expect(sumAfter({ phase: 'expired' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'failed' })).to.equal(0n);
     expect(sumAfter({ phase: 'canceled', state: said('soft') })).to.equal(0n);
-    // Begun in another month than it ended.
+    // Started in another month than it ended.
     expect(sumAfter({ phase: 'failed', createdAt: AT - 40 * DAY_MS })).to.equal(1000n * RUB);
   });
 
   it('counts days and months in the account’s time zone', () => {
-    // Three hours before it is December in UTC, as the row was counted before there were zones.
+    // Three hours before December in UTC, by which rows were counted before there were time zones.
     const counted = { ...ROW, day: '2026-11-30', dayCount: 3, monthSum: 5000n * RUB };
     const at = Date.UTC(2026, 10, 30, 21);
     for (const [zone, hindrance] of [

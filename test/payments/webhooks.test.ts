@@ -1,4 +1,4 @@
-// Notices: which payments they are about, what they cannot make the service do, and what an operator reads of them.
+// Webhooks: which payments they name, what they cannot make the service do, and what an operator sees of them.
 import { expect } from 'chai';
 import { NEVER_STARTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
@@ -11,7 +11,7 @@ import { RUB, type StoreKind } from '../contract/store/context.ts';
 import { newOrder } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
 
-for (const kind of longer([SQLITE], STORES)) describe(`notices on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`webhooks on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);
@@ -21,7 +21,7 @@ function suite(kind: StoreKind): void {
     service = use.service();
   });
 
-  /** A payment at the bank that nobody here has begun. */
+  /** A payment at the bank that this service did not start. */
   function paidFor(order: string): BankPayment {
     const id = `bp-of-${order}`;
     const paid = { status: 'succeeded', amount: String(1000n * RUB), currency: 'RUB', shop: 'shop-1' } as const;
@@ -33,14 +33,14 @@ function suite(kind: StoreKind): void {
   async function verdictOn(ref: string | undefined): Promise<string | undefined> {
     const kept = () => stage.store.payments.webhooks({ limit: 50 });
     const before = new Set((await kept()).map(({ id }) => id));
-    expect(await stage.notice(service, ref)).to.equal('done');
-    // Another may have come in the same millisecond.
+    expect(await stage.sendWebhook(service, ref)).to.equal('done');
+    // Another one may arrive in the same millisecond.
     return (await kept()).find(({ id }) => !before.has(id))?.verdict;
   }
 
   const given: string[] = [];
 
-  /** An order whose start may have been lost on the way back. */
+  /** An order whose start may have been lost on its way back. */
   async function untold(more: Partial<Payment> = {}): Promise<void> {
     const order = newOrder(stage.wallet, { test: false });
     await stage.store.payments.create(order);
@@ -91,10 +91,10 @@ function suite(kind: StoreKind): void {
     stage.bank.pay(payment.id);
     stage.bank.hook = () => 404;
     const ref = stage.refOf(payment);
-    expect(await stage.notice(service, ref)).to.equal('again');
-    expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
+    expect(await stage.sendWebhook(service, ref)).to.equal('again');
+    expect(await stage.sendWebhook(service, 'bp-unknown')).to.equal('done');
     await untold();
-    expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
+    expect(await stage.sendWebhook(service, 'bp-unknown')).to.equal('done');
     stage.bank.hook = () => undefined;
     expect(await verdictOn(ref)).to.equal('done');
     expect(await stage.topped()).to.equal(1000n * RUB);
@@ -149,7 +149,7 @@ function suite(kind: StoreKind): void {
       await payments.change({ id: order.id, version: order.version, at: Date.now(), ...begun });
     };
     Object.assign(payments, { find: (...asked: Parameters<typeof find>) => find(...asked).finally(begin) });
-    const end = await stage.notice(service, ref).finally(() => Object.assign(payments, { find }));
+    const end = await stage.sendWebhook(service, ref).finally(() => Object.assign(payments, { find }));
     expect([end, await stage.topped()]).to.deep.equal(['done', 1000n * RUB]);
   });
 
@@ -175,7 +175,7 @@ function suite(kind: StoreKind): void {
     for (const name of ['find', 'hasUnknownRefs'] as const) {
       const real = payments[name];
       Object.assign(payments, { [name]: () => Promise.reject(new StoreError('unavailable', 'no')) });
-      const end = await stage.notice(service, 'bp-strange').catch((error) => error.name);
+      const end = await stage.sendWebhook(service, 'bp-strange').catch((error) => error.name);
       Object.assign(payments, { [name]: real });
       expect([end, await kept()]).to.deep.equal(['StoreError', []]);
     }

@@ -1,4 +1,4 @@
-// What a provider is asked: how long with the same key, and what its refusal of an order or a refund means.
+// Requests to a provider: how long a key is reused, and what the refusal of an order or a refund means.
 import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { NEVER_STARTED } from '../../lib/money/payment.ts';
@@ -91,12 +91,12 @@ describe('a key', () => {
   for (const [keysLiveMs, untilMs] of LIVES) {
     const life = `that lives ${keysLiveMs / HOUR_MS} h`;
 
-    it(`${life} begins an order for ${untilMs / MINUTE_MS} minutes, and then it is looked for`, async () => {
+    it(`${life} can start an order for ${untilMs / MINUTE_MS} minutes; then the payment is searched`, async () => {
       expect((await worked({ createdAt: AT - untilMs }, keysLiveMs)).asked).to.deep.equal(['start']);
       expect((await worked({ createdAt: AT - untilMs - 1 }, keysLiveMs)).asked).to.deep.equal(['find']);
     });
 
-    it(`${life} asks for a refund for ${untilMs / MINUTE_MS} minutes, and then the payment is looked at only`, async () => {
+    it(`${life} can request a refund for ${untilMs / MINUTE_MS} minutes; then the payment is only polled`, async () => {
       expect((await worked(asking(untilMs), keysLiveMs)).asked).to.deep.equal(['refund', 'fetch']);
       expect((await worked(asking(untilMs + 1), keysLiveMs)).asked).to.deep.equal(['fetch']);
     });

@@ -1,4 +1,4 @@
-// When a payment is looked at next if its provider could not be asked.
+// When a payment is polled next if its provider fails.
 import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';

@@ -1,4 +1,4 @@
-// What a payment's provider is asked for, and what is made of its links: nothing twice, nothing too late, no link elsewhere.
+// What a provider is asked and which links are accepted: nothing twice, nothing too late, no link to another host.
 import { expect } from 'chai';
 import type { NewPayment } from '../../lib/money/payment.ts';
 import { NOT_ACCEPTED, parseRefunds } from '../../lib/money/payment.ts';
@@ -75,7 +75,7 @@ function suite(kind: StoreKind): void {
   });
 
   for (const status of [401, 403]) {
-    it(`ends an order at once that its provider answers with ${status}, tells everybody, and never makes it later`, async () => {
+    it(`ends an order at once that its provider answers with ${status}, tells everybody, and never starts it later`, async () => {
       stage.bank.hook = () => status;
       const made: string[] = [];
       for (let count = 0; count < 11; count += 1) {
@@ -112,7 +112,7 @@ function suite(kind: StoreKind): void {
     await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { method: method.id }));
     const auto = (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
     stage.bank.charges = 'pay';
-    // It was charged, and the answer was lost.
+    // The card was charged, but the answer was lost.
     stage.bank.hook = (asked, when) =>
       asked === 'start' && when === 'after' ? Promise.reject(new Error('lost')) : undefined;
     const wish = { wallet: stage.wallet, amount: 500n * RUB, locale: 'en', method: method.id } as const;

@@ -1,4 +1,4 @@
-// What `yookassa` does with methods that were saved, and with money that goes back.
+// Saved methods and refunds of `yookassa`.
 import { expect } from 'chai';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { makeOrder, makeRefund, RUB } from '../../testkit/payments.ts';

@@ -1,4 +1,4 @@
-// `yookassa` on a bad day: answers that are lost, keys that are taken, refusals, and what must never be told.
+// `yookassa` in trouble: lost answers, used keys, refusals, and secrets that must not leak.
 import { expect } from 'chai';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';

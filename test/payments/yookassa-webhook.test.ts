@@ -1,4 +1,4 @@
-// Which notices `yookassa` listens to, and that it learns nothing from them but what to fetch.
+// Which webhooks `yookassa` accepts, and that it takes nothing from them but what to fetch.
 import { expect } from 'chai';
 import type { NoticeVerdict, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/yookassa/index.ts';
@@ -12,50 +12,50 @@ const settings = { shopId: '506751', secret: 'test_a-secret-of-a-shop' };
 describe('webhooks of yookassa', () => {
   const provider: PaymentProvider = openPayments(plugin, settings).provider;
 
-  function verdict(notice: unknown, address = SENDER, from: PaymentProvider = provider): NoticeVerdict {
-    const body = typeof notice === 'string' ? notice : JSON.stringify(notice);
+  function verdict(webhook: unknown, address = SENDER, from: PaymentProvider = provider): NoticeVerdict {
+    const body = typeof webhook === 'string' ? webhook : JSON.stringify(webhook);
     return from.notice({ headers: { 'content-type': 'application/json' }, body, address });
   }
 
-  const noticeOf = (event: string, object: object) => ({ type: 'notification', event, object });
+  const buildWebhook = (event: string, object: object) => ({ type: 'notification', event, object });
 
   for (const event of ['payment.succeeded', 'payment.canceled', 'payment.waiting_for_capture']) {
     it(`say by ${event} which payment to fetch`, () => {
       const object = { id: ID, status: 'succeeded', amount: { value: '1000000.00', currency: 'RUB' } };
-      expect(verdict(noticeOf(event, object))).to.deep.equal({ fetch: [ID] });
+      expect(verdict(buildWebhook(event, object))).to.deep.equal({ fetch: [ID] });
     });
   }
 
   it('name the refunded payment by refund.succeeded', () => {
     const object = { id: '216749f7-0016-50be-b000-078d43a63ae4', payment_id: ID, status: 'succeeded' };
-    expect(verdict(noticeOf('refund.succeeded', object))).to.deep.equal({ fetch: [ID] });
+    expect(verdict(buildWebhook('refund.succeeded', object))).to.deep.equal({ fetch: [ID] });
   });
 
   const OBJECT = { id: ID };
-  for (const [what, notice] of Object.entries({
+  for (const [what, webhook] of Object.entries({
     'that is no JSON': 'payment.succeeded',
     'that is empty': '',
     'of null': 'null',
-    'of a list': [noticeOf('payment.succeeded', OBJECT)],
-    'of another type': { ...noticeOf('payment.succeeded', OBJECT), type: 'message' },
+    'of a list': [buildWebhook('payment.succeeded', OBJECT)],
+    'of another type': { ...buildWebhook('payment.succeeded', OBJECT), type: 'message' },
     'of no type': { event: 'payment.succeeded', object: OBJECT },
-    'of an event that none asked for': noticeOf('payout.succeeded', OBJECT),
-    'of an event that objects have by nature': noticeOf('constructor', OBJECT),
+    'of an event that nobody subscribed to': buildWebhook('payout.succeeded', OBJECT),
+    'of an event named like a method of every object': buildWebhook('constructor', OBJECT),
     'without an object': { type: 'notification', event: 'payment.succeeded' },
-    'whose object is a text': noticeOf('payment.succeeded', ID as never),
-    'without an id': noticeOf('payment.succeeded', {}),
-    'of an id that is a number': noticeOf('payment.succeeded', { id: 42 }),
-    'of an id that is a path': noticeOf('payment.succeeded', { id: `../refunds/${ID}`.slice(0, 36) }),
-    'of an id that is too long': noticeOf('payment.succeeded', { id: `${ID}0` }),
-    'of a refund of nothing': noticeOf('refund.succeeded', OBJECT),
+    'whose object is a text': buildWebhook('payment.succeeded', ID as never),
+    'without an id': buildWebhook('payment.succeeded', {}),
+    'of an id that is a number': buildWebhook('payment.succeeded', { id: 42 }),
+    'of an id that is a path': buildWebhook('payment.succeeded', { id: `../refunds/${ID}`.slice(0, 36) }),
+    'of an id that is too long': buildWebhook('payment.succeeded', { id: `${ID}0` }),
+    'of a refund of nothing': buildWebhook('refund.succeeded', OBJECT),
   })) {
     it(`${what} are rejected`, () => {
-      expect(verdict(notice)).to.equal('rejected');
+      expect(verdict(webhook)).to.equal('rejected');
     });
   }
 
   describe('from', () => {
-    const NOTICE = noticeOf('payment.succeeded', OBJECT);
+    const WEBHOOK = buildWebhook('payment.succeeded', OBJECT);
     for (const [address, isSender] of [
       ['185.71.75.255', false],
       ['185.71.76.0', true],
@@ -86,23 +86,23 @@ describe('webhooks of yookassa', () => {
       ['185.71.76.1, 10.0.0.1', false],
     ] as const) {
       it(`${address || 'nowhere'} are ${isSender ? 'accepted' : 'rejected'}`, () => {
-        expect(verdict(NOTICE, address)).to.deep.equal(isSender ? { fetch: [ID] } : 'rejected');
+        expect(verdict(WEBHOOK, address)).to.deep.equal(isSender ? { fetch: [ID] } : 'rejected');
         expect(provider.isSender?.(address)).to.equal(isSender);
       });
     }
 
     it('the networks of the settings are accepted instead', () => {
       const own = openPayments(plugin, { ...settings, senders: ['127.0.0.0/8', '::1'] }).provider;
-      expect(verdict(NOTICE, '127.3.2.1', own)).to.deep.equal({ fetch: [ID] });
-      expect(verdict(NOTICE, '::1', own)).to.deep.equal({ fetch: [ID] });
-      expect(verdict(NOTICE, SENDER, own)).to.equal('rejected');
+      expect(verdict(WEBHOOK, '127.3.2.1', own)).to.deep.equal({ fetch: [ID] });
+      expect(verdict(WEBHOOK, '::1', own)).to.deep.equal({ fetch: [ID] });
+      expect(verdict(WEBHOOK, SENDER, own)).to.equal('rejected');
       const one = openPayments(plugin, { ...settings, senders: ['127.0.0.0/8'] }).provider;
-      expect([verdict(NOTICE, '::1', one), verdict(NOTICE, SENDER, one)]).to.deep.equal(['rejected', 'rejected']);
+      expect([verdict(WEBHOOK, '::1', one), verdict(WEBHOOK, SENDER, one)]).to.deep.equal(['rejected', 'rejected']);
     });
 
     it('any address are accepted with an empty list', () => {
       const open = openPayments(plugin, { ...settings, senders: [] }).provider;
-      expect(verdict(NOTICE, '203.0.113.9', open)).to.deep.equal({ fetch: [ID] });
+      expect(verdict(WEBHOOK, '203.0.113.9', open)).to.deep.equal({ fetch: [ID] });
       expect(verdict('{}', '203.0.113.9', open)).to.equal('rejected');
       expect([open.isSender?.(SENDER), open.isSender?.('203.0.113.9')], 'the vendor comes first').to.deep.equal([
         true,
@@ -112,8 +112,8 @@ describe('webhooks of yookassa', () => {
   });
 
   it('are judged without a request, with the same result every time', () => {
-    const notice = JSON.stringify(noticeOf('payment.succeeded', OBJECT));
-    const raw = Object.freeze({ headers: Object.freeze({}), body: notice, address: SENDER });
+    const webhook = JSON.stringify(buildWebhook('payment.succeeded', OBJECT));
+    const raw = Object.freeze({ headers: Object.freeze({}), body: webhook, address: SENDER });
     expect([provider.notice(raw), provider.notice(raw)]).to.deep.equal([{ fetch: [ID] }, { fetch: [ID] }]);
   });
 });

@@ -1,4 +1,4 @@
-// What `yookassa` asks for and what it makes of the answers: orders, sums, receipts, states and reasons.
+// Requests of `yookassa` and how it reads the answers: orders, sums, receipts, states and reasons.
 import { expect } from 'chai';
 import type { Decline } from '../../lib/upstream/contract/payment.ts';
 import { makeOrder } from '../../testkit/payments.ts';

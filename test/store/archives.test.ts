@@ -1,4 +1,4 @@
-// Which archived calls may leave: whole, as they were archived, and within the opening.
+// Which archived calls may be removed: complete, unchanged since, and within the opening.
 import { expect } from 'chai';
 import { selectRemovableCalls } from '../../lib/store/archives.ts';
 import type { WholeCall } from '../../lib/store/ports/archives.ts';

@@ -1,4 +1,4 @@
-// Run as a process: opens a store and backs it up, saying so on the channel.
+// Run as a process: opens a store and backs it up, with messages to its parent.
 import { openStore } from '../../lib/store/open.ts';
 
 const [url = '', file = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// A backup is there as a whole or not at all: killed, failed and raced.
+// A backup exists completely or not at all, even if it is killed, fails or races another.
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -113,7 +113,7 @@ for (const kind of STORES) {
     const itOnce = kind === SQLITE ? it : itLong;
     itOnce('that is killed leaves nothing that passes for a store', async function () {
       this.timeout(60_000);
-      // Long enough to be killed in the middle of it.
+      // Long enough to be killed in the middle.
       for (let batch = 0; batch < 60; batch += 1) {
         const reason = 'a reason as long as it may be '.repeat(200);
         await applied(store, ...Array.from({ length: 100 }, () => adjust(wallet, 1n, { reason })));

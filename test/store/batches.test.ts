@@ -1,4 +1,4 @@
-// What is noted of counters goes with the first batch of another, once no counter repeats it any more.
+// The last batches of counters are removed by the first batch of another counter, once they cannot be repeated.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';

@@ -1,4 +1,4 @@
-// Wallets beside their checkpoints: each once, in the order of the databases, whichever of the two is there.
+// Pairs wallets with their checkpoints: each once, in database order, even if one of the two is missing.
 import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
 import { pairWithCheckpoints } from '../../lib/store/checkpoints.ts';
@@ -7,7 +7,7 @@ import type { Checkpoint } from '../../lib/store/ports/checkpoints.ts';
 describe('wallets and checkpoints', () => {
   it('are paired in byte order', () => {
     const [first, last, both] = [{ id: 'a' }, { id: '\uffff' }, { id: 'b' }] as Wallet[];
-    // By bytes, an emoji comes behind U+FFFF.
+    // In the order of bytes, an emoji comes after U+FFFF.
     const [emoji, beside] = [{ wallet: '😀' }, { wallet: 'b' }] as Checkpoint[];
     expect(pairWithCheckpoints([last, both, first] as Wallet[], [emoji, beside] as Checkpoint[])).to.deep.equal([
       { id: 'a', wallet: first, checkpoint: undefined },

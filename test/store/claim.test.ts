@@ -1,4 +1,4 @@
-// Claims: when owners can be told to be dead, and who comes first.
+// Claims: when an owner counts as dead, and what is claimed first.
 import { expect } from 'chai';
 import { canJudgeOwners, compareDue } from '../../lib/store/claim.ts';
 

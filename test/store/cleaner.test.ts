@@ -1,4 +1,4 @@
-// The cleaner: removes what has expired, in batches and now and then, and lives through a store that fails.
+// The cleaner: removes expired rows in batches at intervals, and survives a failing store.
 import { expect } from 'chai';
 import { type CleanerOptions, createCleaner } from '../../lib/store/cleaner.ts';
 import { until } from '../../testkit/client.ts';
@@ -24,7 +24,7 @@ describe('cleaner', () => {
 
   const start = (more: Partial<CleanerOptions> = {}) => {
     const { media } = opened.store;
-    // What ends after its test tells nothing to the next.
+    // A log line after the end of a test must not reach the next.
     const counts = removed;
     const failures = errors;
     const told = {

@@ -1,4 +1,4 @@
-// Everything that the ports of a store give out, as one document of rows by id.
+// All contents of a store through its ports, as one document of rows by id.
 import type { Store } from '../../lib/store/store.ts';
 
 export type Rows = Readonly<Record<string, unknown>>;

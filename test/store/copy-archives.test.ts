@@ -1,4 +1,4 @@
-// Copies of stores whose old calls have left: not in the middle of it, and from the opening on.
+// Copies of stores whose old calls are archived: from the opening on, and never during an archive.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { mapUnits, UNIT_COUNTS } from '../../lib/money/usage-units.ts';

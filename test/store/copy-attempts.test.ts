@@ -18,7 +18,7 @@ describe('copy of attempts', () => {
 
   beforeEach(() => addCalls({ source, wallet }));
 
-  it('takes all of them, also those of a job that ended after its charge', async () => {
+  it('copies all attempts, even those of a job that ended after its charge', async () => {
     const job = await newJob(source.real, wallet);
     const of = { charge: job.charge, wallet };
     const running = newAttempt({ ending: 'running', certainty: 'possible' });
@@ -26,7 +26,7 @@ describe('copy of attempts', () => {
     target.next('attempts.put', lose);
     expect(await rejection(copy())).to.be.instanceOf(StoreError);
     const page = { limit: 10 };
-    // The job ends when the journal has been copied.
+    // The job ends after the journal was copied.
     source.next('jobs.page', async (list) => {
       await source.real.attempts.put(toAttemptRows(of, [{ ...running, ending: 'answered', certainty: 'reported' }]));
       return list();

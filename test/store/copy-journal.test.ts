@@ -1,4 +1,4 @@
-// The journal of a copy: page by page and batch by batch, and where it goes on.
+// The journal of a copy: pages, batches, and where it continues.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { copyStore } from '../../lib/store/copy.ts';
@@ -60,7 +60,7 @@ describe('copy of the journal', () => {
     target.next('ledger.apply', works, works, broken);
     expect(await rejection(copy())).to.have.property('message', 'a mistake of ours');
     expect(await copy()).to.include({ accounts: 151, keys: 150, entries: 4 + 300 + 450, resumed: true });
-    // 450 and 304 in batches of up to 256, those of a wallet together; the first two of them twice.
+    // 450 and 304 in batches of up to 256, those of one wallet together; the first two are sent twice.
     expect(target.batches.length).to.be.below(10);
     for (const id of [wallet, ...wallets]) {
       expect(await everythingOf(target.real, id)).to.deep.equal(await everythingOf(source.real, id));

@@ -1,4 +1,4 @@
-// Copies of keys that share a budget: each with the limits it has, and what they have spent together.
+// Copies of keys that share a budget: the limits of each, and what they spent together.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';

@@ -1,4 +1,4 @@
-// Copies of media files: one that is lost is passed over, but nothing that the target does not take.
+// Copies of media files: a lost file is skipped, a refusal of the target is not.
 import { expect } from 'chai';
 import { StoreError } from '../../lib/store/store.ts';
 import type { FaultyStore } from '../../testkit/faulty-store.ts';

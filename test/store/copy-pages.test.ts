@@ -1,4 +1,4 @@
-// Copies of more rows than a page has: none is left out, and a change of the last one is seen.
+// Copies of more rows than a page has: none is left out, and a change of the last one is detected.
 import { expect } from 'chai';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -74,7 +74,7 @@ describe('copy of many pages', () => {
   });
 
   describe('is refused if the last row changes meanwhile', () => {
-    /** What the copy says when a change comes before its last look. */
+    /** The error of a copy if a row changes before its last check. */
     async function refusal(change: () => Promise<unknown>): Promise<string> {
       from.next('settings.list', async (list) => {
         await change();
@@ -84,9 +84,9 @@ describe('copy of many pages', () => {
     }
 
     it('of the webhooks', async () => {
-      const notices = many().map((index) => newWebhook({ id: idOf(index) }));
+      const webhooks = many().map((index) => newWebhook({ id: idOf(index) }));
       const { payments } = from.real;
-      await payments.put('notices', notices);
+      await payments.put('notices', webhooks);
       const last = idOf(MANY - 1);
       const said = await refusal(() => payments.setWebhookVerdict(last, { verdict: 'done', detail: '' }));
       expect(said).to.include('The source changed during the copy (notices)');

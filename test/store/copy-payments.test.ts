@@ -1,4 +1,4 @@
-// Copies of payments: all of them as they are, and out of a store in use as their wallets were.
+// Copies of payments: unchanged, and from a store in use in the state of their copied wallets.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';

@@ -1,4 +1,4 @@
-// Copies of people: users as they are, however often, and what they did.
+// Copies of people: users, memberships and the audit log, any number of times.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';

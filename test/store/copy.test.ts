@@ -1,4 +1,4 @@
-// Copies in one process: what a copy goes on from, what it takes again, and what it refuses.
+// Copies in one process: where a copy continues, what it copies again, and what it refuses.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
@@ -199,7 +199,7 @@ describe('copy of a store', () => {
     return (error as OperatorError).message;
   }
 
-  /** Past the store and past its own checks. */
+  /** Behind the back of the store and its checks. */
   function tamper({ path }: FaultyStore, sql: string): void {
     const db = new DatabaseSync(path, { timeout: 5000 });
     db.exec(

@@ -19,7 +19,7 @@ describe('a folder on disk', () => {
     await makeFolder(folder);
   });
 
-  it('is refused at once below a file, and where it cannot be created', async () => {
+  it('is refused below a file and where it cannot be created', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
     for (const folder of [file, join(file, 'x', 'y'), '/dev/null']) {

@@ -1,4 +1,4 @@
-// What a process remembers of held charges is only believed while nobody else has written the wallet.
+// The cache of held charges is only used while no other process has written the wallet.
 import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
 import { createHeldChargeCache } from '../../lib/store/held-charge-cache.ts';

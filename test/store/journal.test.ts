@@ -1,4 +1,4 @@
-// The walk over the pages of a journal: each is read while its reader works on the one before.
+// The walk over the pages of a journal: each page is read while the previous one is processed.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { journalPages } from '../../lib/store/journal.ts';
@@ -24,7 +24,7 @@ describe('pages of a journal', () => {
     for (const listener of mocha) process.on('unhandledRejection', listener);
   });
 
-  /** The second page is whatever `more` resolves to. */
+  /** The second page is what `more` resolves to. */
   const pagesOf = (more: () => Promise<JournalPage>) => {
     asked = [];
     const page: JournalStore['page'] = async (from, limit) => {
@@ -34,7 +34,7 @@ describe('pages of a journal', () => {
     return journalPages({ page } as JournalStore, 7);
   };
 
-  it('are read one ahead of their reader, to the last', async () => {
+  it('are read one ahead of their reader, up to the last', async () => {
     const pages = pagesOf(async () => second);
     expect((await pages.next()).value).to.equal(first);
     expect(asked).to.deep.equal([
@@ -46,7 +46,7 @@ describe('pages of a journal', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('end with the failure of the store, or only with that of their reader', async () => {
+  it('reject with the failure of the store, or with that of the reader alone', async () => {
     const broken = () => pagesOf(() => Promise.reject(new Error('the store failed')));
     expect(await rejection(Array.fromAsync(broken()))).to.have.property('message', 'the store failed');
     const read = async () => {

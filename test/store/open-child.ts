@@ -1,4 +1,4 @@
-// Opens a store, or makes the folder of its media files, and tells its parent how it was refused.
+// Opens a store, or creates the folder of its media files, and reports to its parent how that was refused.
 import { makeMediaFolder, openStore } from '../../lib/store/open.ts';
 
 const [, , databaseUrl = '', dataDir] = process.argv;

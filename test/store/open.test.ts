@@ -1,4 +1,4 @@
-// From an URL to a store: what cannot be opened is said to the operator in one plain line.
+// From a URL to a store: what cannot be opened is reported to the operator in one plain line.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -67,7 +67,7 @@ describe('openStore', () => {
   it('creates a file that nobody else can open at any time', async () => {
     const made = join(folder, 'made');
     mkdirSync(made);
-    // Sees every state of the folder's files that lasts for some microseconds.
+    // Sees every state of the folder that lasts for some microseconds.
     const seen = new Int32Array(new SharedArrayBuffer(8));
     const watcher = new Worker(
       `const { readdirSync, statSync } = require('node:fs');
@@ -167,7 +167,7 @@ describe('openStore', () => {
   });
 
   describe('without the right to write', () => {
-    /** What a process that is not root is told. */
+    /** The error of a process that is not root. */
     async function refusedToNobody(...args: readonly string[]): Promise<{ name: string; message: string }> {
       const nobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
       const child = fork(CHILD, args, nobody);

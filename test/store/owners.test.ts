@@ -1,4 +1,4 @@
-// Rows of gateways that are long gone go with the next renewal of any other; those of the last hour stay.
+// Rows of gateways that ended long ago are removed by the next renewal of any other; those of the last hour stay.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';

@@ -1,4 +1,4 @@
-// Rows of payments from what a database gives: its flags are numbers, and its numbers may be bigints.
+// Rows of payments as databases return them: flags are numbers, and numbers may be bigints.
 import { expect } from 'chai';
 import { fromCells, PAYMENT_FIELDS, toCells } from '../../lib/store/payment-rows.ts';
 

@@ -1,4 +1,4 @@
-// Nothing that wraps a whole store forgets a port: also not one that came later.
+// Wrappers of a whole store have every port, even one added later.
 import { expect } from 'chai';
 import { copyStore } from '../../lib/store/copy.ts';
 import { withGracefulClose } from '../../lib/store/graceful-close.ts';

@@ -1,5 +1,4 @@
-// Secrets at rest: what is in the database with a key and without, keys that are replaced or lost, and rows that are
-// damaged.
+// Secrets at rest: what the database has with a key and without, replaced and lost keys, and damaged rows.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sign } from '../../lib/alerts/signature.ts';
@@ -113,7 +112,7 @@ for (const kind of STORES) {
       expect(await raw().users.get(bare.id)).to.deep.equal(bare);
       const webhook = (await raw().alerts.get(settings.account))?.webhook;
       expect([webhook?.url, isSealed(webhook?.secret ?? '')]).to.deep.equal([settings.webhook?.url, true]);
-      // A row's secret is of no use in another row.
+      // The secret of a row cannot be used in another row.
       await raw().users.change({ ...bare, totpSecret: stored.totpSecret });
       expect(isSealed((await users.get(bare.id))?.totpSecret ?? '')).to.equal(true);
     });

@@ -1,4 +1,4 @@
-// Stores of version 1 of the schema: a suspended wallet gets the entry it never had, and everything goes on.
+// Stores with version 1 of the schema: a suspended wallet gets its missing entry, and everything continues.
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -98,7 +98,7 @@ for (const kind of STORES) {
     });
 
     const itOnSqlite = kind.name === 'sqlite' ? it : () => undefined;
-    itOnSqlite('takes no other kind or status than the new ones', () => {
+    itOnSqlite('accepts no kinds and statuses but the new ones', () => {
       const db = new DatabaseSync(database.url.slice('sqlite:'.length));
       const copy = (change: string) => () =>
         db.exec(`CREATE TEMP TABLE one AS SELECT * FROM entries WHERE seq = 3;
@@ -111,7 +111,7 @@ for (const kind of STORES) {
       db.close();
     });
 
-    it('takes calls for embeddings', async () => {
+    it('accepts calls for embeddings', async () => {
       await store.accounts.setStatus('acc_1', 'active');
       const chargeId = 'req_3';
       await applied(

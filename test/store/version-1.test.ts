@@ -1,6 +1,6 @@
-// Stores that the first release made open in this one: nothing is lost, each step since then has had its effect, and
-// the money goes on. What a later step does to them is told here too, in "the steps since then"; a column that is new
-// needs nothing, as rows are compared by the fields that they had.
+// Stores made by the first release, opened in this one: nothing is lost, each migration since then has its effect, and
+// calls continue. Add a test for a new migration to "has the migrations since then"; a new column needs none, because
+// rows are compared by the fields that they had.
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
@@ -43,7 +43,7 @@ interface OldStore {
   schema(database: StoreDatabase): Promise<Rows>;
   version(database: StoreDatabase): Promise<number>;
   readonly newest: number;
-  /** The indexes that steps have added, and that nothing but time tells. */
+  /** Indexes added by migrations, whose absence no query would reveal. */
   readonly indexes: readonly string[];
 }
 
@@ -161,7 +161,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         it(`in its ${name}`, () => {
           const before = expected[name] as Rows;
           const now = contents[name] as Rows;
-          // Entries may be added (see the steps), and a backup has a setting that says so.
+          // Migrations may add entries, and a backup has a setting that says so.
           if (!['entries', 'settings'].includes(name)) expect(Object.keys(now)).to.have.members(Object.keys(before));
           const compared = name === 'wallets' ? withoutSeq : (rows: Rows) => rows;
           expect(project(compared(now), compared(before))).to.deep.equal(compared(before));
@@ -185,7 +185,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
       expect(await problems()).to.deep.equal([]);
     });
 
-    // One test for each step, in order; the next one goes to the end.
+    // One test for each migration, in order; add the next one at the end.
     describe('has the migrations since then', () => {
       it('to the same schema as a new store', async () => {
         const fresh = await old.create();
@@ -249,7 +249,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         const found = Object.entries(contents.wallets ?? {}).filter(([, row]) => (row as Rows).status === 'suspended');
         expect(found.map(([id]) => id)).to.have.members(SUSPENDED);
         const more = Object.entries(contents.entries ?? {}).filter(([opId]) => !(opId in (expected.entries as Rows)));
-        // Those of a step that gives them the entry of their suspension: one each, or none of a step before it.
+        // One entry of suspension each, or none from a version before that migration.
         if (more.length > 0) expect(more.map(([, entry]) => (entry as Rows).wallet)).to.have.members(SUSPENDED);
         for (const [, entry] of more) {
           expect(entry).to.include({ kind: 'suspend', avail: '0n', held: '0n', charged: '0n' });
@@ -271,7 +271,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         for (const hour of hours) expect(hour).to.include(none);
       });
 
-      it('of new calls, in the hours of old ones too', async () => {
+      it('of new calls, even in the hours of old ones', async () => {
         const at = { at: AT, key: 'key_demo', chargeId: 'req_cached' };
         const usage = '{"tokens_input":1,"tokens_cache_read":20,"tokens_output":3,"tokens_reasoning":2}';
         await applied(store, reserve('acc_demo', at), settle('acc_demo', 'req_cached', { at: AT, usage }));

@@ -1,4 +1,4 @@
-// Puts back the stores that the first release made: `fixtures/version-1/README.md` says what is in them.
+// Restores stores made by the first release: `fixtures/version-1/README.md` lists their contents.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -31,7 +31,7 @@ export function restoreFile(path: string, name: OldFile): void {
 
 interface OldCollection {
   readonly name: string;
-  /** With the validator of that time. */
+  /** With its validator of that time. */
   readonly options: Document;
   readonly indexes: readonly IndexDescription[];
   readonly documents: readonly Document[];

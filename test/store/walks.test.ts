@@ -1,4 +1,4 @@
-// Walks over a whole store: every account and every owner of keys once, however many pages that takes.
+// Walks over a whole store: every account and every owner of keys once, in any number of pages.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { accountIds, createIdLookup, keyOwners } from '../../lib/store/walks.ts';
@@ -37,7 +37,7 @@ describe('walks over a store', () => {
   }
 
   for (const count of [0, 1, 500, 1001, 2100]) {
-    it(`find all of ${count} accounts, and all that have keys`, async () => {
+    it(`visit all of ${count} accounts, and all of those with keys`, async () => {
       addAccounts(count);
       const accounts = await all(accountIds(faulty.store));
       expect(accounts.flat()).to.deep.equal(ids(count));
@@ -61,10 +61,10 @@ describe('walks over a store', () => {
     expect(pages).to.equal(0);
     expect([...(await known(['b', 'a']))]).to.deep.equal(['b']);
     expect(pages).to.equal(1);
-    // A wallet may go on on the next page.
+    // A wallet may continue on the next page.
     expect([...(await known(['b', 'c', 'd', 'z']))]).to.have.members(['b', 'd', 'z']);
     expect(pages).to.equal(2);
-    // By bytes, in which order an emoji comes behind U+FFFF.
+    // In the order of bytes, an emoji comes after U+FFFF.
     expect([...(await known(['\uffff', 'é']))]).to.deep.equal(['\uffff']);
     expect(pages).to.equal(2);
     expect([...(await known(['😀', '😁']))]).to.deep.equal(['😀']);

@@ -171,7 +171,7 @@ describe('a test vendor of payments', () => {
     await here.close();
   });
 
-  describe('notices', () => {
+  describe('webhooks', () => {
     let receiver: Receiver;
     beforeEach(async () => {
       receiver = await startReceiver();
@@ -181,13 +181,13 @@ describe('a test vendor of payments', () => {
     const payment = async () => (await order(`k-${Math.random()}`)).json.id as string;
 
     it('go out at once, again and again until they are answered 200', async () => {
-      vendor.notices.flow(`${receiver.origin}/notice`);
+      vendor.webhooks.flow(`${receiver.origin}/notice`);
       receiver.answer = answerWith(500);
       const id = await payment();
       vendor.shop.pay(id);
       while (receiver.posts.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
       receiver.answer = answerWith(200);
-      await vendor.notices.settled();
+      await vendor.webhooks.settled();
       const sent = receiver.posts.length;
       for (const { json } of receiver.posts) {
         expect(json).to.deep.include({ type: 'notification', event: 'payment.succeeded' });
@@ -202,13 +202,14 @@ describe('a test vendor of payments', () => {
       vendor.shop.hold(id);
       vendor.shop.pay(id);
       vendor.shop.refund({ payment_id: id, amount: { value: '1.00', currency: 'RUB' } });
-      const events = vendor.notices.all.map(({ event }) => event);
+      const events = vendor.webhooks.all.map(({ event }) => event);
       expect(events).to.deep.equal(['payment.waiting_for_capture', 'payment.succeeded', 'refund.succeeded']);
       // As they were when they happened.
-      expect(vendor.notices.all[0]?.object.status).to.equal('waiting_for_capture');
-      for (const notice of vendor.notices.all.toReversed()) await vendor.notices.send(`${receiver.origin}/x`, notice);
+      expect(vendor.webhooks.all[0]?.object.status).to.equal('waiting_for_capture');
+      for (const webhook of vendor.webhooks.all.toReversed())
+        await vendor.webhooks.send(`${receiver.origin}/x`, webhook);
       expect(receiver.posts.map(({ json }) => json.event)).to.deep.equal(events.toReversed());
-      expect(await vendor.notices.send(`${receiver.origin}/x`, { type: 'notification', event: 'forged' })).to.equal(
+      expect(await vendor.webhooks.send(`${receiver.origin}/x`, { type: 'notification', event: 'forged' })).to.equal(
         200,
       );
       expect(receiver.posts.at(-1)?.json).to.deep.equal({ type: 'notification', event: 'forged' });

@@ -135,9 +135,9 @@ function createExtraCalls(
     consents: (wallet) => listRows('consents', { filter: { wallet }, order: { at: -1, _id: -1 }, limit: 0 }),
     autoTopup: (wallet) => findRow('autoTopups', { _id: wallet }),
     changeAutoTopup: (auto) => transactions.run({ steps: (step) => changeAutoTopup(step, auto) }),
-    async addWebhook(notice) {
-      await put('notices', [notice]);
-      if (DISCARDED_VERDICTS.includes(notice.verdict)) await removeWebhooks(db, IS_DISCARDED, DISCARDED_WEBHOOKS_MAX);
+    async addWebhook(webhook) {
+      await put('notices', [webhook]);
+      if (DISCARDED_VERDICTS.includes(webhook.verdict)) await removeWebhooks(db, IS_DISCARDED, DISCARDED_WEBHOOKS_MAX);
     },
     async setWebhookVerdict(id, { verdict, detail }) {
       const updates = [{ q: { _id: id }, u: { $set: { verdict, detail } } }];

@@ -169,7 +169,7 @@ export interface PaymentStore {
   changeAutoTopup(auto: AutoTopupRow): Promise<boolean>;
 
   /** Stores a webhook. With a discarded verdict, the oldest such webhooks beyond `DISCARDED_WEBHOOKS_MAX` are removed. */
-  addWebhook(notice: PaymentWebhook): Promise<void>;
+  addWebhook(webhook: PaymentWebhook): Promise<void>;
   /** Records the verdict; false if there is no such webhook. */
   setWebhookVerdict(id: string, verdict: Pick<PaymentWebhook, 'verdict' | 'detail'>): Promise<boolean>;
   webhook(id: string): Promise<PaymentWebhook | undefined>;

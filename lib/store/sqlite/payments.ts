@@ -158,10 +158,10 @@ function webhookWrites({ db, write }: Pick<Connection, 'db' | 'write'>) {
     'DELETE FROM notices WHERE id IN (SELECT id FROM notices ORDER BY id DESC LIMIT ? OFFSET ?)',
   );
   return {
-    addWebhook: (notice: PaymentWebhook): void =>
+    addWebhook: (webhook: PaymentWebhook): void =>
       write(() => {
-        addWebhook(notice);
-        if (DISCARDED_VERDICTS.includes(notice.verdict)) removeVain.run(WEBHOOKS_REMOVED_MAX, DISCARDED_WEBHOOKS_MAX);
+        addWebhook(webhook);
+        if (DISCARDED_VERDICTS.includes(webhook.verdict)) removeVain.run(WEBHOOKS_REMOVED_MAX, DISCARDED_WEBHOOKS_MAX);
       }),
     setWebhookVerdict: (id: string, { verdict, detail }: Pick<PaymentWebhook, 'verdict' | 'detail'>): boolean =>
       write(() => judge.run(verdict, detail, id).changes === 1),
@@ -190,10 +190,10 @@ export function paymentReads(db: DatabaseSync): PortReads<'payments'> {
   const one = (sort: PaymentTable) => prepareBig(db, `${buildSelect(sort)} WHERE id = ?`);
   const method = one('methods');
   const auto = one('autoTopups');
-  const notice = one('notices');
+  const webhook = one('notices');
   const methods = prepareBig(db, `${buildSelect('methods')} WHERE wallet = ? ORDER BY created_at DESC, id DESC`);
   const consents = prepareBig(db, `${buildSelect('consents')} WHERE wallet = ? ORDER BY "at" DESC, id DESC`);
-  const [notices, undiscarded] = [`true`, `NOT (${IS_DISCARDED})`].map((which) =>
+  const [webhooks, undiscarded] = [`true`, `NOT (${IS_DISCARDED})`].map((which) =>
     prepareBig(db, `${buildSelect('notices')} WHERE (?1 IS NULL OR id < ?1) AND ${which} ORDER BY id DESC LIMIT ?2`),
   ) as [Select, Select];
   const pages = new Map(
@@ -233,9 +233,9 @@ export function paymentReads(db: DatabaseSync): PortReads<'payments'> {
     methods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => readPaymentsRow('methods', row)),
     consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => readPaymentsRow('consents', row)),
     autoTopup: (wallet: string): AutoTopupRow | undefined => readPaymentsRow('autoTopups', auto.get(wallet)),
-    webhook: (id: string): PaymentWebhook | undefined => readPaymentsRow('notices', notice.get(id)),
+    webhook: (id: string): PaymentWebhook | undefined => readPaymentsRow('notices', webhook.get(id)),
     webhooks: ({ before, limit, isDiscarded }: Parameters<PaymentStore['webhooks']>[0]): PaymentWebhook[] =>
-      (isDiscarded === false ? undiscarded : notices)
+      (isDiscarded === false ? undiscarded : webhooks)
         .all(before ?? null, limit)
         .map((row) => readPaymentsRow('notices', row)),
     page: (sort: PaymentTable, { after = '', limit }: { after?: string; limit: number }) =>

@@ -27,7 +27,7 @@ export interface Fixture {
   readonly routes: readonly Route[];
   /** A refund as the answers about its payment show it: `{{refunds}}` in a reply is a list of them. */
   readonly refund?: unknown;
-  /** Notices of a payment. */
+  /** Webhooks of a payment. */
   readonly notices: readonly { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }[];
 }
 

@@ -22,8 +22,8 @@ export function readingChecks(subject: PaymentSubject, provider: PaymentProvider
   checks.push(
     ['fetch', 'says `missing` of a payment that the vendor does not have', missing],
     ['find', 'finds no payment of another order', (stage) => findsOwn(stage, subject)],
-    ['notice', 'names the payment that it is of, and nothing it says changes that', (stage) => named(stage, subject)],
-    ['notice', 'is rejected, not thrown at, where it is rubbish', rejects],
+    ['webhook', 'names the payment that it is of, and nothing it says changes that', (stage) => named(stage, subject)],
+    ['webhook', 'is rejected, not thrown at, where it is rubbish', rejects],
   );
   return checks.map(([group, name, play]) => ({ group, name, run: () => onStage(subject, play) }));
 }

@@ -75,7 +75,7 @@ function localChecks(plugin: PaymentPlugin): readonly Check[] {
       },
     ],
     [
-      'rejects rubbish for a notice',
+      'rejects rubbish for a webhook',
       async (provider) => {
         for (const body of RUBBISH) assert.equal(provider.notice({ headers: {}, body, address: '' }), 'rejected', body);
       },

@@ -89,11 +89,11 @@ export interface PaymentProvider {
   /** Refunds to the instrument the money came from; absent if not possible. With an earlier key: the same refund. */
   refund?(order: RefundOrder, signal: AbortSignal): Promise<RefundState>;
   /**
-   * Which payments a notice asks to fetch. Pure. Notices are never trusted, because anybody can send one: amounts and
+   * Which payments a webhook asks to fetch. Pure. Webhooks are never trusted, because anybody can send one: amounts and
    * states in them are not even read.
    */
   notice(raw: RawNotice): NoticeVerdict;
-  /** Whether an address is one of the provider's own, as it publishes them; its notices are served before others. */
+  /** Whether an address is one of the provider's own, as it publishes them; its webhooks are served before others. */
   isSender?(address: string): boolean;
   /** Its own pay page, for a provider without real money: below `Order.pageUrl`. */
   page?(request: PageRequest, signal: AbortSignal): Promise<PageReply>;
@@ -242,7 +242,7 @@ export interface RawNotice {
 
 /**
  * The provider's ids of the payments to fetch (for a refund, its payment's), empty when there is nothing to learn; or
- * `rejected`: not a notice of this provider.
+ * `rejected`: not a webhook of this provider.
  */
 export type NoticeVerdict = { readonly fetch: readonly string[] } | 'rejected';
 
@@ -261,6 +261,6 @@ export interface PageRequest {
  */
 export type PageReply = {
   readonly status: number;
-  /** Notices to process as if they had just been POSTed, in order. */
+  /** Webhooks to process as if they had just been POSTed, in order. */
   readonly notices?: readonly Pick<RawNotice, 'headers' | 'body'>[];
 } & ({ readonly html: string; readonly location?: never } | { readonly location: string; readonly html?: never });

@@ -17,9 +17,9 @@ describe('the pages of payment webhooks', () => {
   after(() => pages.close());
 
   const add = async (more: Parameters<typeof newWebhook>[0] = {}) => {
-    const notice = newWebhook(more);
-    await pages.faults.real.payments.addWebhook(notice);
-    return notice;
+    const webhook = newWebhook(more);
+    await pages.faults.real.payments.addWebhook(webhook);
+    return webhook;
   };
 
   it('show fifty per page, with a link to older ones', async () => {

@@ -13,8 +13,8 @@ export interface Subject {
   readonly logged: readonly unknown[];
   /** The payer pays. */
   pay(id: string): Promise<void>;
-  /** A true notice that a payment succeeded, with more fields in it. */
-  noticeOf(id: string, more?: object): RawNotice;
+  /** A true webhook that a payment succeeded, with more fields in it. */
+  buildWebhook(id: string, more?: object): RawNotice;
   /** Another provider on the same world, as another process has it. */
   again(): PaymentProvider;
   close(): Promise<void>;
@@ -106,20 +106,20 @@ export function describePayments(name: string, open: () => Promise<Subject>): vo
       expect(isUpstreamFault(error) && error.kind).to.equal('request');
     });
 
-    it('learns from a notice only what to fetch, whatever else the notice says', async () => {
+    it('learns from a webhook only what to fetch, whatever else the webhook says', async () => {
       const { id } = await start();
-      const verdict = provider.notice(subject.noticeOf(id));
+      const verdict = provider.notice(subject.buildWebhook(id));
       expect(verdict).to.deep.equal({ fetch: [id] });
       const lie = { status: 'succeeded', paid: true, amount: { value: '9999999.00', currency: 'RUB' } };
-      expect(provider.notice(subject.noticeOf(id, lie))).to.satisfy(
+      expect(provider.notice(subject.buildWebhook(id, lie))).to.satisfy(
         (other: unknown) => other === 'rejected' || JSON.stringify(other) === JSON.stringify(verdict),
       );
       // It was told, and believed nothing.
       expect((await provider.fetch({ id }, signal)).status).to.equal('pending');
     });
 
-    it('judges any notice at once, without failing', () => {
-      const { headers, address } = subject.noticeOf('x');
+    it('judges any webhook at once, without failing', () => {
+      const { headers, address } = subject.buildWebhook('x');
       const judge = (body: string) => {
         const verdict = provider.notice({ headers, address, body });
         if (verdict !== 'rejected') expect(verdict.fetch.every((id) => body.includes(id))).to.equal(true);

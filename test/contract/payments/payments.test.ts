@@ -24,7 +24,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
       async pay(id) {
         await provider.page?.({ method: 'POST', path: `/${id}`, query: {}, form: { button: 'paid' } }, signal);
       },
-      noticeOf: (id, more = {}) => ({
+      buildWebhook: (id, more = {}) => ({
         headers: {},
         body: JSON.stringify({ payment: id, ...more }),
         address: '127.0.0.1',
@@ -45,7 +45,7 @@ const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
       secrets,
       logged,
       pay: async (id) => void shop.pay(id),
-      noticeOf: (id, more = {}) => ({
+      buildWebhook: (id, more = {}) => ({
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ type: 'notification', event: 'payment.succeeded', object: { id, ...more } }),
         address: '185.71.76.1',

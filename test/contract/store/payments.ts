@@ -353,7 +353,7 @@ export function paymentContract(context: StoreContext): void {
       await store.payments.addConsent(given);
       expect(await store.payments.consents(wallet)).to.deep.equal([given]);
       const [old, young] = [newWebhook({ id: 'ntc_1', at: 5 }), newWebhook({ id: 'ntc_2' })];
-      for (const notice of [old, young]) await store.payments.addWebhook(notice);
+      for (const webhook of [old, young]) await store.payments.addWebhook(webhook);
       expect(await store.payments.setWebhookVerdict('ntc_1', { verdict: 'done', detail: 'credited' })).to.equal(true);
       expect(await store.payments.setWebhookVerdict('ntc_0', { verdict: 'done', detail: '' })).to.equal(false);
       expect(await store.payments.webhook('ntc_1')).to.deep.equal({ ...old, verdict: 'done', detail: 'credited' });

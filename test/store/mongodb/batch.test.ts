@@ -1,4 +1,4 @@
-// What a batch sends to the server, one command after the other: each takes a round trip while the wallet waits.
+// The commands of a batch: each is a round trip while the wallet waits.
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import type { Operation } from '../../../lib/money/decide.ts';
@@ -30,9 +30,9 @@ describe('commands of a batch on mongodb', () => {
   let connection: Connection;
   let sessions: TransactionSessions;
   let sent: string[];
-  /** What the last read took along with the wallet. */
+  /** What the last read fetched along with the wallet. */
   let joined: string[];
-  /** Which wallets the last write asked for. */
+  /** The wallets of the last write. */
   let asked: Document[];
   let apply: LedgerStore['apply'];
 
@@ -157,7 +157,7 @@ describe('commands of a batch on mongodb', () => {
     expect(asked).to.deep.equal([{ _id: wallet, seq }]);
   });
 
-  /** The wallet is no longer as it was read, at the first attempt only. */
+  /** The wallet has changed since the read, at the first attempt only. */
   function interrupted(onAttempt: () => void = () => undefined): LedgerStore['apply'] {
     const transactions = createTransactions(connection.db, sessions);
     let changed = 1;

@@ -1,4 +1,4 @@
-// Calls to the server: how long one lasts, what is sent again, and what is told of the write.
+// Calls to the server: their deadlines, what is retried, and the outcome of a failed write.
 import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { call, read, withDeadline } from '../../../lib/store/mongodb/call.ts';
@@ -36,7 +36,7 @@ describe('calls to MongoDB', () => {
 
   const rows: readonly [what: string, error: Error, repeatable: boolean, again: boolean, applied: 'no' | 'unknown'][] =
     [
-      ['that another member must take', serverError(NOT_PRIMARY), false, true, 'no'],
+      ['during a change of the primary', serverError(NOT_PRIMARY), false, true, 'no'],
       ['that was interrupted and may be repeated', serverError(INTERRUPTED), true, true, 'unknown'],
       ['that was interrupted and may not', serverError(INTERRUPTED), false, false, 'unknown'],
       ['whose connection broke and may be repeated', new MongoNetworkError('reset'), true, true, 'unknown'],
@@ -45,7 +45,7 @@ describe('calls to MongoDB', () => {
       ['that our own rules refuse', new RangeError('too large'), true, false, 'no'],
     ];
   for (const [what, error, repeatable, again, applied] of rows) {
-    it(`${again ? 'send again' : 'do not send again'} one ${what}`, async () => {
+    it(`${again ? 'retry' : 'do not retry'} a call ${what}`, async () => {
       const { work, tries } = failing(error);
       const sent = call({ repeatable }, work);
       if (again) expect(await sent).to.equal('done');
@@ -65,7 +65,7 @@ describe('calls to MongoDB', () => {
     const startedAt = performance.now();
     expect(await call({ repeatable: false }, work)).to.equal('done');
     expect(tries.count).to.equal(4);
-    // At least half of 20, 40 and 80 ms, of which a timer may be one early.
+    // At least half of 20, 40 and 80 ms; a timer may fire one ms early.
     expect(performance.now() - startedAt).to.be.at.least(67);
   });
 

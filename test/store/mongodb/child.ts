@@ -1,4 +1,4 @@
-// A process that dies with a transaction open: it has written a wallet and is killed before it commits.
+// A process with an open transaction that has written a wallet, to be killed before the commit.
 import { connect } from '../../../lib/store/mongodb/connection.ts';
 import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
 import { createSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';

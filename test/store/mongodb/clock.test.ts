@@ -1,4 +1,4 @@
-// The server's clock as heartbeats tell it, and amounts at the edge of int64.
+// The server's clock as measured by heartbeats, and amounts at the limit of int64.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { MongoClient } from 'mongodb';
@@ -99,7 +99,7 @@ describe('MongoDB: processes whose clocks differ', () => {
     await store.jobs.change({ kind: 'begin', id, version: 1, at: 5, ref: 'up', dueAt: 1 });
     own.set(HOUR_MS);
     const owner = 'own_1';
-    /** From now, as the server has it. */
+    /** From now, by the server's clock. */
     const leftOf = (job: Job | undefined) => (job?.lease ?? 0) - (Date.now() - HOUR_MS);
     const [claimed] = await store.jobs.claim({ owner, leaseMs: 600_000, limit: 1, at: Date.now() });
     expect(leftOf(claimed)).to.be.within(500_000, 601_000);

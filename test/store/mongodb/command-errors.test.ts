@@ -1,4 +1,4 @@
-// A server that refuses commands, or does them and says otherwise: what is told of the write, and what is sent again.
+// A server that refuses commands, or runs them and reports a failure: the outcome of the write, and what is retried.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
@@ -188,7 +188,7 @@ describe('MongoDB: a server whose commands fail', () => {
       const id = await addKey();
       await fail(1, ['update'], UNCONFIRMED);
       expect(await failureOf(store.keys.revoke(id, AT))).to.equal('unknown');
-      // Reads see it once a majority has it.
+      // Reads see it once a majority has the write.
       await until(isRevoked);
     });
 
@@ -232,7 +232,7 @@ describe('MongoDB: a server whose commands fail', () => {
     const user = makeUser();
     const wishes = { account: user.id, balanceBelow: null, budgets: true, webhook: null, version: 0 };
     for (const [what, [command, work]] of Object.entries(others)) {
-      it(`${what} may have happened when it is not confirmed, and is not taken for another's`, async () => {
+      it(`${what} has an unknown outcome if it is not confirmed, and is not attributed to another caller`, async () => {
         await store.users.add(user);
         await fail(1, [command], UNCONFIRMED);
         expect(await failureOf(work())).to.equal('unknown');
@@ -251,7 +251,7 @@ describe('MongoDB: a server whose commands fail', () => {
     ['begun or continued', 'insert'],
     ['ended', 'update'],
   ] as const) {
-    it(`a media file is written once, though the answer that it is ${what} was lost`, async () => {
+    it(`writes a media file once even if the answer that it is ${what} was lost`, async () => {
       await fail(1, [command], UNCONFIRMED);
       const media = newMedia();
       expect(await store.media.write(media, piecesOf(PNG))).to.deep.equal({ ...media, bytes: PNG.length });

@@ -1,4 +1,4 @@
-// Every call of the store, as it reaches the driver: a read ends with its deadline, a write waits for a majority.
+// Every call of the store as the driver gets it: a read has a deadline, a write waits for a majority.
 import { expect } from 'chai';
 import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
@@ -97,7 +97,7 @@ describe('calls of the MongoDB store', () => {
     await context.store.media.write(media, piecesOf(Buffer.from('abc')));
     const open: string[] = [];
     let [current, queries] = ['', 0];
-    /** Those that take options have them last. */
+    /** Methods with options take them last. */
     const see = (args: readonly unknown[]) => {
       queries += 1;
       if (!((args.at(-1) as Document | undefined)?.signal instanceof AbortSignal)) open.push(current);
@@ -126,7 +126,7 @@ describe('calls of the MongoDB store', () => {
     expect(open).to.deep.equal([]);
   });
 
-  /** Reads that no port lists as such, and those of writes. */
+  /** Reads that are not in a port's list, and reads made by writes. */
   function others(media: string): Readonly<Record<string, () => Promise<unknown>>> {
     const { store } = context;
     const claim = { owner: 'own_1', leaseMs: 1000, limit: 1, at: Date.now() };
@@ -190,7 +190,7 @@ describe('calls of the MongoDB store', () => {
     const { store } = context;
     const id = newId('key');
     const user = makeUser();
-    const notice = newWebhook();
+    const webhook = newWebhook();
     const method = newMethod(wallet);
     const key = { id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT };
     const session = { hash: newId('hash'), user: 'u', createdAt: AT, seenAt: AT, expiresAt: AT, idleMs: 1 };
@@ -244,8 +244,8 @@ describe('calls of the MongoDB store', () => {
       () => store.payments.put('payments', []),
       () => store.payments.create(newOrder(wallet)),
       () => store.payments.saveMethod(method),
-      () => store.payments.addWebhook(notice),
-      () => store.payments.setWebhookVerdict(notice.id, { verdict: 'done', detail: '' }),
+      () => store.payments.addWebhook(webhook),
+      () => store.payments.setWebhookVerdict(webhook.id, { verdict: 'done', detail: '' }),
       () => store.payments.removeOldWebhooks(0),
       () => store.payments.put('autoTopups', [newAuto(wallet, { version: 1 })]),
       () => store.payments.renew({ id: 'p', version: 1, owner: 'o', leaseMs: 1 }),

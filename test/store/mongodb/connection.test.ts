@@ -1,4 +1,4 @@
-// What the driver is told when it connects: how long it may wait by itself, what it reads and writes, and the database.
+// The options of a connection: waiting times, read and write concern, and the database.
 import { expect } from 'chai';
 import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
 import { MONGODB } from '../../../testkit/stores.ts';

@@ -1,5 +1,5 @@
-// The primary steps down, freezes and dies under load: every answer in bounded time, nothing acknowledged is lost,
-// nothing is applied twice, and nothing of a call that was told it did not happen.
+// The primary steps down, freezes and dies under load: every answer comes in bounded time, nothing acknowledged is
+// lost, nothing is applied twice, and nothing that was reported as not applied is.
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { createQueue, NoOutcome, type Queue } from '../../../lib/ledger/queue.ts';
@@ -19,9 +19,9 @@ interface Log {
   readonly settled: Set<string>;
   readonly successes: number[];
   slowestMs: number;
-  /** Operations whose caller was told that nobody knows. */
+  /** Operations with an unknown outcome. */
   unknown: number;
-  /** Those of which nothing was heard later: the store never took them. */
+  /** Those without a later outcome: the store never applied them. */
   readonly silent: Set<Operation>;
 }
 
@@ -92,7 +92,7 @@ interface Fault {
   readonly strike: () => Promise<void>;
   /** From the fault to the first new hold. */
   readonly backMsMax: number;
-  /** The load goes on for so long after the fault. */
+  /** How long the load continues after the fault. */
   readonly quietMs?: number;
 }
 
@@ -112,9 +112,9 @@ async function survive({ stores }: Rig, { strike, backMsMax, quietMs = 0 }: Faul
   const struckAt = performance.now();
   await strike();
   await sleep(50);
-  // The callers may all be under way together: these wait behind them.
+  // All callers may be running together: these wait behind them.
   callers.push(...queues.flatMap((queue) => wallets.map((wallet) => pair(queue, wallet, log))));
-  // What was under way at the fault may still be answered.
+  // Calls that were running at the fault may still be answered.
   const since = struckAt + 500;
   const passed = () => performance.now() - struckAt;
   while (log.successes.filter((at) => at > since).length < 100 && passed() < 20_000) await sleep(20);
@@ -177,7 +177,7 @@ async function check(store: Store, { holds, settled }: Log): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, reader));
   expect(ghosts, 'applied after a refusal').to.deep.equal([]);
   expect(lost, 'acknowledged and lost').to.deep.equal([]);
-  // Op ids are unique and the journal has no gap: what was applied twice would not add up.
+  // Op ids are unique and the journal has no gap: the sums would reveal anything applied twice.
   const { ok, problems } = await verifyLedger(store);
   expect(ok, JSON.stringify(problems)).to.equal(true);
 }

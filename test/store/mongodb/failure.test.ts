@@ -1,4 +1,4 @@
-// What each error of the driver says: of the write it ended, of another attempt, and of other writes.
+// What each error of the driver means: for the failed write, for a retry, and for other writes.
 import { expect } from 'chai';
 import {
   MongoError,
@@ -70,7 +70,7 @@ describe('failures of MongoDB', () => {
   ];
 
   for (const [what, error, { applied = 'no', is = [], blames = 'store' }] of rows) {
-    it(`are told by what they are: ${what}`, () => {
+    it(`are classified: ${what}`, () => {
       const found = { conflict: isConflict, passing: isTransient, duplicate: isDuplicate, killed: isKilled };
       const names = Object.entries(found).filter(([, test]) => test(error));
       expect(names.map(([name]) => name)).to.have.members([...is]);

@@ -1,4 +1,4 @@
-// A server that freezes in the middle of a transaction and comes back: what is left of the transaction locks no wallet.
+// A server that freezes during a transaction and comes back: the remains of the transaction lock no wallet.
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
@@ -47,21 +47,21 @@ describe('MongoDB: a server that froze', () => {
     await again.close();
   }).timeout(60_000);
 
-  /** Leaves a transaction open on the server that has written the wallet; nothing is on its way that would end it. */
+  /** Leaves a transaction open on the server that has written the wallet, with nothing on its way to end it. */
   async function loseTransaction(
     { db, client }: Connection,
     sessions: TransactionSessions,
     wallet: string,
   ): Promise<void> {
     const { run } = createTransactions(db, sessions);
-    // Two sessions at once, so that the next transaction does not go on with the lost one's.
+    // Two sessions at once, so that the next transaction does not reuse that of the lost one.
     await Promise.all([1, 1].map((seq) => run({ steps: (step) => step(add(wallet, seq)) })));
     const pid = await set.primary();
     const stuck = run({
       steps: async (step) => {
         await step(add(wallet, 100));
         process.kill(pid, 'SIGSTOP');
-        // Takes the one connection there is.
+        // Takes the only connection.
         client
           .db('admin')
           .command({ ping: 1 })

@@ -1,4 +1,4 @@
-// Keys against repeats in MongoDB are removed in two steps, between which one may be taken again.
+// Idempotency records in MongoDB are removed in two steps, between which one may be claimed again.
 import { expect } from 'chai';
 import { Db, type Document } from 'mongodb';
 import type { IdempotencyRecord } from '../../../lib/money/idempotency.ts';

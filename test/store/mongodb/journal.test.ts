@@ -1,4 +1,4 @@
-// What the audit is told of MongoDB rows that no other row vouches for.
+// What the audit gets to know about MongoDB rows without the row they belong to.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MONGODB } from '../../../testkit/stores.ts';

@@ -1,4 +1,4 @@
-// Media in MongoDB: as tools of GridFS read them, and what broken writes leave.
+// Media in MongoDB: readable by GridFS tools, and the remains of broken writes.
 import { expect } from 'chai';
 import { Db, type Document, GridFSBucket, MongoClient } from 'mongodb';
 import { openStore } from '../../../lib/store/open.ts';
@@ -33,7 +33,7 @@ describe('MongoDB: media', () => {
   const chunks = () => client.db().collection('media.chunks');
   const counts = async () => [await files().countDocuments(), await chunks().countDocuments()];
 
-  /** Begins to write, and goes on when the gate opens. */
+  /** Starts to write, and continues when the gate opens. */
   async function begin() {
     const begun = makeGate();
     const gate = makeGate();

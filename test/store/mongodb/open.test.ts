@@ -1,4 +1,4 @@
-// What cannot be a ledger's database is refused in one plain line: servers, databases, URLs.
+// Servers, databases and URLs that a ledger cannot use are refused in one plain line.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
@@ -28,7 +28,7 @@ describe('openStore on MongoDB: servers', () => {
     servers.push(server);
     return `127.0.0.1:${server.instanceInfo?.port}`;
   };
-  /** The two that wait longest wait at the same time. */
+  /** The two slowest openings run at the same time. */
   let slow: { readonly fresh: Promise<string>; readonly dead: Promise<string> };
   before(() => {
     const fresh = start(['--wiredTigerCacheSizeGB', '0.25', '--replSet', 'fresh']);
@@ -47,7 +47,7 @@ describe('openStore on MongoDB: servers', () => {
     expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
     const from = performance.now();
     expect(await refused(`mongodb://${host}/a?replicaSet=rs`)).to.match(/is a standalone.*--replSet/);
-    // It will stay one: nothing is waited for after the first look.
+    // It stays a standalone server: nothing waits after the first check.
     expect(performance.now() - from, 'ms').to.be.lessThan(4500);
   }).timeout(30_000);
 
@@ -66,7 +66,7 @@ describe('openStore on MongoDB: servers', () => {
     const other = url.replace(/replicaSet=[^&]*/, 'replicaSet=other');
     const from = performance.now();
     if (other !== url) expect(await refused(other)).to.include('the URL asks for other');
-    // It will stay another: nothing is waited for after the first look.
+    // It stays another replica set: nothing waits after the first check.
     expect(performance.now() - from, 'ms').to.be.lessThan(4500);
     await remove();
   }).timeout(30_000);

@@ -1,4 +1,4 @@
-// Processes on one replica set: one that dies locks no wallet, two that write one wallet both have their turns.
+// Processes on one replica set: one that dies locks no wallet, and two that write one wallet share it fairly.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { itTimed } from '../../../testkit/timed.ts';
 import { applied, newWallet, reserve, statuses, walletOf } from '../../contract/store/context.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
-/** The lease of a dead process's sessions, and what it takes to notice. */
+/** The lease of a dead process's sessions, and the time to detect that it has ended. */
 const LOCKED_MS_MAX = 4500;
 
 describe('MongoDB: several processes', () => {

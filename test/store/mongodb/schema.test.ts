@@ -1,4 +1,4 @@
-// The rules that hold behind the store's back: validators refuse what the ledger would never write, and indexes are used.
+// Rules of the database itself: validators refuse what the ledger would never write, and queries use indexes.
 import { expect } from 'chai';
 import { type Document, Long, MongoClient } from 'mongodb';
 import { isExactly } from '../../../lib/store/mongodb/fields.ts';
@@ -86,7 +86,7 @@ describe('MongoDB: schema', () => {
 
   const rows = (name: string) => client.db().collection<{ _id: string } & Document>(name);
 
-  /** The code with which the server refuses these changes of a row that is valid. */
+  /** The error code with which the server refuses a change of a valid row. */
   async function codeOf(name: string, id: string, change: Document): Promise<unknown> {
     return rejection(rows(name).updateOne({ _id: id }, { $set: change })).then((error) => (error as Document).code);
   }

@@ -1,4 +1,4 @@
-// The sessions of a process: how many there are, when their lease is written, and what becomes of broken ones.
+// The sessions of a process: their number, when their lease is written, and what happens to broken ones.
 import { expect } from 'chai';
 import type { ClientSession, Document } from 'mongodb';
 import type { Connection } from '../../../lib/store/mongodb/connection.ts';
@@ -18,12 +18,12 @@ describe('sessions of MongoDB transactions', () => {
   let started: number;
   let ended: number[];
   let sent: Document[];
-  /** Rows of other processes whose lease is over. */
+  /** Rows of other processes with expired leases. */
   let left: Document[];
   let refused: (command: Document) => boolean;
   /** How long the server takes for a command. */
   let tookMs: number;
-  /** What it waits for before it answers. */
+  /** Delays its answers. */
   let held: Promise<unknown> | undefined;
   let sessions: TransactionSessions;
 

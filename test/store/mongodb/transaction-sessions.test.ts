@@ -1,5 +1,5 @@
-// The leases of sessions are in the server's time: whatever the clock of a process says, it is taken for dead in time and
-// not before.
+// The leases of sessions use the server's time: a process counts as dead in time and not before, whatever its clock
+// says.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { until } from '../../../testkit/client.ts';
@@ -18,7 +18,7 @@ describe('sessions of a process whose clock is wrong', () => {
   });
 
   for (const hours of [1, -1]) {
-    it(`by ${hours} h: their lease ends when any other's does`, async () => {
+    it(`have the usual lease if the clock is off by ${hours} h`, async () => {
       const store = await context.open();
       const wallet = await newWallet(context.store);
       Date.now = () => now() + hours * HOUR_MS;
@@ -36,7 +36,7 @@ describe('sessions of a process whose clock is wrong', () => {
 describe('sessions of a process that died', () => {
   const context = useStore(MONGODB);
 
-  it('are ended when another process renews its owner', async () => {
+  it('end when another process renews its owner', async () => {
     const client = await MongoClient.connect(context.url);
     try {
       const rows = client.db().collection<{ _id: string; until: number; sessions: readonly [] }>('sessions');

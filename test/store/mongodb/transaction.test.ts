@@ -1,4 +1,4 @@
-// Transactions: what is begun anew and how often, what is told of their end, and what becomes of their session.
+// Transactions: what restarts them and how often, what their outcome is, and what happens to their session.
 import { expect } from 'chai';
 import { type ClientSession, type Db, MongoNetworkError, MongoServerError } from 'mongodb';
 import { createTransactions, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
@@ -60,18 +60,18 @@ describe('transactions on MongoDB', () => {
       onConflict: () => void events.push('conflict'),
     });
 
-  it('are committed once after their steps, and leave a reusable session', async () => {
+  it('commit once after their steps, and return a reusable session', async () => {
     expect(await run()).to.equal(1);
     expect(events).to.deep.equal(['step', 'committing', 'commit']);
     expect(given).to.deep.equal(['idle']);
   });
 
-  it('see one moment, and are over only once a majority has them', async () => {
+  it('read a snapshot, and wait for a majority', async () => {
     await run();
     expect(begun).to.deep.equal([{ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } }]);
   });
 
-  it('begin anew after a conflict, also of the commit, on a session that was rolled back', async () => {
+  it('restart after a conflict, even of the commit, on a session that was rolled back', async () => {
     inStep.push(failed(WRITE_CONFLICT));
     inCommit.push(failed(WRITE_CONFLICT));
     expect(await run()).to.equal(1);
@@ -80,7 +80,7 @@ describe('transactions on MongoDB', () => {
     expect(given).to.deep.equal(['idle', 'idle', 'idle']);
   });
 
-  it('give away no session that could not be rolled back, or has no transaction any more', async () => {
+  it('return a session as broken if it could not be rolled back or lost its transaction', async () => {
     inStep.push(failed(WRITE_CONFLICT));
     inAbort.push(failed(BAD_VALUE));
     await run();
@@ -92,10 +92,10 @@ describe('transactions on MongoDB', () => {
   });
 
   for (const [what, code] of [
-    ['another member has to take', NOT_PRIMARY],
-    ['a killed session ended', KILLED],
+    ['a change of the primary', NOT_PRIMARY],
+    ['a killed session', KILLED],
   ] as const) {
-    it(`that ${what} begin anew before the commit, on another session, and have perhaps happened after it`, async () => {
+    it(`restart on another session if ${what} interrupts their steps, and have an unknown outcome if it interrupts the commit`, async () => {
       inStep.push(failed(code));
       expect(await run()).to.equal(1);
       expect(events.filter((event) => event === 'conflict')).to.deep.equal([]);
@@ -106,7 +106,7 @@ describe('transactions on MongoDB', () => {
     });
   }
 
-  it('have not happened when a step is refused, and are not tried again', async () => {
+  it('fail without a retry if a step is refused', async () => {
     for (const error of [failed(BAD_VALUE), new MongoNetworkError('reset'), new RangeError('too large')]) {
       events = [];
       inStep.push(error);
@@ -116,7 +116,7 @@ describe('transactions on MongoDB', () => {
     expect(given).to.deep.equal(['broken', 'broken', 'broken']);
   });
 
-  it('end at a duplicate that lasts, which is the fault of their batch, and not at one that passes', async () => {
+  it('fail if a duplicate persists, which blames the batch, and not if it passes', async () => {
     inStep.push(...Array.from({ length: 9 }, () => failed(DUPLICATE)));
     expect(await rejection(run())).to.include({ applied: 'no', blames: 'batch' });
     expect(events.filter((event) => event === 'step')).to.have.length(9);
@@ -124,7 +124,7 @@ describe('transactions on MongoDB', () => {
     expect(await run(), 'in a row').to.equal(1);
   });
 
-  it('look for dead processes once conflicts have lasted a while, and give up in the end', async () => {
+  it('search for dead processes if conflicts last, and give up in the end', async () => {
     const patient = (ms: number) => {
       inStep.push(failed(WRITE_CONFLICT));
       return transactions.run({

@@ -1,4 +1,4 @@
-// What each collection takes behind the store's back, field by field: its validator is the last one to refuse a row.
+// What the validator of each collection accepts, field by field: it is the last to refuse a row.
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
 import { ATTEMPT_ENDINGS, CERTAINTIES } from '../../../lib/money/attempt.ts';
@@ -48,11 +48,11 @@ const COST = { currency: 'USD', prices: '{}', rate: long(1), cost: long(1), cost
 type Fields = Readonly<Record<string, Values>>;
 
 interface Rules {
-  /** A dot leads into an object. */
+  /** A dot in a name leads into an object. */
   readonly fields: Fields;
-  /** Further fields are not refused. */
+  /** Further fields are accepted. */
   readonly open?: boolean;
-  /** Changes of the row that are taken. */
+  /** Accepted changes of the row. */
   readonly takes?: readonly Document[];
   readonly refuses?: readonly Document[];
 }
@@ -542,7 +542,7 @@ function attemptsOf({ fields, open = false, takes = [], refuses = [] }: Rules): 
   for (const [path, { good, bad, optional: may = false }] of Object.entries(fields)) {
     for (const value of good) add(`${path}: ${JSON.stringify(value)}`, changed(row, path, value), true);
     for (const value of bad) add(`${path}: ${JSON.stringify(value)}`, changed(row, path, value), false);
-    // The driver would make up an id.
+    // The driver would add an id.
     if (path !== '_id') add(`no ${path}`, changed(row, path), may);
   }
   for (const [list, isTaken] of [
@@ -577,14 +577,14 @@ describe('MongoDB: validators', () => {
     await database.remove();
   });
 
-  it('are known for every collection', () => {
+  it('exist for every collection', () => {
     expect([...COLLECTIONS, DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION].map(({ name }) => name)).to.have.members(
       Object.keys(RULES),
     );
   });
 
   for (const [name, rules] of Object.entries(RULES)) {
-    it(`take whole rows of ${name}, and no others`, async () => {
+    it(`accept valid rows of ${name}, and no others`, async () => {
       const collection = client.db().collection(name);
       await collection.dropIndexes();
       const attempts = attemptsOf(rules);

@@ -1,10 +1,10 @@
-// Turns on a wallet: who is alone on it does not wait, two that write it leave each other time.
+// Fair writes to a wallet: a single writer does not wait, two writers leave each other time.
 import { expect } from 'chai';
 import { createWriteFairness, type WriteFairness, type WriteSlot } from '../../../lib/store/mongodb/write-fairness.ts';
 
 const OTHERS_MS = 1000;
 
-describe('turns on a wallet of MongoDB', () => {
+describe('fair writes to a wallet of MongoDB', () => {
   const real = { now: performance.now, random: Math.random, setTimeout: globalThis.setTimeout };
   let now: number;
   let pauses: number[];
@@ -27,7 +27,7 @@ describe('turns on a wallet of MongoDB', () => {
     globalThis.setTimeout = real.setTimeout;
   });
 
-  /** One whole turn; resolves to whether it was alone. */
+  /** One write; resolves to whether it was alone. */
   async function take(
     tookMs: number,
     seqs: readonly [number, number],
@@ -41,13 +41,13 @@ describe('turns on a wallet of MongoDB', () => {
     return turn.alone;
   }
 
-  it('are taken at once by who is alone', async () => {
+  it('do not wait without another writer', async () => {
     expect(await take(100, [0, 1])).to.equal(true);
     expect(await take(100, [1, 2])).to.equal(true);
     expect(pauses).to.deep.equal([]);
   });
 
-  it('are shared for a second with a writer that was in the way', async () => {
+  it('pause for a second after a conflict with another writer', async () => {
     await take(100, [0, 1], (turn) => turn.conflict());
     expect(await take(100, [1, 2])).to.equal(false);
     expect(pauses).to.deep.equal([50]);
@@ -57,7 +57,7 @@ describe('turns on a wallet of MongoDB', () => {
     expect(await take(0, [3, 4])).to.equal(true);
   });
 
-  it('are shared with a writer whose entries are met, though it was not in the way', async () => {
+  it('pause if another writer’s entries appear without a conflict', async () => {
     await take(100, [0, 1]);
     await take(100, [5, 6]);
     expect(pauses).to.deep.equal([]);
@@ -65,7 +65,7 @@ describe('turns on a wallet of MongoDB', () => {
     expect(pauses).to.deep.equal([50]);
   });
 
-  it('are not taken for shared when an attempt failed', async () => {
+  it('do not take a failed attempt for another writer', async () => {
     const turn = await turns.wait('w');
     turn.end({ seqBefore: undefined, seqAfter: undefined });
     expect(await take(1, [7, 8])).to.equal(true);
@@ -75,7 +75,7 @@ describe('turns on a wallet of MongoDB', () => {
     expect(await take(1, [10, 11])).to.equal(true);
   });
 
-  it('leave the others as much time as the last attempt of a turn takes on average', async () => {
+  it('pause as long as the last attempts took on average', async () => {
     await take(100, [0, 1], (turn) => {
       now += 700;
       turn.conflict();
@@ -86,7 +86,7 @@ describe('turns on a wallet of MongoDB', () => {
     expect(pauses).to.deep.equal([50, 60]);
   });
 
-  it('of one wallet say nothing of another', async () => {
+  it('are independent for each wallet', async () => {
     await take(100, [0, 1], (turn) => turn.conflict());
     expect((await turns.wait('other')).alone).to.equal(true);
     expect(pauses).to.deep.equal([]);

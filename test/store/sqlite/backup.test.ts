@@ -1,4 +1,4 @@
-// The backup of a SQLite store: how far it is, and what it does about media files that cannot be read.
+// The backup of a SQLite store: its progress, and media files that cannot be read.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// The numbers of batches are kept as long as a writer may repeat one, and forgotten a day after the last.
+// The numbers of batches are kept while a writer may repeat one, and removed a day after the last.
 import { expect } from 'chai';
 import { newAccount, newId } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
@@ -28,7 +28,7 @@ describe('numbers of batches', () => {
     await use('young', 2);
     expect(writers()).to.deep.equal(['old', 'young']);
     db.prepare('UPDATE batches SET at = ?').run(Date.now() - DAY_MS - 60_000);
-    // What it says again counts from now.
+    // A repeat counts from now.
     await use('young', 3);
     await use('new', 1);
     expect(writers()).to.deep.equal(['new', 'young']);

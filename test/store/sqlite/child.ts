@@ -1,4 +1,4 @@
-// A process of its own on a SQLite store, for what a test cannot do to its own process.
+// A separate process on a SQLite store, for what a test cannot do to its own process.
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { newId, reserve, submission } from '../../contract/store/context.ts';

@@ -1,4 +1,4 @@
-// What a failed write leaves and whom it blames, and what a connection that reads must not do.
+// What a failed write leaves behind and whom it blames, and what a read-only connection must not do.
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';

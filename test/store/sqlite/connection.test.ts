@@ -1,4 +1,4 @@
-// How a connection writes: on the disk where money is concerned, and in turns with another writer.
+// How a connection writes: synced to disk for money, and fairly beside another writer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Connection, type ConnectionOptions, openForWrites } from '../../../lib/store/sqlite/connection.ts';
@@ -42,7 +42,7 @@ describe('sqlite connection', () => {
 
   it('does not wait for the disk during a copy, until a setting marks the copy as complete', () => {
     const { db, write } = connect(folder.file(), { repeatable: true });
-    // A prepared one may answer what it was then.
+    // A prepared statement may return the old value.
     const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous;
     const full = 2;
     const normal = 1;

@@ -1,4 +1,4 @@
-// A folder of its own for a suite's database files, and ways to look into them behind the store's back.
+// A separate folder for the database files of a suite, and direct access to them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

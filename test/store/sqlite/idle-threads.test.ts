@@ -1,4 +1,4 @@
-// Threads that outlive their store: the next store has them, and only one that asked for it keeps any.
+// Threads that outlive their store: the next store reuses them, and only if the tests enable it.
 import { expect } from 'chai';
 import { keepThreads } from '../../../testkit/threads.ts';
 import { newAccount } from '../../contract/store/context.ts';
@@ -8,7 +8,7 @@ describe('threads of closed stores', () => {
   const folder = useFolder();
   const workers = useWorkers();
   const writer = () => workers.last('tollgate-writer');
-  /** Makes an account, and counts those that are there. */
+  /** Creates an account, and counts all of them. */
   const use = async (path: string): Promise<number> => {
     const store = await folder.open(path);
     await newAccount(store);

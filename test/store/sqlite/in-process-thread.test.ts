@@ -1,4 +1,4 @@
-// SQLite in the calling thread: the contract of every store, without a thread for it, and without keeping others waiting.
+// SQLite in the calling thread: fulfils the store contract without a thread of its own, and does not block other work.
 import { expect } from 'chai';
 import { longer } from '../../../testkit/long.ts';
 import { SQLITE_HERE } from '../../../testkit/stores.ts';

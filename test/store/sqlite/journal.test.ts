@@ -1,4 +1,4 @@
-// Charges that no entry creates and keys of no account, as damage leaves them: found wherever a page ends.
+// Charges without an entry and keys without an account, as damage leaves them: found wherever a page ends.
 import { expect } from 'chai';
 import { AT, applied, charge, newWallet } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';

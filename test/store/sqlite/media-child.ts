@@ -1,4 +1,4 @@
-// A process of its own that writes a media file: to be killed, or told that the disk is full.
+// A separate process that writes a media file: to be killed, or to meet a full disk.
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { newMedia } from '../../contract/store/media.ts';

@@ -1,4 +1,4 @@
-// Media files of the SQLite store on the disk: whose they are, what a crash or a full disk leaves, and who removes it.
+// Media files of the SQLite store on disk: their owner, what a crash or a full disk leaves, and what removes it.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -166,7 +166,7 @@ describe('sqlite media files', () => {
 
   it('fail while the folder is not writable, and work again afterwards', async () => {
     if (process.getuid?.() === 0) {
-      // Nothing is forbidden to root: a file stands where the folder would be.
+      // Root may write anywhere: a file in place of the folder prevents it.
       writeFileSync(media, '');
     } else {
       mkdirSync(media);

@@ -1,4 +1,4 @@
-// Outcomes are the same on the other side of a thread.
+// Outcomes are the same after their way between threads.
 import { expect } from 'chai';
 import type { ChargeOp, HoldOp, Operation, Outcome } from '../../../lib/money/decide.ts';
 import { createCharge, emptyWallet } from '../../../lib/money/decide.ts';
@@ -70,7 +70,7 @@ const cases: readonly (readonly [string, Operation, Outcome])[] = [
 
 describe('sqlite outcomes', () => {
   for (const [name, op, outcome] of cases) {
-    it(`arrive as they were: ${name}`, () => {
+    it(`survive encoding: ${name}`, () => {
       expect(decodeOutcome(structuredClone(encodeOutcome(outcome, op)), op)).to.deep.equal(outcome);
     });
   }

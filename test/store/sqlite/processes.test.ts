@@ -1,4 +1,4 @@
-// SQLite stores of several real processes: a busy neighbour, a full disk, an end without a goodbye.
+// SQLite stores of several real processes: a busy neighbour, a full disk, a process that is killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +64,7 @@ describe('sqlite store and other processes', () => {
     const [filled] = (await once(child, 'message')) as [Filled];
     await once(child, 'exit');
     expect(filled.name).to.equal('StoreError');
-    // The rows fit into memory, so it is the commit that fails: the log may hold all of it, or not.
+    // The rows fit into memory, so the commit fails: the log may contain all of it, or not.
     expect(filled.applied).to.equal('unknown');
     expect(filled.acknowledged.length).to.be.greaterThan(100);
     expect(filled.seq).to.equal(filled.acknowledged.length + 1);

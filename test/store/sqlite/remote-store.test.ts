@@ -1,4 +1,4 @@
-// Every call of every port reaches a thread that answers it: none is missing, also none that came later.
+// Every call of every port reaches a thread that answers it, even one added later.
 import { expect } from 'chai';
 import { openDatabaseCalls, type ThreadOptions } from '../../../lib/store/sqlite/database-calls.ts';
 import { createRemotePorts } from '../../../lib/store/sqlite/remote-store.ts';
@@ -31,7 +31,7 @@ describe('ports of a sqlite store', () => {
       const { db, run } = open(role, path);
       for (const name of namesOf(lists)) {
         const [port = '', call = ''] = name.split('.');
-        // Whatever it makes of nothing: it is there.
+        // Any answer will do: the call exists.
         try {
           const answer = run(port, call, []);
           if (answer instanceof Promise) answer.catch(() => undefined);

@@ -1,4 +1,4 @@
-// What the tables refuse beside the money of wallets: every rule alone, by the smallest change that breaks it.
+// What the tables refuse besides the money of wallets: each rule by itself, with the smallest change that breaks it.
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { useFolder } from './folder.ts';

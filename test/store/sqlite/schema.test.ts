@@ -1,4 +1,4 @@
-// The tables refuse what the ledger must never write, and files that are not ours are left alone.
+// The tables refuse what the ledger must never write, and files of other programs stay untouched.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';

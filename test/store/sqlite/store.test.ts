@@ -1,4 +1,4 @@
-// What only the SQLite store has: locks of other processes, threads that die, copies that open.
+// What only the SQLite store has: locks of other processes, threads that die, backups.
 import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +34,7 @@ describe('sqlite store', () => {
   const folder = useFolder();
   const workers = useWorkers();
 
-  /** Takes the write lock, as another process would. */
+  /** Takes the write lock like another process. */
   function lock(path: string): DatabaseSync {
     const db = folder.raw(path);
     db.exec('BEGIN IMMEDIATE');
@@ -180,7 +180,7 @@ describe('sqlite store', () => {
       expect(await verifyLedger(store)).to.deep.include({ ok: true, entries: 1 + spent });
     });
 
-    /** As the queue does it: the same batch until its fate is known. */
+    /** Repeats a batch until its outcome is known, like the queue. */
     async function insist(store: Store, operations: readonly Operation[]): Promise<void> {
       const batch: Submission[] = operations.map((op) => submission(op));
       let outcomes: readonly (Outcome | undefined)[] | undefined;

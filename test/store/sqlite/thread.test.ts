@@ -1,4 +1,4 @@
-// The threads of a store keep their process alive while a call is under way, and no longer.
+// The threads of a store keep their process alive while a call is running, and no longer.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';

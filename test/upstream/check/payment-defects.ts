@@ -225,22 +225,22 @@ export const DEFECTS: readonly Defect[] = [
     failing: 'start: resolves to a link that the payer may follow',
   },
   {
-    what: 'throws at rubbish in a notice',
+    what: 'throws at rubbish in a webhook',
     from: /try \{\n(.*?)\} catch \{\n\s*return 'rejected';\n\s*\}/s,
     to: '$1',
-    failing: 'notice: is rejected, not thrown at, where it is rubbish',
+    failing: 'webhook: is rejected, not thrown at, where it is rubbish',
   },
   {
-    what: 'takes every notice for one of a payment',
+    what: 'takes every webhook for one of a payment',
     from: /notice\(\{ body \}\) \{/,
     to: "notice() { return { fetch: ['any'] };",
-    failing: 'notice: names the payment that it is of, and nothing it says changes that',
+    failing: 'webhook: names the payment that it is of, and nothing it says changes that',
   },
   {
-    what: 'believes the state of a notice',
+    what: 'believes the state of a webhook',
     from: "return typeof id === 'string' ?",
     to: 'return JSON.parse(body).kopecks > 1 ?',
-    failing: 'notice: names the payment that it is of, and nothing it says changes that',
+    failing: 'webhook: names the payment that it is of, and nothing it says changes that',
   },
   {
     what: 'ignores an abort',
