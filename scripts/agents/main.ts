@@ -1,6 +1,6 @@
-// `npm run agents`: installs coding agents from npm and PyPI and lets each mend a scratch repository twice, directly at a
-// scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the bill
-// of both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if
+// `npm run agents`: installs coding agents and libraries from npm and PyPI and lets each mend a scratch repository twice,
+// directly at a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts
+// and the bill of both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if
 // the bill is not the tokens times the prices. A program that cannot be installed here is named and left out.
 // `--only NAME` runs the programs whose name begins so, `--log` shows their output, `--steps N` makes the job longer,
 // `--limit N` sets the gateway's requests a minute, `--think N` the seconds before the first call.
@@ -14,7 +14,9 @@ import { type Counted, STEP_TOKENS } from '../../testkit/prompt-cache.ts';
 import { readOptions } from '../options.ts';
 import { type InstalledProgram, installProgram } from './install.ts';
 import { CLOSING, isJobDone, PROMPT, STEPS_MIN, writeJob } from './job.ts';
-import { type Place, PROGRAMS, type Program, type WireName, writeSettings } from './programs.ts';
+import { LIBRARIES } from './libraries.ts';
+import { type Place, type Program, type WireName, writeSettings } from './program.ts';
+import { PROGRAMS } from './programs.ts';
 import { startAgentUpstream, type Tally } from './upstream.ts';
 
 const { only, log, steps, limit, think } = readOptions({
@@ -47,9 +49,10 @@ const rows: string[][] = [
   ['program', 'version', 'by', 'done', 'calls', 'new', 'cached', 'written', 'output', 'thoughts', 'RUB'],
 ];
 
-const chosen = PROGRAMS.filter(({ name }) => name.toLowerCase().startsWith(only.toLowerCase()));
+const all = [...PROGRAMS, ...LIBRARIES];
+const chosen = all.filter(({ name }) => name.toLowerCase().startsWith(only.toLowerCase()));
 if (chosen.length === 0) {
-  process.stderr.write(`The programs are ${PROGRAMS.map(({ name }) => name).join('; ')}.\n`);
+  process.stderr.write(`The programs are ${all.map(({ name }) => name).join('; ')}.\n`);
   process.exit(2);
 }
 for (const program of chosen) await compare(program);
@@ -142,16 +145,17 @@ async function runJob(program: InstalledProgram, { baseUrl, key }: Pick<Place, '
   writeSettings(program, place);
   upstream.begin({ folder, steps: Number(steps), thinkSeconds: Number(think), finish: program.finish });
   const setup = program.setup ? await runProgram(program, place, program.setup(place)) : '';
-  const output = setup + (await runProgram(program, place, program.args(place)));
+  const output = setup + (await runProgram(program, place, program.args?.(place) ?? []));
   const done = isJobDone(folder) && output.includes(CLOSING);
   if (log || !done) console.error(`== ${program.name}, ${baseUrl}\n${output.slice(-4000)}`);
   rmSync(scratch, { recursive: true, force: true });
   return { ...upstream.tally(), done };
 }
 
-function runProgram({ file, env }: InstalledProgram, place: Place, args: readonly string[]): Promise<string> {
+function runProgram({ start, env }: InstalledProgram, place: Place, args: readonly string[]): Promise<string> {
   const { PATH, LANG } = process.env;
-  const child = spawn(file, args, {
+  const [file, ...before] = start;
+  const child = spawn(file, [...before, ...args], {
     cwd: place.folder,
     env: { PATH, LANG, HOME: place.home, TERM: 'dumb', CI: '1', ...env?.(place) },
     stdio: ['ignore', 'pipe', 'pipe'],

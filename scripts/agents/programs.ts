@@ -1,38 +1,7 @@
-// The programs that `npm run agents` installs and runs: how each is pointed at an address, a key and a model.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// The programs that `npm run agents` installs and runs, and their settings.
+import { join } from 'node:path';
 import { CLOSING } from './job.ts';
-
-export type WireName = 'messages' | 'chat' | 'responses';
-
-export interface Place {
-  /** Ends in `/v1`. */
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly model: string;
-  /** The scratch repository. */
-  readonly folder: string;
-  readonly home: string;
-  readonly prompt: string;
-}
-
-export interface Program {
-  readonly name: string;
-  readonly registry: 'npm' | 'pypi';
-  readonly package: string;
-  /** In npm's words; the newest if absent. */
-  readonly version?: string;
-  readonly command: string;
-  readonly wire: WireName;
-  /** Files by path, below the home unless absolute. */
-  files?(place: Place): Readonly<Record<string, string>>;
-  env?(place: Place): Readonly<Record<string, string>>;
-  /** Arguments of a run before, which stores settings. */
-  setup?(place: Place): readonly string[];
-  args(place: Place): readonly string[];
-  /** The command with which the model ends the job, for programs that do not take an answer for the end. */
-  readonly finish?: string;
-}
+import type { Place, Program, WireName } from './program.ts';
 
 /** For clients that append `/v1/messages` themselves. */
 const origin = ({ baseUrl }: Place) => baseUrl.replace(/\/v1$/, '');
@@ -41,7 +10,7 @@ const opencode = (wire: WireName, sdk: string): Program => ({
   name: `opencode, ${sdk}`,
   registry: 'npm',
   package: 'opencode-ai',
-  command: 'opencode',
+  runs: { command: 'opencode' },
   wire,
   files: ({ baseUrl, key, model, folder }) => ({
     [join(folder, 'opencode.json')]: JSON.stringify({
@@ -68,7 +37,7 @@ const copilot = (wire: WireName, type: string, api: string): Program => ({
   name: `Copilot CLI, ${wire}`,
   registry: 'npm',
   package: '@github/copilot',
-  command: 'copilot',
+  runs: { command: 'copilot' },
   wire,
   env: (place) => ({
     COPILOT_PROVIDER_TYPE: type,
@@ -95,7 +64,7 @@ const mini = (wire: WireName, modelClass: string): Program => ({
   name: `mini-swe-agent, ${wire}`,
   registry: 'pypi',
   package: 'mini-swe-agent',
-  command: 'mini',
+  runs: { command: 'mini' },
   wire,
   env: (place) => ({ ...describeLiteLlm(place), MSWEA_CONFIGURED: 'true', MSWEA_COST_TRACKING: 'ignore_errors' }),
   args: ({ model, prompt }) => {
@@ -108,7 +77,7 @@ const mini = (wire: WireName, modelClass: string): Program => ({
 const LLM_TOOL = `import subprocess
 
 
-def bash(command: str) -> str:
+def bash(runs: Xstr) -> str:
     "Run a command."
     result = subprocess.run(command, shell=True, capture_output=True, text=True)
     return result.stdout + result.stderr
@@ -119,7 +88,7 @@ const llm = (wire: WireName): Program => ({
   name: `llm, ${wire}`,
   registry: 'pypi',
   package: 'llm',
-  command: 'llm',
+  runs: { command: 'llm' },
   wire,
   files: ({ baseUrl, model }) => ({
     'llm/extra-openai-models.yaml': [
@@ -146,7 +115,7 @@ const openhands = (wire: WireName): Program => ({
   name: `OpenHands, ${wire}`,
   registry: 'pypi',
   package: 'openhands',
-  command: 'openhands',
+  runs: { command: 'openhands' },
   wire,
   env: (place) => ({
     LLM_MODEL: prefixModel(wire, place.model),
@@ -163,7 +132,7 @@ const aider = (wire: WireName): Program => ({
   name: `aider, ${wire}`,
   registry: 'pypi',
   package: 'aider-chat',
-  command: 'aider',
+  runs: { command: 'aider' },
   wire,
   env: describeLiteLlm,
   args: ({ model, prompt }) => [
@@ -178,7 +147,7 @@ export const PROGRAMS: readonly Program[] = [
     name: 'Claude Code',
     registry: 'npm',
     package: '@anthropic-ai/claude-code',
-    command: 'claude',
+    runs: { command: 'claude' },
     wire: 'messages',
     env: (place) => ({
       ANTHROPIC_BASE_URL: origin(place),
@@ -195,7 +164,7 @@ export const PROGRAMS: readonly Program[] = [
     name: 'Codex CLI',
     registry: 'npm',
     package: '@openai/codex',
-    command: 'codex',
+    runs: { command: 'codex' },
     wire: 'responses',
     files: ({ baseUrl, model }) => ({
       '.codex/config.toml': [
@@ -221,7 +190,7 @@ export const PROGRAMS: readonly Program[] = [
     name: 'Qwen Code',
     registry: 'npm',
     package: '@qwen-code/qwen-code',
-    command: 'qwen',
+    runs: { command: 'qwen' },
     wire: 'chat',
     files: () => ({
       '.qwen/settings.json': JSON.stringify({
@@ -239,7 +208,7 @@ export const PROGRAMS: readonly Program[] = [
     package: '@earendil-works/pi-coding-agent',
     // A dependency of 1.6.0 is missing from the registry.
     version: '1.5',
-    command: 'pi',
+    runs: { command: 'pi' },
     wire: 'chat',
     files: ({ baseUrl, model }) => ({
       '.pi/agent/models.json': JSON.stringify({
@@ -262,7 +231,7 @@ export const PROGRAMS: readonly Program[] = [
     name: 'Cline',
     registry: 'npm',
     package: 'cline',
-    command: 'cline',
+    runs: { command: 'cline' },
     wire: 'chat',
     setup: ({ baseUrl, key, model }) => ['auth', '-p', 'openai', '-k', key, '-m', model, '-b', baseUrl],
     args: ({ prompt }) => ['-P', 'openai', '--auto-approve', 'true', prompt],
@@ -271,7 +240,7 @@ export const PROGRAMS: readonly Program[] = [
     name: 'Continue',
     registry: 'npm',
     package: '@continuedev/cli',
-    command: 'cn',
+    runs: { command: 'cn' },
     wire: 'chat',
     files: ({ baseUrl, key, model }) => ({
       'config.yaml': [
@@ -299,12 +268,3 @@ export const PROGRAMS: readonly Program[] = [
   openhands('chat'),
   openhands('messages'),
 ];
-
-/** Writes the settings of a program. */
-export function writeSettings(program: Program, place: Place): void {
-  for (const [path, content] of Object.entries(program.files?.(place) ?? {})) {
-    const file = path.startsWith('/') ? path : join(place.home, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, content);
-  }
-}
