@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
 import { createAlerts } from './alerts/alerts.ts';
+import { createLossAlert } from './alerts/loss.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
@@ -10,8 +11,10 @@ import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
+import { createCatalogHistory } from './catalog/history.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
+import type { LossNotice } from './catalog/loss.ts';
 import type { Config } from './config.ts';
 import { createConsole, type FirstLinks } from './console/console.ts';
 import { consolePlugin } from './console/plugin.ts';
@@ -126,7 +129,9 @@ async function compose(config: Config, { log, store, timings, member, transforms
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox({ store, setting: config.sandbox, hasRealUpstream: facts.real, log });
   const { isReal, recordCostlyUpstream } = createCostWatch(store, log);
-  const catalog = await openCatalog(config, { sandbox, store, log, recordCostlyUpstream });
+  let alertLosses: OnLosses = () => undefined;
+  const onLosses: OnLosses = (losses) => alertLosses(losses);
+  const catalog = await openCatalog(config, { sandbox, store, log, recordCostlyUpstream, onLosses });
 
   const throttle = createThrottle();
   const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
@@ -139,6 +144,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   const mailer = openMailer(config);
   const { webhooks, results } = media;
   const alerts = createAlerts({ store, log, publicUrl, mailer, fetcher: webhooks, everyMs: timings.alertsEveryMs });
+  alertLosses = createLossAlert({ alerts, log });
   const usage = openUsage(store, log, { sweeps: isFirst });
   const money = openMoney(config, { store, log, catalog, metrics, alerts, publicUrl, isReal, onPeers });
   const { owner, payments, topups } = money;
@@ -180,6 +186,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
     await http.start();
     if (isFirst) demo = await openDemo({ store, log, sandbox, keyPrefix: config.keyPrefix });
     await web.start(isFirst ? demo : undefined);
+    alertLosses(catalog.current().losses);
     catalog.watch();
     for (const service of [alerts, videos.worker, payments, topups, chores]) service.start();
   }
@@ -240,11 +247,14 @@ function openLimiter(store: Store, member: Membership | undefined) {
 interface CatalogParts extends Pick<Foundation, 'store' | 'log'> {
   readonly sandbox: boolean;
   readonly recordCostlyUpstream: (upstream: string) => Promise<void>;
+  readonly onLosses: OnLosses;
 }
+
+type OnLosses = (losses: readonly LossNotice[]) => void;
 
 function openCatalog(
   config: Config,
-  { sandbox, store, log, recordCostlyUpstream }: CatalogParts,
+  { sandbox, store, log, recordCostlyUpstream, onLosses }: CatalogParts,
 ): Promise<LiveCatalog> {
   return openLiveCatalog({
     config,
@@ -258,6 +268,8 @@ function openCatalog(
     onSecrets: log.addSecrets,
     openMemory: (provider) => createProviderMemory(store.settings, provider),
     recordRealMoney: recordCostlyUpstream,
+    history: createCatalogHistory(store),
+    onLosses,
   });
 }
 

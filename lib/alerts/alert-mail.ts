@@ -2,6 +2,7 @@
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
 import type { AlertEvent } from './delivery.ts';
+import { OPERATORS } from './operators.ts';
 import type { AlertContent } from './watch.ts';
 
 interface Words {
@@ -9,6 +10,7 @@ interface Words {
   readonly texts: Readonly<Record<AlertContent['type'], (name: string, data: AlertContent['data']) => string>>;
   readonly wallet: string;
   readonly change: string;
+  readonly catalog: string;
 }
 
 const WORDS: Readonly<Record<User['language'], Words>> = {
@@ -21,6 +23,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.paused': () => 'Automatic top-up is paused',
       'card.saved': ({ card }) => `A card was saved: ${card}`,
       'card.removed': ({ card }) => `A card was removed: ${card}`,
+      'price.below_cost': () => 'Models are sold below cost',
       test: () => 'Test alert',
     },
     texts: {
@@ -38,10 +41,13 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
         `The card ${card} was removed from the account “${name}” and will never be charged again. If no owner of the account did this, tell the operator of this service.`,
+      'price.below_cost': (_, { lines }) =>
+        `A cost or an exchange rate has moved, and these prices per unit are below it now. They stay until you edit the catalog: raise the price, or write "loss": true or "onLoss": "raise".\n\n${lines}`,
       test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
     },
     wallet: 'Wallet:',
     change: 'Alert settings:',
+    catalog: 'Catalog:',
   },
   ru: {
     subjects: {
@@ -52,6 +58,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.paused': () => 'Автопополнение приостановлено',
       'card.saved': ({ card }) => `Сохранена карта: ${card}`,
       'card.removed': ({ card }) => `Удалена карта: ${card}`,
+      'price.below_cost': () => 'Модели продаются ниже себестоимости',
       test: () => 'Тестовое оповещение',
     },
     texts: {
@@ -69,10 +76,13 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'card.removed': (name, { card }) =>
         `Карта ${card} удалена из аккаунта «${name}», с неё больше ничего не спишется. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
+      'price.below_cost': (_, { lines }) =>
+        `Цена поставщика или курс изменились, и эти цены за единицу теперь ниже себестоимости. Они действуют, пока вы не исправите каталог: поднимите цену или укажите "loss": true либо "onLoss": "raise".\n\n${lines}`,
       test: (name) => `Это тест: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',
     change: 'Настройки оповещений:',
+    catalog: 'Каталог:',
   },
 };
 
@@ -82,10 +92,10 @@ export function buildAlertMail(
 ): Mail {
   const words = WORDS[user.language];
   const link = (path: string) => `${publicUrl}/account/${path}?account=${encodeURIComponent(account)}`;
-  const paragraphs = [
-    words.texts[type](accountName, data),
-    `${words.wallet} ${link('wallet')}`,
-    `${words.change} ${link('settings/alerts')}`,
-  ];
+  const links =
+    account === OPERATORS
+      ? [`${words.catalog} ${publicUrl}/admin/catalog`]
+      : [`${words.wallet} ${link('wallet')}`, `${words.change} ${link('settings/alerts')}`];
+  const paragraphs = [words.texts[type](accountName, data), ...links];
   return { to: user.email, subject: words.subjects[type](data), text: `${paragraphs.join('\n\n')}\n` };
 }

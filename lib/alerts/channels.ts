@@ -4,10 +4,12 @@ import { abortable, withDeadline } from '../media/deadline.ts';
 import { FetchFailure } from '../media/failure.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
+import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from '../users/mail.ts';
 import { buildAlertMail } from './alert-mail.ts';
 import type { AlertEvent, Arrival, Delivery } from './delivery.ts';
+import { isActiveOperator, listOperators, OPERATORS } from './operators.ts';
 import { SIGNATURE_HEADER, sign } from './signature.ts';
 
 export interface ChannelOptions {
@@ -56,6 +58,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
 
   async function sendMail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
     const { users, accounts } = store;
+    if (event.account === OPERATORS) return sendToOperator(userId, event, signal);
     const [user, account, members] = await Promise.all([
       users.get(userId),
       accounts.get(event.account),
@@ -63,14 +66,30 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
     ]);
     // A user who has left the account since gets no alert.
     const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
-    if (!mailer || !account || !isOwner) return { state: 'failed', why: 'removed' };
-    const letter = buildAlertMail(event, { user, accountName: account.name, publicUrl: publicUrl() });
+    if (!account || !isOwner) return { state: 'failed', why: 'removed' };
+    return send(event, { user, accountName: account.name }, signal);
+  }
+
+  async function sendToOperator(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
+    const user = await store.users.get(userId);
+    if (!user || !isActiveOperator(user)) return { state: 'failed', why: 'removed' };
+    return send(event, { user, accountName: '' }, signal);
+  }
+
+  async function send(
+    event: AlertEvent,
+    to: { readonly user: User; readonly accountName: string },
+    signal: AbortSignal,
+  ): Promise<Arrival> {
+    if (!mailer) return { state: 'failed', why: 'removed' };
+    const letter = buildAlertMail(event, { ...to, publicUrl: publicUrl() });
     await withDeadline(MAIL_TIMEOUT_MS, signal, (ending) => abortable(mailer.send(letter), ending));
     return { state: 'sent' };
   }
 
   return {
     async listNames({ account, webhook }) {
+      if (account === OPERATORS) return mailer ? (await listOperators(store)).map(({ id }) => `${MAIL}${id}`) : [];
       const members = mailer ? await store.users.listAccountMembers(account) : [];
       return [...members.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
     },

@@ -11,10 +11,12 @@ export interface AlertContent {
     | 'topup.paused'
     | 'card.saved'
     | 'card.removed'
+    | 'price.below_cost'
     | 'test';
   /**
    * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
-   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`.
+   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`; `price.below_cost` is for operators and has `models` and
+   * `lines`, a line for each price.
    */
   readonly data: Readonly<Record<string, string>>;
 }

@@ -1,8 +1,9 @@
 // The fields of a video request: checks that do not depend on the model.
 import Joi from 'joi';
-import { SECONDS, type VideoRequest } from '../calls/videos/request.ts';
+import type { VideoRequest } from '../calls/videos/request.ts';
 import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
+import { SECONDS } from '../catalog/video-lengths.ts';
 import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, optional } from './dialects/fields.ts';
 import { IMAGE_HINT, readImageSources } from './image-request.ts';

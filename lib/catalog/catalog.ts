@@ -2,7 +2,9 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import type { Rate } from '../money/cost.ts';
+import { describeNotice, type LossNotice, settleLosses } from './loss.ts';
 import {
+  type BuiltModel,
   buildModel,
   type ImageModel,
   type Model,
@@ -11,6 +13,7 @@ import {
   type OpenUpstream,
   type TextModel,
 } from './model.ts';
+import type { StatedPrice } from './pricing.ts';
 import { describeMissingRate, findRatesInForce } from './rates.ts';
 import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
 import { readTopupBounds, type TopupBounds } from './topup-bounds.ts';
@@ -44,23 +47,43 @@ export interface Catalog {
   readonly autoTopup: TopupBounds;
   /** The rates in force by currency, with that of RUB. */
   readonly rates: ReadonlyMap<string, Rate>;
+  /** The price in force of each model, by its id, with how the catalog states it. */
+  readonly prices: ReadonlyMap<string, StatedPrice>;
+  /** Prices that a cost or a rate has moved below the cost. */
+  readonly losses: readonly LossNotice[];
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
   /** Payment providers that are switched off, with the variables they lack. */
   readonly paymentsOff?: ReadonlyMap<string, readonly string[]>;
 }
 
+interface BuildOptions {
+  /** ms since the epoch: decides which rates are in force. */
+  readonly now?: number;
+  /** The prices in force before: they stay if a cost or a rate moved a price below the cost. */
+  readonly pricesBefore?: ReadonlyMap<string, StatedPrice>;
+}
+
 /** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` that lists all mistakes. */
 export function buildCatalog(
   file: CatalogFile,
   upstreams: ReadonlyMap<string, OpenUpstream>,
-  now = Date.now(),
+  { now = Date.now(), pricesBefore = new Map() }: BuildOptions = {},
 ): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];
   const rates = findRatesInForce(file.rates ?? {}, now);
   checkRoutes(file, rates, problems);
-  const models = file.models.map((entry) => buildModel(entry, { upstreams, rates }));
+  const { pricing } = file;
+  const report = (at: number, problem: string) =>
+    problems.push(describeMistake(file, `models[${at}]`, `model ${file.models[at]?.id}: ${problem}`));
+  const built = file.models.map((entry, at) =>
+    buildModel(entry, { upstreams, rates, pricing }, (problem) => report(at, problem)),
+  );
+  const seeing = findUsableModels('text', file.vision, indexBuilt(built));
+  const settled = settleLosses(built, { vision: seeing, before: pricesBefore, report });
+  const { models } = settled;
+  warnings.push(...settled.notices.filter(({ outcome }) => outcome === 'kept').map(describeNotice));
   const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
@@ -81,8 +104,14 @@ export function buildCatalog(
     retired,
     autoTopup: readTopupBounds(file.autoTopup),
     rates,
+    prices: settled.prices,
+    losses: settled.notices,
     warnings,
   };
+}
+
+function indexBuilt(built: readonly BuiltModel[]): ReadonlyMap<string, Model> {
+  return new Map(built.flatMap(({ model }) => [model.id, ...model.aliases].map((name) => [name, model] as const)));
 }
 
 /** The models of a list that have the right type and a route. */

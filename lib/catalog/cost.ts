@@ -54,7 +54,8 @@ export function parseCost(type: keyof typeof cost, { currency: name, ...entry }:
   return { currency: name, prices: parsePrices(type, entry as PriceEntry) };
 }
 
-function parsePrices(type: keyof typeof cost, entry: PriceEntry): PriceVector {
+/** Parses prices that the schema has accepted. */
+export function parsePrices(type: keyof typeof cost, entry: PriceEntry): PriceVector {
   switch (type) {
     case 'text':
       return parseTextPrice(entry as TextPriceEntry);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
+import type { MarkupEntry } from './pricing.ts';
 import type { RatesEntry } from './rates.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
 import type { TopupEntry } from './topup-bounds.ts';
@@ -36,6 +37,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
   const rates: Record<string, RatesEntry[string]> = {};
+  let pricing: MarkupEntry | undefined;
   const sources = new Map<string, string>();
   for (const path of paths) {
     const part = readFile(path, variables);
@@ -49,6 +51,8 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
       if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
       smart.thresholds = part.smart.thresholds;
     }
+    if (part.pricing && pricing) throw new OperatorError(`${path}: pricing is defined twice`);
+    pricing ??= part.pricing;
     addEach(rates, part.rates, (key) => `${path}: rates.${key} is defined twice`);
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
@@ -58,7 +62,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
   const lists = { models, smart, vision, visionBeyondLimits, defaults, retired, rates };
-  return { upstreams, payments, autoTopup, ...lists, sources };
+  return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
 
 function addEach<T>(

@@ -12,9 +12,12 @@ import type { OpenProvider } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
+import type { CatalogHistory } from './history.ts';
 import { listModels } from './listing.ts';
+import { describeNotice, type LossNotice } from './loss.ts';
 import { type Opened, openSection, type Section } from './opened.ts';
 import { choosePayments, type OpenPayment } from './payments.ts';
+import { findNextRateStart } from './rates.ts';
 import type { CatalogFile } from './schema.ts';
 import { isSet, listVariables } from './variables.ts';
 
@@ -40,6 +43,12 @@ interface LiveCatalogOptions {
    * does. Absent when a catalog is only checked.
    */
   readonly recordRealMoney?: (upstream: string) => Promise<void>;
+  /** Absent when a catalog is only checked: no price has been in force before. */
+  readonly history?: CatalogHistory;
+  /** Takes the prices below cost of a catalog that takes effect. */
+  readonly onLosses?: (losses: readonly LossNotice[]) => void;
+  /** ms since the epoch: decides which rates are in force. */
+  readonly now?: () => number;
 }
 
 interface LiveCatalogLog extends HostLog {
@@ -80,6 +89,8 @@ interface Loaded {
   readonly costly: string | undefined;
   /** The missing variables of the upstreams that are switched off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
+  /** When another rate takes effect, ms since the epoch; undefined if none is to come. */
+  readonly nextRateAt: number | undefined;
 }
 
 interface Sections {
@@ -94,22 +105,25 @@ const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
+const NOT_RECORDED = 'the store did not take the prices and rates of the catalog; a start would not know them';
 const REASON_CHARS_MAX = 2000;
 const POLL_EVERY_MS = 500;
-/** A reload that failed to record a real-money upstream is retried after this many polls. */
+/** What the store did not take is tried again after this many polls: a real-money upstream, prices and rates. */
 const RETRY_POLLS = 10;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
-  const { config, log, pollEveryMs = POLL_EVERY_MS } = options;
+  const { config, log, pollEveryMs = POLL_EVERY_MS, history, now = Date.now } = options;
   const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
   await changes.markAsKnown();
-  let loaded = load(options, sections, undefined);
+  let loaded = load(options, sections, undefined, (await history?.readPrices()) ?? new Map());
   let pollTimer: NodeJS.Timeout | undefined;
   let closed = false;
   /** Polls until a failed reload is retried; undefined if there is none. */
   let retryInPolls: number | undefined;
+  /** The same until the store is told again of prices and rates. */
+  let recordInPolls: number | undefined;
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = limitConcurrency(1);
@@ -117,10 +131,22 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     discard(listOpened(loaded));
     throw error;
   });
-  warn(loaded);
+  await announce(loaded);
 
-  function warn({ catalog }: Loaded): void {
+  /** Tells the operator, and lets the store remember prices and rates; without it, a later start knows no price before. */
+  async function announce({ catalog }: Loaded): Promise<void> {
     for (const warning of catalog.warnings) log.warn(warning);
+    for (const notice of catalog.losses) if (notice.outcome === 'raised') log.info(describeNotice(notice));
+    options.onLosses?.(catalog.losses);
+    await record(catalog);
+  }
+
+  async function record(catalog: Catalog): Promise<void> {
+    recordInPolls = undefined;
+    await history?.record(catalog).catch((err: unknown) => {
+      recordInPolls = RETRY_POLLS;
+      log.warn(NOT_RECORDED, { err });
+    });
   }
 
   const reload = (): Promise<boolean> => oneAtATime(reloadNow);
@@ -134,7 +160,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     loaded = next;
     failure = undefined;
     for (const opened of listFresh(before, next)) retire(opened);
-    warn(next);
+    await announce(next);
     for (const [upstream, variables] of next.switchedOff) {
       if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
     }
@@ -146,7 +172,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   async function prepare(before: Loaded): Promise<Loaded | undefined> {
     let next: Loaded | undefined;
     try {
-      next = load(options, sections, before);
+      next = load(options, sections, before, before.catalog.prices);
       await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
@@ -172,7 +198,10 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   async function pollForChanges(): Promise<void> {
     const isChanged = await changes.hasSettledChange();
     if (retryInPolls !== undefined) retryInPolls -= 1;
-    if ((isChanged || retryInPolls === 0) && !closed) await reload();
+    if (recordInPolls !== undefined) recordInPolls -= 1;
+    if (recordInPolls === 0) await record(loaded.catalog);
+    const hasNewRate = loaded.nextRateAt !== undefined && now() >= loaded.nextRateAt && failure === undefined;
+    if ((isChanged || retryInPolls === 0 || hasNewRate) && !closed) await reload();
     if (!closed) watch();
   }
 
@@ -243,9 +272,10 @@ function listOpened({ upstreams, paymentProviders }: Loaded): readonly Opened[] 
 }
 
 function load(
-  { config, sandbox, log, onSecrets, openMemory = () => NO_MEMORY }: LiveCatalogOptions,
+  { config, sandbox, log, onSecrets, openMemory = () => NO_MEMORY, now: clock = Date.now }: LiveCatalogOptions,
   sections: Sections,
   before: Loaded | undefined,
+  pricesBefore: Catalog['prices'],
 ): Loaded {
   const file = readCatalog(config, sandbox);
   const fresh: OpenProvider<object>[] = [];
@@ -256,7 +286,9 @@ function load(
     const createExtras = (name: string) => ({ memory: openMemory(name) });
     const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), createExtras });
     const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
-    const catalog = buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open])));
+    const now = clock();
+    const usable = new Map([...open.opened].map(([name, opened]) => [name, opened.open]));
+    const catalog = buildCatalog(file, usable, { now, pricesBefore });
     const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
     const paying = choosePayments(file, paid.opened, { sandbox, costly });
     const off = [...paid.switchedOff].map(
@@ -273,6 +305,7 @@ function load(
       upstreams: open.opened,
       paymentProviders: paid.opened,
       switchedOff: new Map([...open.switchedOff, ...paymentsOff]),
+      nextRateAt: findNextRateStart(file.rates ?? {}, now),
     };
     onSecrets(listOpened(loaded).flatMap(({ open: { secrets } }) => secrets));
     return loaded;

@@ -1,11 +1,12 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
 import type { PinnedCost, Rate } from '../money/cost.ts';
-import type { EmbeddingPrice, ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
+import type { EmbeddingPrice, ImagePrice, PriceVector, TextPrice, VideoPrice } from '../money/price.ts';
 import { serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { parseCost, pinCost, rankCost } from './cost.ts';
-import { parseEmbeddingPrice, parseImagePrice, parseTextPrice, parseVideoPrice, readPrice } from './price.ts';
+import { readPrice } from './price.ts';
+import { type MarkupEntry, resolvePrice, type StatedPrice } from './pricing.ts';
 import type { EmbeddingEntry, ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 
 /** A usable route: its upstream is switched on and supports the model's type. */
@@ -71,27 +72,51 @@ export interface ModelSurroundings {
   readonly upstreams: ReadonlyMap<string, OpenUpstream>;
   /** Those in force. */
   readonly rates: ReadonlyMap<string, Rate>;
+  /** The markup of models without a price. */
+  readonly pricing: MarkupEntry | undefined;
 }
 
-export function buildModel(entry: ModelEntry, surroundings: ModelSurroundings): Model {
+/** A model as the catalog states it, and how its price is stated. */
+export interface BuiltModel {
+  readonly model: Model;
+  readonly entry: ModelEntry;
+  readonly stated: StatedPrice;
+}
+
+/** `report` takes why the model has no price. */
+export function buildModel(
+  entry: ModelEntry,
+  surroundings: ModelSurroundings,
+  report: (problem: string) => void,
+): BuiltModel {
+  const { rates, pricing } = surroundings;
   const routes = buildRoutes(entry, surroundings);
-  switch (entry.type) {
-    case 'text': {
-      const price = parseTextPrice(entry.price);
-      const messageFormat = routes.some(({ provider }) => provider.messageFormat === true);
-      return { ...entry, routes, price, prices: serializePrice(price), ...(messageFormat && { messageFormat }) };
-    }
-    case 'embedding': {
-      const price = parseEmbeddingPrice(entry.price);
-      return { ...entry, routes, price, prices: serializePrice(price) };
-    }
-    case 'image': {
-      const price = parseImagePrice(entry.price);
-      return { ...entry, routes, price, prices: serializePrice(price) };
-    }
-    case 'video':
-      return { ...entry, routes, price: parseVideoPrice(entry.price) };
-  }
+  const usable = routes.flatMap(({ cost = [] }) => cost);
+  const all = entry.routes.flatMap((route) => readCosts(entry.type, route, rates).cost ?? []);
+  const stated = resolvePrice(entry.type, entry.price, { usable, all, pricing });
+  if (typeof stated !== 'string') return { model: withPrice({ ...entry, routes }, stated.price), entry, stated };
+  report(stated);
+  const none = { statement: '', price: NO_PRICES[entry.type] };
+  return { model: withPrice({ ...entry, routes }, none.price), entry, stated: none };
+}
+
+/** Stands for the price of a model that is refused. */
+const NO_PRICES: Readonly<Record<ModelType, PriceVector>> = {
+  text: { input: 0n, output: 0n },
+  embedding: { input: 0n },
+  image: { request: 0n },
+  video: { unit: 'request', request: 0n },
+};
+
+type Unpriced = Omit<ModelEntry, 'price' | 'routes'> & Routed;
+
+/** The model at a price, which must be of its type. */
+export function withPrice(model: Unpriced, price: PriceVector): Model {
+  const { routes } = model;
+  if (model.type === 'video') return { ...(model as VideoEntry), routes, price: price as VideoPrice };
+  const messageFormat = model.type === 'text' && routes.some(({ provider }) => provider.messageFormat === true);
+  const prices = serializePrice(price as Exclude<PriceVector, VideoPrice>);
+  return { ...model, price, prices, ...(messageFormat && { messageFormat }) } as Model;
 }
 
 /** What a provider must have for a model of a type. */

@@ -11,6 +11,7 @@ import {
   type TextPriceEntry,
   type VideoPriceEntry,
 } from './price.ts';
+import { createModelPrice, type MarkupEntry, type ModelPriceEntry, PRICING_MESSAGES, pricingEntry } from './pricing.ts';
 import { type RatesEntry, ratesEntry } from './rates.ts';
 import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 
@@ -20,8 +21,10 @@ export interface CatalogFile {
   /** Absent for the default bounds. */
   readonly autoTopup?: TopupEntry;
   readonly models: readonly ModelEntry[];
-  /** By currency; empty if no vendor charges another than RUB. */
+  /** By currency. */
   readonly rates?: RatesEntry;
+  /** The markup of models without a price; absent: each needs one. */
+  readonly pricing?: MarkupEntry;
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
   /** True if these models also answer keys that are limited to other models. */
@@ -77,6 +80,10 @@ interface ModelBase {
   readonly aliases: readonly string[];
   readonly provider: string;
   readonly order: (typeof ORDERS)[number];
+  /** True: may be sold below cost; `vision`: only answers to images, by other models. Absent: never. */
+  readonly loss?: boolean | 'vision';
+  /** `raise`: if a cost or a rate moves the price below the cost, it becomes the cost; absent: it stays. */
+  readonly onLoss?: 'raise';
   readonly routes: readonly RouteEntry[];
 }
 
@@ -84,7 +91,7 @@ export interface TextEntry extends ModelBase {
   readonly type: 'text';
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
-  readonly price: TextPriceEntry;
+  readonly price?: ModelPriceEntry<TextPriceEntry>;
   /** Tokens of a prompt and its answer together, for clients to read; absent: unknown. */
   readonly context?: number;
   /** Tokens of an answer, reasoning included, of which no more are held and asked for; absent: unknown. */
@@ -114,7 +121,7 @@ export interface TextEntry extends ModelBase {
 
 export interface EmbeddingEntry extends ModelBase {
   readonly type: 'embedding';
-  readonly price: EmbeddingPriceEntry;
+  readonly price?: ModelPriceEntry<EmbeddingPriceEntry>;
   /** The lengths of its vectors; absent: unknown, so that every wish travels to the upstream. */
   readonly dimensions?: Dimensions;
   /** Inputs of one call. */
@@ -134,14 +141,14 @@ export interface Dimensions {
 
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
-  readonly price: ImagePriceEntry;
+  readonly price?: ModelPriceEntry<ImagePriceEntry>;
   /** Supports edits. */
   readonly edits: boolean;
 }
 
 export interface VideoEntry extends ModelBase {
   readonly type: 'video';
-  readonly price: VideoPriceEntry;
+  readonly price?: ModelPriceEntry<VideoPriceEntry>;
   /** The supported durations; all that the endpoint accepts by default. */
   readonly seconds?: readonly number[];
   /** The supported aspects; all of the endpoint by default. */
@@ -162,6 +169,8 @@ const base = {
   aliases: names.default([]),
   provider: Joi.string().required(),
   order: Joi.valid(...ORDERS).default('listed'),
+  loss: Joi.boolean(),
+  onLoss: Joi.valid('raise'),
 };
 
 function createRoutes(type: keyof typeof cost): Joi.Schema {
@@ -177,8 +186,9 @@ function createRoutes(type: keyof typeof cost): Joi.Schema {
 const text = Joi.object({
   ...base,
   type: Joi.valid('text').required(),
+  loss: Joi.valid(true, false, 'vision'),
   routes: createRoutes('text'),
-  price: prices.text.required(),
+  price: createModelPrice(prices.text),
   delivery: Joi.valid('stream', 'buffered').default('stream'),
   context: Joi.number().integer().min(1),
   maxOutput: Joi.number().integer().min(1),
@@ -206,7 +216,7 @@ const embedding = Joi.object({
   ...base,
   type: Joi.valid('embedding').required(),
   routes: createRoutes('embedding'),
-  price: prices.embedding.required(),
+  price: createModelPrice(prices.embedding),
   dimensions: Joi.object({
     default: length.required(),
     min: length.max(Joi.ref('default')),
@@ -221,7 +231,7 @@ const image = Joi.object({
   ...base,
   type: Joi.valid('image').required(),
   routes: createRoutes('image'),
-  price: prices.image.required(),
+  price: createModelPrice(prices.image),
   edits: flag,
 });
 
@@ -229,7 +239,7 @@ const video = Joi.object({
   ...base,
   type: Joi.valid('video').required(),
   routes: createRoutes('video'),
-  price: prices.video.required(),
+  price: createModelPrice(prices.video),
   seconds: Joi.array().items(Joi.number().integer().min(1)).min(1),
   aspects: names.min(1),
 });
@@ -273,6 +283,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
     }),
   ),
   rates: ratesEntry,
+  pricing: pricingEntry,
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,
   visionBeyondLimits: Joi.boolean(),
@@ -282,5 +293,5 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   abortEarly: false,
   convert: false,
   errors: { wrap: { label: false } },
-  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES },
+  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES, ...PRICING_MESSAGES },
 });

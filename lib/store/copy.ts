@@ -112,6 +112,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyIdempotencyRecords(from.idempotency, to.idempotency);
     return {};
   },
+  rates: async ({ from, to }) => {
+    await to.rates.put(await from.rates.list());
+    return {};
+  },
   // Windows last only a minute, and the owners do not use the copy.
   limits: null,
   owners: null,

@@ -50,6 +50,7 @@ export const READS = {
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],
   idempotency: ['get', 'page'],
+  rates: ['list'],
 } as const satisfies Calls;
 
 /** All other calls. */
@@ -99,6 +100,7 @@ export const WRITES = {
   auditLog: ['append', 'put'],
   alerts: ['change', 'changeAlarm', 'put'],
   idempotency: ['storeReply', 'clean', 'put'],
+  rates: ['record', 'put'],
 } as const satisfies Calls;
 
 /** The reads that return a stream instead of a promise. */

@@ -14,6 +14,7 @@ import type { LimitStore } from './ports/limits.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
 import type { PaymentStore } from './ports/payments.ts';
+import type { RateStore } from './ports/rates.ts';
 import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
 import type { UsageStore } from './ports/usage.ts';
@@ -40,6 +41,7 @@ export interface StorePorts {
   readonly auditLog: AuditLogStore;
   readonly alerts: AlertStore;
   readonly idempotency: IdempotencyStore;
+  readonly rates: RateStore;
 }
 
 /** A store, opened and migrated. */

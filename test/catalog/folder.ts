@@ -71,7 +71,11 @@ export const PROVIDER: Provider = {
 export const ALL = { ...PROVIDER, image: () => undefined, video: {} } as unknown as Provider;
 
 /** The catalog that a file with this content makes. */
-export function build(content: object, providers: Readonly<Record<string, Provider>> = { one: PROVIDER }): Catalog {
+export function build(
+  content: object,
+  providers: Readonly<Record<string, Provider>> = { one: PROVIDER },
+  options: Parameters<typeof buildCatalog>[2] = {},
+): Catalog {
   const folder = makeFolder();
   try {
     folder.write(content);
@@ -79,7 +83,7 @@ export function build(content: object, providers: Readonly<Record<string, Provid
       ([name, provider]) =>
         [name, { provider, origin: `https://${name}.test`, proxy: `http://proxy.${name}.test` }] as const,
     );
-    return buildCatalog(readCatalogFiles(listCatalogFiles(folder.catalog), ['*']), new Map(upstreams));
+    return buildCatalog(readCatalogFiles(listCatalogFiles(folder.catalog), ['*']), new Map(upstreams), options);
   } finally {
     folder.remove();
   }

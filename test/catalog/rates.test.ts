@@ -18,7 +18,7 @@ describe('catalog rates and costs', () => {
   const build = (content: object, now = NOON) => {
     folder.write(content);
     const open = { provider: ALL, origin: undefined };
-    return buildCatalog(readCatalogFiles(listCatalogFiles(folder.catalog), ['*']), new Map([['one', open]]), now);
+    return buildCatalog(readCatalogFiles(listCatalogFiles(folder.catalog), ['*']), new Map([['one', open]]), { now });
   };
   const mistake = (content: object, now?: number) => mistakeOf(() => build(content, now));
   const costOf = (cost: unknown, model: object = TEXT, rates: object = { USD }) =>
@@ -132,7 +132,9 @@ describe('catalog rates and costs', () => {
       ];
       const routes = costs.map((cost, at) => ({ upstream: 'one', model: `${at}`, ...(cost && { cost }) }));
       const rates = { USD, CNY: { rub: '11', from: '2026-11-01' } };
-      const { models } = build(catalogOf({ rates, models: [{ ...TEXT, routes, order: 'price' }] }));
+      const { models } = build(
+        catalogOf({ rates, models: [{ ...TEXT, price: { input: '900', output: '900' }, routes, order: 'price' }] }),
+      );
       expect(models[0]?.routes.map(({ model, rank }) => `${model}:${rank}`).join(' ')).to.equal('3:0 1:1 0:2 2:3');
     });
 

@@ -245,7 +245,6 @@ describe('catalog files', () => {
     }
 
     const shapes: readonly [name: string, model: object, says: RegExp][] = [
-      ['missing', { ...TEXT, price: undefined }, /models\[0\]\.price is required/],
       ['of input alone', { ...TEXT, price: { input: '1' } }, /models\[0\]\.price\.output is required/],
       ['of output alone', { ...TEXT, price: { output: '1' } }, /models\[0\]\.price\.input is required/],
       ['per request for text', { ...TEXT, price: { request: '1' } }, /models\[0\]\.price/],

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { SECONDS } from '../../lib/calls/videos/request.ts';
 import { computeVideoTerms } from '../../lib/calls/videos/terms.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { VideoModel } from '../../lib/catalog/model.ts';
 import type { ModelEntry, TextEntry } from '../../lib/catalog/schema.ts';
+import { SECONDS } from '../../lib/catalog/video-lengths.ts';
 import { readConfig } from '../../lib/config.ts';
 import { toRub } from '../../lib/money/money.ts';
 
@@ -137,28 +137,38 @@ async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, re
   return [live.current(), lines];
 }
 
-function listShippedTexts(): readonly TextEntry[] {
-  const models = readdirSync(SHIPPED).flatMap(
-    (file) => (JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { models: ModelEntry[] }).models,
-  );
-  return models.filter((model) => model.type === 'text');
+interface ShippedFile {
+  readonly models?: readonly ModelEntry[];
+  readonly upstreams?: object;
 }
+
+function readShipped(): readonly ShippedFile[] {
+  const files = readdirSync(SHIPPED).filter((name) => name.endsWith('.json'));
+  return files.map((file) => JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')));
+}
+
+function listShippedModels(): readonly ModelEntry[] {
+  return readShipped().flatMap(({ models = [] }) => models);
+}
+
+function listShippedTexts(): readonly TextEntry[] {
+  return listShippedModels().filter((model) => model.type === 'text');
+}
+
+const ALL_KEYS: Readonly<Record<string, string>> = Object.assign({}, ...ROWS.map(({ env }) => env));
 
 describe('the shipped catalog', () => {
   it('is tested with the variables of each upstream alone', () => {
-    const named = readdirSync(SHIPPED).flatMap((file) => {
-      const { upstreams } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { upstreams: object };
-      return [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
-    });
+    const named = readShipped().flatMap(({ upstreams = {} }) =>
+      [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name),
+    );
     expect(ROWS.flatMap(({ env }) => Object.keys(env))).to.have.members([...new Set(named)]);
   });
 
   it('declares the abilities of every text model', () => {
-    const silent = readdirSync(SHIPPED).flatMap((file) => {
-      const { models } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { models: Fields[] };
-      const texts = models.filter(({ type }) => type === 'text');
-      return texts.flatMap((model) => FLAGS.filter((flag) => typeof model[flag] !== 'boolean').map(() => model.id));
-    });
+    const silent = (listShippedTexts() as unknown as readonly Fields[]).flatMap((model) =>
+      FLAGS.filter((flag) => typeof model[flag] !== 'boolean').map(() => model.id),
+    );
     expect(silent).to.deep.equal([]);
   });
 
@@ -168,8 +178,9 @@ describe('the shipped catalog', () => {
     for (const { id, context = 0, maxOutput = 0 } of listShippedTexts()) expect(maxOutput, id).to.be.at.most(context);
   });
 
-  it('prices cached tokens below others, their writing above, and long prompts above short ones', () => {
-    for (const { id, price } of listShippedTexts()) {
+  it('prices cached tokens below others, their writing above, and long prompts above short ones', async () => {
+    const [{ models }] = await load(ALL_KEYS);
+    for (const { id, price } of models.flatMap((model) => (model.type === 'text' ? [model] : []))) {
       const { bands = [], ...base } = price;
       for (const rates of [base, ...bands]) {
         const { input, output, cacheRead = input, cacheWrite = input, cacheWrite1h = cacheWrite } = rates;
@@ -188,8 +199,7 @@ describe('the shipped catalog', () => {
   });
 
   it('states the facts of every embedding model, and takes tokens only where they are those of its vendor', async () => {
-    const env = Object.assign({}, ...ROWS.map((row) => row.env));
-    const [{ models }] = await load(env);
+    const [{ models }] = await load(ALL_KEYS);
     const found = models.flatMap((model) =>
       model.type === 'embedding' && model.provider !== 'Sandbox' ? [model] : [],
     );

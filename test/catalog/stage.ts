@@ -1,7 +1,9 @@
 // A live catalog over a folder for a test, with a third-party plugin.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CatalogHistory } from '../../lib/catalog/history.ts';
 import { type CatalogConfig, type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
+import type { LossNotice } from '../../lib/catalog/loss.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
 import type { Provider } from '../../lib/upstream/contract/provider.ts';
 import { until } from '../../testkit/client.ts';
@@ -38,12 +40,16 @@ export interface LoadOptions {
   readonly catalogDir?: string;
   readonly paymentsPath?: readonly string[];
   readonly noteCost?: (upstream: string) => Promise<void>;
+  readonly history?: CatalogHistory;
+  readonly now?: () => number;
 }
 
 export class CatalogStage {
   folder: CatalogFolder = undefined as unknown as CatalogFolder;
   lines: string[] = [];
   secrets: string[] = [];
+  /** Those of each catalog that took effect. */
+  losses: (readonly LossNotice[])[] = [];
   #live: LiveCatalog | undefined;
 
   open(): void {
@@ -51,7 +57,7 @@ export class CatalogStage {
     mkdirSync(join(this.plugins, 'test-plugin'), { recursive: true });
     writeFileSync(join(this.plugins, 'test-plugin', 'index.js'), PLUGIN);
     writeFileSync(join(this.plugins, 'package.json'), '{ "type": "module" }');
-    [this.lines, this.secrets, this.#live] = [[], [], undefined];
+    [this.lines, this.secrets, this.losses, this.#live] = [[], [], [], undefined];
     made().length = 0;
   }
 
@@ -75,7 +81,7 @@ export class CatalogStage {
   }
 
   async load(options: LoadOptions = {}): Promise<void> {
-    const { sandbox = false, lookEveryMs = 100, noteCost } = options;
+    const { sandbox = false, lookEveryMs = 100, noteCost, history, now } = options;
     const note = (message: string) => void this.lines.push(message);
     this.#live = await openLiveCatalog({
       config: this.configOf(options),
@@ -84,6 +90,9 @@ export class CatalogStage {
       log: { info: note, warn: note, error: note },
       onSecrets: (found) => void this.secrets.push(...found),
       ...(noteCost && { recordRealMoney: noteCost }),
+      ...(history && { history }),
+      ...(now && { now }),
+      onLosses: (losses) => void this.losses.push(losses),
     });
   }
 

@@ -23,6 +23,7 @@ const BLIND: readonly Blind[] = [
   { at: /^limits\./, why: 'a window of a rate limit lives for a minute, and nothing else counts it' },
   { at: /^owners\./, why: 'a gateway says itself for how long it lives' },
   { at: /^batches\./, why: 'numbers of counters, which are written late and not in the transactions of calls' },
+  { at: /^rates\./, why: 'a history for people: an attempt keeps the rate of its cost itself' },
   { at: /^settings\./, why: 'what the service remembers is said once' },
   {
     at: /^(jobs|payments|auto_topups)\.(owner|lease|version)$/,

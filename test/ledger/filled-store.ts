@@ -52,6 +52,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.accounts.setStatus('acc_b', 'suspended');
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
+  await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
   await makeTopups(store, 'acc_a');
   await makeArchive(store, 'acc_d');
   for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);

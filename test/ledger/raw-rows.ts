@@ -83,6 +83,7 @@ const KEYS: Readonly<Record<string, string>> = {
   limits: 'bucket',
   owners: 'id',
   settings: 'name',
+  rates: 'currency || seq',
   openings: 'wallet',
   usage_cursors: 'wallet',
   call_attempts: "charge || number || ''",

@@ -19,6 +19,7 @@ export async function readContents(store: Store): Promise<Contents> {
     media: byId(await store.media.page({ limit: ALL })),
     repeats: byId(await store.idempotency.page({ limit: ALL })),
     settings: byName(await store.settings.list()),
+    rates: Object.fromEntries((await store.rates.list()).map((row) => [`${row.currency}:${row.seq}`, row])),
     alerts: await ofEach(ids, (id) => store.alerts.get(id)),
     alarms: await ofEach(ids, (id) => store.alerts.alarms(id)),
     ...(await readUsage(store, ids)),

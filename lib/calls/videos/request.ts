@@ -19,6 +19,3 @@ export interface VideoRequest {
   /** Why it cannot be read; reported only once the balance would cover the call. */
   readonly refusal: { readonly code: FaultCode; readonly detail: FaultDetail } | undefined;
 }
-
-/** Limits of every model. */
-export const SECONDS = { least: 4, most: 10, byDefault: 5 };

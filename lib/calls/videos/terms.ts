@@ -4,10 +4,11 @@ import { fault } from '../../base/faults.ts';
 import { ASPECTS } from '../../catalog/aspect.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from '../../catalog/resolution.ts';
+import { SECONDS } from '../../catalog/video-lengths.ts';
 import type { Micro } from '../../money/money.ts';
 import type { Size, VideoCall } from '../../upstream/contract/provider.ts';
 import { nearestAspect, parseRatio } from '../../upstream/host/aspects.ts';
-import { SECONDS, type VideoRequest } from './request.ts';
+import type { VideoRequest } from './request.ts';
 
 export interface VideoTerms {
   /** As requested, or as sent upstream. */

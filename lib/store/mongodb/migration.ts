@@ -5,6 +5,7 @@ import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
+import { RATES } from './rates.ts';
 import {
   CHARGE_WITH_EXCESS,
   COLLECTIONS,
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { collMod, validator, ...MAJORITY }, { signal });
   },
   (db, signal) => makeCollection(db, CALL_ATTEMPTS_COLLECTION, signal),
+  (db, signal) => makeCollection(db, RATES, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -25,6 +25,7 @@ import { mediaStore } from './media.ts';
 import { migrate, requireMigrated, requireStore } from './migration.ts';
 import { listAliveOwners, ownerStore } from './owners.ts';
 import { paymentStore } from './payments.ts';
+import { rateStore } from './rates.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
 import { createTransactions } from './transaction.ts';
@@ -89,6 +90,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     auditLog: auditLogStore(connection),
     alerts: alertStore(connection),
     idempotency: idempotencyStore(connection),
+    rates: rateStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },

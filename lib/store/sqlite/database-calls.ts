@@ -17,6 +17,7 @@ import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { createListAliveOwners, ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
+import { rateReads, rateWrites } from './rates.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
 import type { PortReads, PortWrites, ThreadPorts } from './thread-ports.ts';
@@ -69,6 +70,7 @@ function openWriter(options: ConnectionOptions) {
     auditLog: auditLogWrites(connection),
     alerts: alertWrites(connection),
     idempotency: idempotencyWrites(connection),
+    rates: rateWrites(connection),
     file: {},
   };
   return { db: connection.db, ports };
@@ -97,6 +99,7 @@ function openReader(options: ConnectionOptions) {
     auditLog: auditLogReads(db),
     alerts: alertReads(db),
     idempotency: idempotencyReads(db),
+    rates: rateReads(db),
     file: {
       ping: () => void version.get(),
       gateways: createListAliveOwners(db),

@@ -5,6 +5,7 @@ import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, isAnyOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { RATE_TABLE } from './rates.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
@@ -338,9 +339,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   (db) => changeChecks(db, 'charges', [["kind = 'video'", isAnyOf('kind', ['video', 'embedding'])]]),
   USAGE_OF_CACHES,
   CALL_ATTEMPTS_TABLE,
+  RATE_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(CALL_ATTEMPTS_TABLE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(RATE_TABLE) + 1;

@@ -23,6 +23,7 @@ import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
+import { rateContract } from './rates.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
 import { webhookContract } from './webhooks.ts';
@@ -40,6 +41,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   limits: limitContract,
   owners: ownerContract,
   settings: settingContract,
+  rates: rateContract,
   people: peopleContract,
   alerts: alertContract,
   'calls without a cap': exposureContract,
