@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { derivePrice, findDearestPrices, markUp, NO_MARKUP } from '../../lib/money/markup.ts';
-import type { PriceVector } from '../../lib/money/price.ts';
+import { findDearest, type PriceVector } from '../../lib/money/price.ts';
 import { listPrompts, micro, pin, rate, readMembers, sameType } from './vectors.ts';
 
 const KOPECK = 10_000n;
@@ -117,10 +117,8 @@ describe('derived prices', () => {
         const bought = vectors.map((vector) => readMembers(vector, prompts));
         for (const [member, price] of sold) {
           // As fractions over 10^12: rate and markup are in millionths.
-          // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
-          const dearest = bought
-            .map((cost) => (cost.get(member) as bigint) * rub * times)
-            .reduce((a, b) => (a > b ? a : b));
+          const marked = bought.map((cost) => (cost.get(member) as bigint) * rub * times);
+          const dearest = findDearest(marked);
           expect(price % each, member).to.equal(0n);
           expect(price * 10n ** 12n >= dearest, `${member} covers`).to.equal(true);
           expect(price === each || (price - each) * 10n ** 12n < dearest, `${member} is the smallest`).to.equal(true);

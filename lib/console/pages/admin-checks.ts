@@ -24,6 +24,7 @@ const WORDS = defineWords({
     models: ['Text, image and video models are available', 'Set the variables of more upstreams.'],
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
+    loss: ['No model is sold below cost', 'A cost or a rate has moved: edit the prices. See the Catalog page.'],
     warnings: ['The catalog is loaded and has no warnings', 'See the Catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner', 'Invite one on the page of the account.'],
@@ -45,13 +46,17 @@ const WORDS = defineWords({
       'Добавьте ещё одного из командной строки:',
     ],
     payments: ['Секреты всех платёжных систем каталога заданы', 'Не заданы или пусты:'],
+    loss: [
+      'Ни одна модель не продаётся ниже себестоимости',
+      'Цена поставщика или курс изменились: исправьте цены. См. страницу «Каталог».',
+    ],
     warnings: ['Каталог загружен, предупреждений нет', 'См. страницу «Каталог».'],
     failed: 'Каталог не обновлён: см. выше.',
     owners: ['У каждого аккаунта есть владелец', 'Пригласите его на странице аккаунта.'],
   },
 });
 
-type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'warnings' | 'owners';
+type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'loss' | 'warnings' | 'owners';
 
 /** Only the newest accounts are checked: each takes a query. */
 const ACCOUNTS_CHECKED = 200;
@@ -82,7 +87,7 @@ function listMissingSecrets({ services }: UserVisit): readonly string[] {
 async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
   const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
-  const { models, warnings } = catalog();
+  const { models, warnings, losses } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
   const accounts = (await store.accounts.list()).slice(-ACCOUNTS_CHECKED);
   const owners = await Promise.all(accounts.map(({ id }) => store.users.listAccountMembers(id)));
@@ -92,6 +97,7 @@ async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boole
     models: (['text', 'image', 'video'] as const).every((type) => types.has(type)),
     operators: (await store.users.operators()) > 1,
     payments: listMissingSecrets(visit).length === 0,
+    loss: losses.every(({ outcome }) => outcome === 'raised'),
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };

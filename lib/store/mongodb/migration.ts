@@ -5,7 +5,7 @@ import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { RATES } from './rates.ts';
+import { RATES } from './rate-schema.ts';
 import {
   CHARGE_WITH_EXCESS,
   COLLECTIONS,

@@ -3,21 +3,7 @@ import type { NewRate, RateRecord, RateStore } from '../ports/rates.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import { type CollectionSchema, count, fields, name, time } from './fields.ts';
 import { type Row, toLong } from './rows.ts';
-
-export const RATES: CollectionSchema = {
-  name: 'rates',
-  validator: fields({
-    _id: name,
-    currency: name,
-    seq: { ...count, minimum: 1 },
-    rub: { bsonType: 'long', minimum: 1 },
-    from: name,
-    at: time,
-  }),
-  indexes: [{ key: { currency: 1, seq: 1 }, name: 'of_currency' }],
-};
 
 export function rateStore({ db }: Connection): RateStore {
   const rates = db.collection<Row>('rates');

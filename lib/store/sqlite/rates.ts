@@ -4,17 +4,6 @@ import type { NewRate, RateRecord } from '../ports/rates.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
-export const RATE_TABLE = `
-  CREATE TABLE rates (
-    currency TEXT NOT NULL,
-    seq INTEGER NOT NULL CHECK (seq > 0),
-    rub INTEGER NOT NULL CHECK (rub > 0),
-    since TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (currency, seq)
-  ) STRICT, WITHOUT ROWID;
-`;
-
 export function rateWrites({ db, write }: Connection): PortWrites<'rates'> {
   const last = prepareBig(db, 'SELECT seq, rub, since FROM rates WHERE currency = ? ORDER BY seq DESC LIMIT 1');
   const put = db.prepare('INSERT OR REPLACE INTO rates (currency, seq, rub, since, at) VALUES (?, ?, ?, ?, ?)');

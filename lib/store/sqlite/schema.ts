@@ -5,7 +5,7 @@ import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, isAnyOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
-import { RATE_TABLE } from './rates.ts';
+import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
