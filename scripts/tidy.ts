@@ -1,5 +1,5 @@
-// Checks sizes of files, functions and vendors' folders, one-way imports without cycles, vendors' names only where they
-// belong, links between documents, and that no output of tools is in the repository.
+// Checks sizes of files, functions and vendors' folders, one-way imports without cycles, that functions are verbs, vendors'
+// names only where they belong, links between documents, and that no output of tools is in the repository.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -135,6 +135,10 @@ function parseTree(text: string): Node {
 }
 
 function checkFunctions(path: string, node: Node): void {
+  const { id } = node as unknown as { id?: { name?: string } | null };
+  if (/^(FunctionDeclaration|VariableDeclarator)$/.test(node.type) && /[a-z]Of$/.test(id?.name ?? '')) {
+    problems.push(`${path}:${node.loc?.start.line}: name ${id?.name} after what it does, not after its result`);
+  }
   if (/Function/.test(node.type) && node.loc) {
     const lines = node.loc.end.line - node.loc.start.line + 1;
     if (lines > FUNCTION_LINES_MAX && !isFactory(node)) {

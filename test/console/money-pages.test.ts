@@ -145,7 +145,7 @@ describe('pages about money', () => {
   it('show the entries of the wallet, page by page', async () => {
     const first = await owner.get('/account/wallet');
     expect(first.text).to.contain('payment').and.to.contain('₽999.00');
-    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('reserve returned');
+    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('hold returned');
     for (const before of ['0', '-1', 'x', '9'.repeat(30)]) {
       expect((await owner.get(`/account/wallet?before=${before}`)).status).to.equal(200);
     }
@@ -154,7 +154,7 @@ describe('pages about money', () => {
   it('estimate the cost of a call like the ledger', async () => {
     const page = await owner.get('/account/models?model=sandbox-lite&characters=4000000&answer=0&max=512');
     expect(page.status).to.equal(200);
-    expect(page.text).to.contain('<dt>Reserved</dt>');
+    expect(page.text).to.contain('<dt>Held</dt>');
     for (const query of [
       'model=none',
       'model=smart',

@@ -25,7 +25,7 @@ const WORDS = defineWords({
     status: 'Status',
     active: 'active',
     suspended: 'suspended',
-    held: 'Reserved',
+    held: 'Held',
     charged: 'Charged',
     topped: 'Paid',
     adjusted: 'Corrections',

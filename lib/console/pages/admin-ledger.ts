@@ -26,7 +26,7 @@ const WORDS = defineWords({
     state: 'Status',
     kind: 'Type',
     model: 'Model',
-    held: 'Reserved',
+    held: 'Held',
     charged: 'Charged',
     prices: 'Prices (millionths of a rouble)',
     usage: 'Usage',

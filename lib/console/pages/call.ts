@@ -30,7 +30,7 @@ const WORDS = defineWords({
     resolution: 'Resolution',
     refunded: 'Refunded',
     state: 'Status',
-    held: 'Reserved',
+    held: 'Held',
     charged: 'Charged',
     sum: 'Price calculation',
     tokens: {

@@ -11,7 +11,7 @@ const WORDS = defineWords({
     title: 'Ledger entries',
     time: 'Time',
     entry: 'Entry',
-    changes: ['± Balance', '± Reserved', '± Charged'],
+    changes: ['± Balance', '± Held', '± Charged'],
   },
   ru: {
     title: 'История операций',

@@ -40,7 +40,7 @@ const WORDS = defineWords({
     seconds: 'Seconds of video',
     images: 'Images',
     button: 'Calculate',
-    held: 'Reserved',
+    held: 'Held',
     cost: 'Estimated cost',
     hint: 'An estimate: 4 characters per token, 1,000 tokens per attached image. You are charged for the actual tokens.',
     aliases: (names: string) => `also ${names}`,

@@ -18,7 +18,7 @@ import { USAGE_RANGE } from './usage.ts';
 const WORDS = defineWords({
   en: {
     title: 'Overview',
-    held: 'Reserved by running calls',
+    held: 'Held by running calls',
     today: 'Charged today',
     spent: 'Charged in 30 days',
     counting: 'still being counted',

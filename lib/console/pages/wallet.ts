@@ -18,7 +18,7 @@ import { entriesTitle, entryTable } from './entry-table.ts';
 const WORDS = defineWords({
   en: {
     title: 'Wallet',
-    held: 'Reserved by running calls',
+    held: 'Held by running calls',
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',

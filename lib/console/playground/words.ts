@@ -34,7 +34,7 @@ export const WORDS = defineWords({
     open: 'model default',
     price: 'Price before sending',
     priceButton: 'Show the price',
-    held: 'Reserved',
+    held: 'Held',
     cost: 'Cost',
     answers: 'Answering model',
     answered: 'Answered by',

@@ -37,7 +37,7 @@ const WORDS = defineWords<AutoWords>({
     title: 'Automatic top-up',
     noCard: 'To set it up, top up once and tick “Save the card”.',
     threshold: 'Top up when the balance falls below (RUB)',
-    thresholdHint: 'Money reserved by running calls counts as balance.',
+    thresholdHint: 'Money held by running calls counts as balance.',
     amount: 'Top-up amount (RUB)',
     cap: 'Monthly limit (RUB)',
     capHint: (zone) => `Time zone of days and months: ${zone}.`,

@@ -97,7 +97,7 @@ const GROUPS: Readonly<Record<CostGroup, Document | string>> = {
 };
 
 function buildCostPipeline({ by, ...span }: CostQuery): Document[] {
-  const costOf = (certainty: string) => ({
+  const sumCostByCertainty = (certainty: string) => ({
     $sum: { $cond: [{ $eq: ['$certainty', certainty] }, { $ifNull: ['$cost.costRub', 0] }, 0] },
   });
   const isUnpriced = { $and: [{ $eq: ['$cost', null] }, { $ne: ['$certainty', 'none'] }] };
@@ -105,9 +105,9 @@ function buildCostPipeline({ by, ...span }: CostQuery): Document[] {
     _id: GROUPS[by],
     calls: { $sum: { $cond: ['$last', 1, 0] } },
     attempts: { $sum: 1 },
-    reported: costOf('reported'),
-    estimated: costOf('estimated'),
-    possible: costOf('possible'),
+    reported: sumCostByCertainty('reported'),
+    estimated: sumCostByCertainty('estimated'),
+    possible: sumCostByCertainty('possible'),
     unpriced: { $sum: { $cond: [isUnpriced, 1, 0] } },
   };
   return [{ $match: matchSpan(span) }, { $group }];

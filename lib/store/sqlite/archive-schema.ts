@@ -1,6 +1,6 @@
 // The tables about earlier entries of the journal: how far it was audited, and what was archived.
 import { ARCHIVE_STATES } from '../ports/archives.ts';
-import { isAnyOf } from './checks.ts';
+import { matchAny } from './checks.ts';
 
 export const ARCHIVE_TABLES = `
   CREATE TABLE checkpoints (
@@ -33,7 +33,7 @@ export const ARCHIVE_TABLES = `
     id TEXT NOT NULL PRIMARY KEY,
     file TEXT NOT NULL,
     before INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (${isAnyOf('state', ARCHIVE_STATES)}),
+    state TEXT NOT NULL CHECK (${matchAny('state', ARCHIVE_STATES)}),
     started_at INTEGER NOT NULL,
     sha256 TEXT,
     calls INTEGER NOT NULL CHECK (calls >= 0),

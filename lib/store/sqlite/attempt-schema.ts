@@ -1,6 +1,6 @@
 // The table of attempts at upstreams in the SQLite store. (`attempts` has failed sign-ins.)
 import { ATTEMPT_ENDINGS, CERTAINTIES } from '../../money/attempt.ts';
-import { isAnyOf } from './checks.ts';
+import { matchAny } from './checks.ts';
 
 /** The ids of calls begin with their time, so new rows are added at the end of the table. */
 export const CALL_ATTEMPTS_TABLE = `
@@ -15,11 +15,11 @@ export const CALL_ATTEMPTS_TABLE = `
     key_place INTEGER,
     request_id TEXT,
     at INTEGER NOT NULL,
-    ending TEXT NOT NULL CHECK (${isAnyOf('ending', ATTEMPT_ENDINGS)}),
+    ending TEXT NOT NULL CHECK (${matchAny('ending', ATTEMPT_ENDINGS)}),
     first_ms INTEGER,
     total_ms INTEGER NOT NULL,
     usage TEXT,
-    certainty TEXT NOT NULL CHECK (${isAnyOf('certainty', CERTAINTIES)}),
+    certainty TEXT NOT NULL CHECK (${matchAny('certainty', CERTAINTIES)}),
     currency TEXT,
     prices TEXT,
     rate INTEGER CHECK (rate > 0),

@@ -66,13 +66,14 @@ const GROUPS: Readonly<Record<CostGroup, string>> = {
 };
 
 function createSums(db: DatabaseSync): (query: CostQuery) => CostSum[] {
-  const costOf = (certainty: string) => `coalesce(sum(cost_rub) FILTER (WHERE certainty = '${certainty}'), 0)`;
+  const sumCostByCertainty = (certainty: string) =>
+    `coalesce(sum(cost_rub) FILTER (WHERE certainty = '${certainty}'), 0)`;
   return ({ by, from = 0, to = SEQ_MAX }) => {
     const rows = prepareBig(
       db,
       `SELECT ${GROUPS[by]} AS name, sum(last) AS calls, count(*) AS attempts,
-        coalesce(sum(charged) FILTER (WHERE state = 'settled'), 0) AS charged, ${costOf('reported')} AS reported,
-        ${costOf('estimated')} AS estimated, ${costOf('possible')} AS possible,
+        coalesce(sum(charged) FILTER (WHERE state = 'settled'), 0) AS charged, ${sumCostByCertainty('reported')} AS reported,
+        ${sumCostByCertainty('estimated')} AS estimated, ${sumCostByCertainty('possible')} AS possible,
         sum(cost_rub IS NULL AND certainty <> 'none') AS unpriced
       FROM call_attempts LEFT JOIN charges ON charges.id = charge AND last = 1
       WHERE at >= ? AND at < ? GROUP BY name`,

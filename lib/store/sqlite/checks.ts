@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Not `IN`: with more than two values SQLite builds a temporary index for every row it checks, 2 µs each. */
-export function isAnyOf(column: string, values: readonly string[]): string {
+export function matchAny(column: string, values: readonly string[]): string {
   return values.map((value) => `${column} = '${value}'`).join(' OR ');
 }
 

@@ -1,13 +1,13 @@
 // The payment tables of the SQLite store; CHECKs repeat the rules of payments.
 import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
-import { isAnyOf } from './checks.ts';
+import { matchAny } from './checks.ts';
 
 export const PAYMENT_TABLES = `
   CREATE TABLE payments (
     id TEXT NOT NULL PRIMARY KEY,
     wallet TEXT NOT NULL,
     provider TEXT NOT NULL,
-    phase TEXT NOT NULL CHECK (${isAnyOf('phase', PAYMENT_PHASES)}),
+    phase TEXT NOT NULL CHECK (${matchAny('phase', PAYMENT_PHASES)}),
     amount INTEGER NOT NULL CHECK (amount > 0),
     shop TEXT NOT NULL,
     test INTEGER NOT NULL CHECK (test IN (0, 1)),
@@ -31,10 +31,10 @@ export const PAYMENT_TABLES = `
     version INTEGER NOT NULL CHECK (version > 0),
     CHECK ((owner IS NULL) = (lease IS NULL)),
     CHECK ((credited > 0) = (
-      ${isAnyOf('phase', ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'])}
+      ${matchAny('phase', ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'])}
     )),
     CHECK (credited = 0 OR ref IS NOT NULL),
-    CHECK (due_at IS NOT NULL OR NOT (${isAnyOf('phase', ['created', 'succeeded'])}))
+    CHECK (due_at IS NOT NULL OR NOT (${matchAny('phase', ['created', 'succeeded'])}))
   ) STRICT;
   CREATE UNIQUE INDEX payments_by_ref ON payments (provider, ref) WHERE ref IS NOT NULL;
   CREATE INDEX payments_due ON payments (due_at) WHERE due_at IS NOT NULL;

@@ -29,7 +29,7 @@ import {
 } from '../ports/payments.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, markRow } from '../row-mark.ts';
-import { isAnyOf } from './checks.ts';
+import { matchAny } from './checks.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -49,7 +49,7 @@ const listColumns = (sort: PaymentTable): readonly string[] =>
 const buildSelect = (sort: PaymentTable): string => `SELECT ${listColumns(sort).join(', ')} FROM ${TABLES[sort]}`;
 
 /** Must equal the condition of the index. */
-const IS_DISCARDED = isAnyOf('verdict', DISCARDED_VERDICTS);
+const IS_DISCARDED = matchAny('verdict', DISCARDED_VERDICTS);
 
 type Select = ReturnType<typeof prepareBig>;
 

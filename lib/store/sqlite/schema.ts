@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
-import { changeChecks, isAnyOf } from './checks.ts';
+import { changeChecks, matchAny } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
@@ -74,8 +74,8 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     id TEXT NOT NULL PRIMARY KEY,
     wallet TEXT NOT NULL,
     key TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (${isAnyOf('kind', ['text', 'image', 'edit', 'video'])}),
-    state TEXT NOT NULL CHECK (${isAnyOf('state', ['held', 'settled', 'released', 'expired', 'refunded'])}),
+    kind TEXT NOT NULL CHECK (${matchAny('kind', ['text', 'image', 'edit', 'video'])}),
+    state TEXT NOT NULL CHECK (${matchAny('state', ['held', 'settled', 'released', 'expired', 'refunded'])}),
     reserved INTEGER NOT NULL CHECK (reserved > 0),
     charged INTEGER NOT NULL CHECK (charged >= 0),
     model TEXT NOT NULL,
@@ -107,7 +107,7 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
-      ${isAnyOf('kind', KINDS_1)}
+      ${matchAny('kind', KINDS_1)}
     ),
     charge TEXT,
     at INTEGER NOT NULL,
@@ -121,7 +121,7 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     note TEXT,
     UNIQUE (wallet, seq),
     CHECK (avail + held + charged = topped + adjusted),
-    CHECK ((charge IS NULL) = (${isAnyOf('kind', CHARGELESS_1)}))
+    CHECK ((charge IS NULL) = (${matchAny('kind', CHARGELESS_1)}))
   ) STRICT;
   CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
@@ -139,7 +139,7 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     charge TEXT NOT NULL,
     model TEXT NOT NULL,
     upstream TEXT NOT NULL,
-    phase TEXT NOT NULL CHECK (${isAnyOf('phase', ['starting', 'running', 'completed', 'failed'])}),
+    phase TEXT NOT NULL CHECK (${matchAny('phase', ['starting', 'running', 'completed', 'failed'])}),
     shown TEXT NOT NULL CHECK (shown IN ('queued', 'processing')),
     progress INTEGER NOT NULL CHECK (progress BETWEEN 0 AND 100),
     ref TEXT,
@@ -323,7 +323,7 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   DEVICE_TABLE,
   FORMER_USER_TABLE,
   `
-  CREATE INDEX notices_vain ON notices (id) WHERE ${isAnyOf('verdict', ['rejected', 'foreign'])};
+  CREATE INDEX notices_vain ON notices (id) WHERE ${matchAny('verdict', ['rejected', 'foreign'])};
   CREATE INDEX payments_untold ON payments (provider, phase, created_at) WHERE ref IS NULL;
   `,
   // Wallets that hold money of test payments, or the gift of the demo account.
@@ -336,7 +336,7 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   EXCESS,
   addStatusesAndMarks,
   // Calls for embeddings.
-  (db) => changeChecks(db, 'charges', [["kind = 'video'", isAnyOf('kind', ['video', 'embedding'])]]),
+  (db) => changeChecks(db, 'charges', [["kind = 'video'", matchAny('kind', ['video', 'embedding'])]]),
   USAGE_OF_CACHES,
   CALL_ATTEMPTS_TABLE,
   RATE_TABLE,

@@ -2,7 +2,7 @@
 // get marks, by which the audit notices values that were changed outside the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideStatusChange } from '../status.ts';
-import { changeChecks, isAnyOf } from './checks.ts';
+import { changeChecks, matchAny } from './checks.ts';
 
 const MARKED = ['payments', 'auto_topups', 'saved_methods', 'consents', 'jobs', 'keys', 'openings', 'archives'];
 
@@ -10,8 +10,8 @@ export function addStatusesAndMarks(db: DatabaseSync): void {
   db.exec('ALTER TABLE entries ADD COLUMN status TEXT; ALTER TABLE entries ADD COLUMN mark TEXT');
   for (const table of MARKED) db.exec(`ALTER TABLE ${table} ADD COLUMN mark TEXT`);
   changeChecks(db, 'entries', [
-    ["kind = 'dispute'", isAnyOf('kind', ['dispute', 'suspend', 'resume'])],
-    [', status TEXT', `, status TEXT CHECK (${isAnyOf('status', ['active', 'suspended'])})`],
+    ["kind = 'dispute'", matchAny('kind', ['dispute', 'suspend', 'resume'])],
+    [', status TEXT', `, status TEXT CHECK (${matchAny('status', ['active', 'suspended'])})`],
   ]);
   addBaseline(db);
 }
