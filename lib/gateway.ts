@@ -23,6 +23,7 @@ import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
+import { noteAttemptsSince } from './ledger/attempts-since.ts';
 import { createLateFetcher, type FetchLimits } from './media/fetcher.ts';
 import { createResults } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
@@ -181,6 +182,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   let metricsUrl: string | undefined;
 
   async function start(): Promise<void> {
+    await noteAttemptsSince(store.settings, Date.now());
     await owner.start();
     metricsUrl = await metrics?.start();
     await http.start();

@@ -1,6 +1,7 @@
 // A paid call of any kind: hold the price, call the upstream, settle or release. However the call ends, its hold ends
 // exactly once, and the log line says how.
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
+import type { NewAttempt } from '../money/attempt.ts';
 import type { Micro } from '../money/money.ts';
 import type { CallContext } from './context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from './ending.ts';
@@ -16,6 +17,8 @@ export interface PaidCall<Result, Owed extends CallCost = CallCost> {
   overshoot?(held: Micro): Micro;
   /** The cost of the call by its ending; undefined releases the hold in full. Called once. */
   owed(ending: Ending<Result>): Owed | undefined;
+  /** The attempts at upstreams, in order; read at the end. */
+  readonly attempts: readonly NewAttempt[];
 }
 
 export interface PaidEnding<Result, Owed extends CallCost = CallCost> {
@@ -57,7 +60,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       // If many clients leave at once, all their upstreams are closed before the first call is billed.
       if (upstreamEnding.type === 'gone') await waitTwoTicks();
       const { ending, due } = computeBill(call, upstreamEnding);
-      const paid = await pay(ledger, hold, due);
+      const paid = await pay(ledger, hold, { due, attempts: call.attempts });
       remove();
       context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
@@ -78,8 +81,13 @@ function computeBill<Result, Owed extends CallCost>(
   }
 }
 
-function pay(ledger: Ledger, hold: Hold, due: CallCost | undefined): Promise<Settlement> {
-  return due ? ledger.settle(hold, due) : ledger.release(hold);
+interface Bill {
+  readonly due: CallCost | undefined;
+  readonly attempts: readonly NewAttempt[];
+}
+
+function pay(ledger: Ledger, hold: Hold, { due, attempts }: Bill): Promise<Settlement> {
+  return due ? ledger.settle(hold, { amount: due.amount, usage: due.usage, attempts }) : ledger.release(hold, attempts);
 }
 
 /** Two event-loop ticks: clients that leave at the same moment are noticed in this tick or the next. */

@@ -22,6 +22,8 @@ export interface RoutesOptions<Route, Result> {
   /** True once something was delivered that another route's answer could not continue. */
   isCommitted(): boolean;
   readonly onAttempt?: OnAttempt | undefined;
+  /** Called when an attempt at a route has ended, before another begins. */
+  onEnded?(ending: Ending<Result>): void;
 }
 
 export function askRoutes<Route extends RouteRef, Result>(
@@ -61,6 +63,7 @@ function conclude<Route extends RouteRef, Result>(
   const isGatewayFault = isOwnFailure(ending);
   end(context.signal.aborted || isGatewayFault ? undefined : ending);
   onAttempt?.(route.upstream, ending);
+  options.onEnded?.(ending);
   if (ending.type !== 'error') return true;
   logFailure(context.log, route.upstream, ending.fault);
   // Another route would not help: the request itself is refused, or the gateway is at fault.

@@ -2,7 +2,9 @@
 // problems gets a new checkpoint, so that no entry is read twice, however long the journal grows.
 import type { ChangedWallets, Checkpoint } from '../store/ports/checkpoints.ts';
 import type { Store } from '../store/store.ts';
+import { readAttemptsSince } from './attempts-since.ts';
 import { type AuditReport, checkCharges, createProblemLog } from './audit.ts';
+import { checkAttemptsOfPage } from './audit-attempts.ts';
 import { checkPaymentEntries } from './audit-payments.ts';
 import type { ReportProblem } from './audit-rules.ts';
 import { createWalletAudit } from './audit-wallet.ts';
@@ -21,12 +23,15 @@ export async function verifyChanges(store: Store): Promise<AuditReport> {
   const notes = createProblemLog();
   const sums = { wallets: 0, entries: 0 };
   const verified: Checkpoint[] = [];
+  const attemptsSince = await readAttemptsSince(store.settings);
   for (let after = ''; ; ) {
     const { wallets, found, next } = await store.checkpoints.changes(after, WALLETS_PER_PAGE);
     sums.wallets += wallets;
     for (let done = 0; done < found.length; done += AT_ONCE) {
       const some = found.slice(done, done + AT_ONCE);
-      const checked = await Promise.all(some.map((one) => checkChangedWallet(store, one, notes.report)));
+      const checked = await Promise.all(
+        some.map((one) => checkChangedWallet(store, one, { report: notes.report, attemptsSince })),
+      );
       sums.entries += checked.reduce((sum, { entries }) => sum + entries, 0);
       verified.push(...checked.flatMap(({ checkpoint }) => checkpoint ?? []));
       if (verified.length >= PUT_AT_ONCE) await store.checkpoints.put(verified.splice(0));
@@ -49,7 +54,7 @@ interface CheckedWallet {
 async function checkChangedWallet(
   store: Store,
   { id, checkpoint }: ChangedWallet,
-  report: ReportProblem,
+  { report, attemptsSince }: { readonly report: ReportProblem; readonly attemptsSince: number },
 ): Promise<CheckedWallet> {
   let problems = 0;
   const say: ReportProblem = (...problem) => {
@@ -61,6 +66,7 @@ async function checkChangedWallet(
   for (let seq = checkpoint?.seq ?? 0; ; ) {
     const page = await store.journal.walletPage(id, seq, ENTRIES_PER_PAGE);
     checkCharges(page, say);
+    checkAttemptsOfPage(page, attemptsSince, say);
     for (const opening of page.openings) account.openAt(opening);
     for (const entry of page.entries) account.add(entry);
     await checkPaymentEntries(store, page.entries, say);

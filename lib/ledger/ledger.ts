@@ -1,5 +1,6 @@
 // The ledger service: holds, settles and returns the money of calls; refusals are faults.
 import { fault } from '../base/faults.ts';
+import type { NewAttempt } from '../money/attempt.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -82,10 +83,11 @@ export interface Hold {
   readonly idempotencyId?: string;
 }
 
-/** What a call costs. */
+/** What a call costs, and its attempts at upstreams. */
 export interface CallCost {
   readonly amount: Micro;
   readonly usage: Usage;
+  readonly attempts?: readonly NewAttempt[];
 }
 
 /** The result of ending a hold. */
@@ -117,6 +119,8 @@ interface RefundRequest {
   readonly wallet: string;
   /** Fails the job of the charge in the same transaction. */
   readonly job?: FailJob;
+  /** They replace any earlier ones. */
+  readonly attempts?: readonly NewAttempt[];
 }
 
 export interface Refund {
@@ -138,8 +142,8 @@ export interface Ledger {
   hold(request: HoldRequest): Promise<Hold>;
   /** Charges the cost and returns the rest; never throws. */
   settle(hold: Hold, due: CallCost): Promise<Settlement>;
-  /** Returns the hold in full; never throws. */
-  release(hold: Hold): Promise<Settlement>;
+  /** Returns the hold in full, and books the attempts at upstreams; never throws. */
+  release(hold: Hold, attempts?: readonly NewAttempt[]): Promise<Settlement>;
   /**
    * Charges at once and creates the job in the same transaction. Throws like `hold`; then nothing is charged, or the
    * charge is refunded automatically and its job fails.
@@ -202,8 +206,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     });
   }
 
-  async function refund({ chargeId, wallet, job }: RefundRequest): Promise<Refund> {
-    const op: RefundOp = { kind: 'refund', wallet, chargeId, at: now(), ...(job && { job }) };
+  async function refund({ chargeId, wallet, job, attempts }: RefundRequest): Promise<Refund> {
+    const more = { ...(job && { job }), ...(attempts && { attempts }) };
+    const op: RefundOp = { kind: 'refund', wallet, chargeId, at: now(), ...more };
     const outcome = await submitEnd(op, (late) => void toRefund(late, op));
     return outcome ? toRefund(outcome, op) : { status: 'unconfirmed' };
   }
@@ -250,13 +255,14 @@ export function createLedger(options: LedgerOptions): Ledger {
     hold,
     charge,
     refund,
-    settle(open, { amount, usage }) {
+    settle(open, { amount, usage, attempts }) {
       const { charge, idempotencyId } = open;
       const end = { wallet: charge.wallet, chargeId: charge.id, at: now() };
-      return endHold(open, { kind: 'settle', ...end, amount, usage: JSON.stringify(usage), idempotencyId });
+      const money = { amount, usage: JSON.stringify(usage), idempotencyId };
+      return endHold(open, { kind: 'settle', ...end, ...money, attempts });
     },
-    release: (open) =>
-      endHold(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
+    release: (open, attempts) =>
+      endHold(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now(), attempts }),
     expireOrphans: createSweep({ store: store.ledger, end: submitEnd, leaseMs, now }),
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),

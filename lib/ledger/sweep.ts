@@ -1,6 +1,7 @@
 // Returns holds of dead owners, page by page, starting over at the end. Holds that cannot be returned, because their
 // wallet is missing or damaged, are not queued twice and do not block the others.
-import type { Outcome, ReturnOp } from '../money/decide.ts';
+import type { NewAttempt } from '../money/attempt.ts';
+import type { Charge, Outcome, ReturnOp } from '../money/decide.ts';
 import type { LedgerStore, OrphanPage } from '../store/ports/ledger.ts';
 
 interface SweepOptions {
@@ -23,7 +24,8 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
   let after: OrphanPage['after'];
   let returned = 0;
 
-  async function expire(wallet: string, chargeId: string): Promise<void> {
+  async function expire(charge: Charge): Promise<void> {
+    const { wallet, id: chargeId } = charge;
     const settle = ({ status }: Outcome) => {
       // Another process may have been faster.
       if (status === 'done') returned += 1;
@@ -31,7 +33,9 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
       else skipped.set(chargeId, performance.now() + RETRY_MS);
     };
     skipped.set(chargeId, Number.POSITIVE_INFINITY);
-    const outcome = await end({ kind: 'expire', wallet, chargeId, at: clock() }, settle);
+    const at = clock();
+    const attempts = [presumeAttempt(charge, at)];
+    const outcome = await end({ kind: 'expire', wallet, chargeId, at, attempts }, settle);
     if (outcome) settle(outcome);
   }
 
@@ -43,10 +47,28 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
     after = last && orphans.length === size ? { lease: last.lease ?? 0, id: last.id } : undefined;
     const pending = orphans.filter(({ id }) => !skipped.has(id));
     // A hold that cannot be returned must not stall the sweep.
-    await waitAtMost(Promise.all(pending.map(({ wallet, id }) => expire(wallet, id))), leaseMs / 3);
+    await waitAtMost(Promise.all(pending.map(expire)), leaseMs / 3);
     const count = returned;
     returned = 0;
     return count;
+  };
+}
+
+/** The dead process may have asked an upstream; nobody knows which. */
+function presumeAttempt({ model, createdAt }: Charge, now: number): NewAttempt {
+  return {
+    model,
+    upstream: null,
+    upstreamModel: null,
+    keyPlace: null,
+    requestId: null,
+    at: createdAt,
+    ending: 'lost',
+    firstMs: null,
+    totalMs: Math.max(0, now - createdAt),
+    usage: null,
+    certainty: 'possible',
+    cost: null,
   };
 }
 

@@ -151,7 +151,7 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
         if (end.charged > 0n) countTokens(hold.charge.model, used);
         return countSettlement(hold, end);
       },
-      release: async (hold) => countSettlement(hold, await ledger.release(hold)),
+      release: async (hold, attempts) => countSettlement(hold, await ledger.release(hold, attempts)),
       async charge(request, job) {
         const paid = await ledger.charge(request, job);
         charged.inc({ model: request.model }, toRub(paid.charge.charged));

@@ -28,6 +28,7 @@ describe('paid calls', () => {
     const { ending, due, paid } = await createPaidCalls(ledger).run({
       context: { ...context, log: { ...context.log, error: (fields) => void errors.push(fields) } },
       terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+      attempts: [],
       ask: async () => ({ type: 'finish', result: 'an answer' }),
       owed: () => {
         throw new RangeError('not an integer');
@@ -45,6 +46,7 @@ describe('paid calls', () => {
     const { paid } = await createPaidCalls(ledger).run({
       context: contextOf('req-free', wallet, new AbortController().signal),
       terms: { kind: 'text', model: 'm', prices: '{}', amount: RUB },
+      attempts: [],
       ask: async () => ({ type: 'finish', result: 'an answer' }),
       owed: () => ({ amount: 0n, usage: { tokens_input: 1, tokens_output: 1 } }),
     });
@@ -67,7 +69,7 @@ describe('paid calls', () => {
     const idempotency = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
     const told = { requestId: 'req-all', budget, idempotency, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
-    const call = { terms, owed: () => undefined };
+    const call = { terms, attempts: [], owed: () => undefined };
     await calls.run({
       ...call,
       context: { ...inside, ...told },
@@ -95,7 +97,7 @@ describe('paid calls', () => {
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const owed: (bigint | undefined)[] = [];
     const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
-    const call = { terms, ask: async () => ({ type: 'finish', result: 'an answer' }) as const };
+    const call = { terms, attempts: [], ask: async () => ({ type: 'finish', result: 'an answer' }) as const };
     const { signal } = new AbortController();
     const calls = createPaidCalls({
       ...ledger,
@@ -125,6 +127,7 @@ describe('paid calls', () => {
     await createPaidCalls(ledger).run({
       context: contextOf('req-finished', wallet, new AbortController().signal),
       terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+      attempts: [],
       async ask() {
         setImmediate(() => events.push('a turn'));
         return { type: 'finish', result: 'an answer' };
@@ -144,6 +147,7 @@ describe('paid calls', () => {
       calls.run({
         context: contextOf(`req-${name}`, wallet, controller.signal),
         terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+        attempts: [],
         ask: () =>
           new Promise((_resolve, reject) => {
             events.push('asked');

@@ -8,9 +8,11 @@ import { embeddingCost } from '../../money/price.ts';
 import type { EmbedCall, Embeddings, Vector } from '../../upstream/contract/provider.ts';
 import { checkEmbeddings } from '../../upstream/host/embed.ts';
 import { upstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
+import { AttemptLog, type UsedByAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
+import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
@@ -55,12 +57,14 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
   return {
     async run({ model, request, estimate }, context) {
       context.log.note({ model: model.id });
+      const attempts = new AttemptLog(model.id);
       let wasAsked = false;
       const onAsk = () => {
         wasAsked = true;
       };
       const { ending, due, paid } = await paidCalls.run<Embeddings, EmbeddingCost>({
         context,
+        attempts: attempts.list,
         terms: {
           kind: 'embedding',
           model: model.id,
@@ -78,12 +82,17 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
             onAttempt,
             isCommitted: () => false,
             attempt: (route, onFirst) =>
-              attemptUntilDeadline(limits, async (signal) => {
-                onAsk();
-                const answer = await requestVectors(route, request, signal);
-                onFirst();
-                return answer;
-              }),
+              attempts.record(
+                route,
+                (onRun) =>
+                  attemptUntilDeadline(limits, async (signal) => {
+                    onAsk();
+                    const answer = await requestVectors(route, request, { signal, onRun });
+                    onFirst();
+                    return answer;
+                  }),
+                (ended) => measureAttempt(ended, estimate),
+              ),
           });
         },
         // A client that leaves still pays: the upstream counts the input when it gets it.
@@ -117,20 +126,26 @@ export function listSuitableRoutes(
 async function requestVectors(
   { provider, model, options, upstream }: Route,
   { inputs, tokens, dimensions }: EmbeddingRequest,
-  signal: AbortSignal,
+  { signal, onRun }: { readonly signal: AbortSignal; readonly onRun: (run: PluginRun) => void },
 ): Promise<Embeddings> {
   const { embed } = provider;
   if (!embed) throw new Error(`upstream ${upstream} makes no embeddings`);
   // Plugins see absent fields, not undefined ones.
   const wishes = { ...(tokens && { tokens }), ...(dimensions !== undefined && { dimensions }) };
   const call: EmbedCall = { inputs, ...wishes, model, options };
-  const made = await callPlugin(nameUpstream(upstream), signal, (inner) => embed.call(provider, call, inner));
+  const made = await callPlugin(nameUpstream(upstream), signal, (inner) => embed.call(provider, call, inner), onRun);
   const answer = checkEmbeddings(made, call);
   const length = answer.vectors[0]?.length;
   if (dimensions !== undefined && length !== dimensions) {
     throw upstreamFault('protocol', `vectors of ${length} numbers instead of ${dimensions}`);
   }
   return answer;
+}
+
+function measureAttempt(ending: Ending<Embeddings>, estimate: EmbeddingEstimate): UsedByAttempt {
+  const isWhole = ending.type === 'finish';
+  const { tokens, doubt } = judgeCount(isWhole ? ending.result.inputTokens : undefined, estimate);
+  return { usage: { tokens_input: tokens }, isReported: isWhole && doubt === undefined, hasOutput: false };
 }
 
 function computeCost(

@@ -4,7 +4,7 @@ import type { Route } from '../../catalog/model.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
 import type { Ending } from '../ending.ts';
@@ -18,8 +18,9 @@ export interface AttemptOptions {
   readonly deadline: number;
   /** Called when the request is sent to the upstream. */
   readonly onAsk: () => void;
-  /** Called when the upstream has returned an image. */
-  readonly onFirst: () => void;
+  /** Called when the upstream has returned this many images. */
+  readonly onImages: (count: number) => void;
+  readonly onRun: (run: PluginRun) => void;
 }
 
 /** How long a result's link is retried while its file is missing; then another route is tried. */
@@ -32,7 +33,7 @@ export function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedi
 }
 
 async function requestImage(
-  { route, call, results, context, deadline, onAsk, onFirst }: AttemptOptions,
+  { route, call, results, context, deadline, onAsk, onImages, onRun }: AttemptOptions,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const { provider, model, options, upstream, origin, proxy } = route;
@@ -41,10 +42,10 @@ async function requestImage(
   const { image } = provider;
   const request = { ...call, model, options };
   const name = nameUpstream(upstream);
-  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, request, inner));
+  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, request, inner), onRun);
   const [first] = images;
   if (!first) throw fault('upstream_empty');
-  onFirst();
+  onImages(images.length);
   const { accountId: account } = context;
   // Another route needs time, too.
   const patienceMs = Math.min(RESULT_PATIENCE_MS, (deadline - performance.now()) / 2);

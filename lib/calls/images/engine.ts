@@ -6,6 +6,7 @@ import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
+import { AttemptLog } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCalls } from '../paid.ts';
@@ -46,12 +47,14 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
   return {
     async run({ kind, model, call }, context) {
       context.log.note({ model: model.id });
+      const attempts = new AttemptLog(model.id);
       let wasAsked = false;
       const onAsk = () => {
         wasAsked = true;
       };
       const { ending, paid } = await paidCalls.run({
         context,
+        attempts: attempts.list,
         terms: { kind, model: model.id, prices: model.prices, amount: model.price.request },
         ask() {
           const deadline = performance.now() + totalTimeoutMs;
@@ -62,7 +65,19 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             deadline,
             onAttempt,
             isCommitted: () => false,
-            attempt: (route, onFirst) => attemptImage({ route, call, results, context, deadline, onAsk, onFirst }),
+            attempt: (route, onFirst) => {
+              let made = 0;
+              const onImages = (count: number) => {
+                made = count;
+                onFirst();
+              };
+              return attempts.record(
+                route,
+                (onRun) => attemptImage({ route, call, results, context, deadline, onAsk, onImages, onRun }),
+                // The vendor bills what it made, whether or not it could be stored.
+                () => ({ usage: { images: made || 1 }, isReported: made > 0, hasOutput: false }),
+              );
+            },
           });
         },
         // A client that leaves still pays: the upstream may have generated the image.

@@ -4,10 +4,12 @@ import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
+import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { MOVED_NAME, nameTokens } from '../../money/token-usage.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
+import { bookAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
@@ -53,6 +55,15 @@ export interface TextAnswerDue extends CallCost {
   readonly bill: Tokens;
 }
 
+interface CountedAnswer {
+  readonly tokens: Tokens;
+  /** Why a count is an estimate. */
+  readonly doubt: string | undefined;
+  readonly isWhole: boolean;
+}
+
+const NONE: readonly NewAttempt[] = [];
+
 /** A class, because every open answer has one: closures would take three times the memory. */
 export class TextAnswer<Out>
   implements PaidCall<ReplyFinishPart, TextAnswerDue>, RoutesOptions<Candidate, ReplyFinishPart>, AttemptedCall
@@ -71,6 +82,10 @@ export class TextAnswer<Out>
   #attempt: TextAttempt<Out> | undefined;
   /** Where that was. */
   #asked: Candidate | undefined;
+  /** What it has used, once it has ended. */
+  #counted: CountedAnswer | undefined;
+  /** Those that have ended. */
+  #attempts: readonly NewAttempt[] = NONE;
   /** Told of its first text. */
   #onFirst: (() => void) | undefined;
   /** The digest of the prompt, and what a vendor had of it; undefined without a conversation. */
@@ -132,7 +147,24 @@ export class TextAnswer<Out>
     this.#onFirst = onFirst;
     this.#findCached(candidate);
     this.#attempt = new TextAttempt(this.#planAttempt(candidate));
-    return this.#attempt.run(candidate.route);
+    return this.#attempt.start(candidate.route);
+  }
+
+  onEnded(ending: Ending<ReplyFinishPart>): void {
+    if (!this.#attempt || !this.#asked) return;
+    const { run, startedAt, firstAt, pipe } = this.#attempt;
+    const counted = this.#count(ending, pipe);
+    const { route, model } = this.#asked;
+    const isReported = ending.type === 'finish' && counted.isWhole && counted.doubt === undefined && !this.#buffered;
+    const used = { usage: nameTokens(counted.tokens), isReported, hasOutput: counted.tokens.output > 0 };
+    const answerId = pipe.delivery.answerId || undefined;
+    const rows = bookAttempt({ model, route, run, ending, used, startedAt, firstAt, answerId });
+    this.#counted = counted;
+    this.#attempts = [...this.#attempts, ...rows];
+  }
+
+  get attempts(): readonly NewAttempt[] {
+    return this.#attempts;
   }
 
   get #pipe(): TextPipeline | undefined {
@@ -222,11 +254,17 @@ export class TextAnswer<Out>
     return type === 'finish' || type === 'gone' || (this.#options.output.live && delivery.begun);
   }
 
-  #computeDue(ending: Ending<ReplyFinishPart>, { guard, meter, stops }: TextPipeline): TextAnswerDue {
-    const { model, context, request, smart } = this.#options;
+  #count(ending: Ending, { guard, meter, stops }: TextPipeline): CountedAnswer {
     // Content after a finish makes an answer whole only at its end; one that was stopped may lack its counts.
     const isWhole = guard.finished || (ending.type === 'finish' && stops?.matched === undefined);
-    const { doubt, ...counted } = meter.bill(isWhole ? 'finished' : 'cut');
+    const { doubt, ...tokens } = meter.bill(isWhole ? 'finished' : 'cut');
+    return { tokens, doubt, isWhole };
+  }
+
+  #computeDue(ending: Ending<ReplyFinishPart>, pipe: TextPipeline): TextAnswerDue {
+    const { model, context, request, smart } = this.#options;
+    const { meter, stops } = pipe;
+    const { tokens: counted, doubt } = this.#counted ?? this.#count(ending, pipe);
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
     if (doubt && (meter.isInputAboveBound || !isExpected)) {
@@ -270,7 +308,7 @@ export class TextAnswer<Out>
 
   /** Where the vendor's cache is. */
   get #place(): string {
-    return `${this.#asked?.key} ${this.#attempt?.keyId}`;
+    return `${this.#asked?.key} ${this.#attempt?.run.keyId}`;
   }
 
   /** What the output still has to write of a paid answer. */

@@ -65,7 +65,12 @@ const AFTER_STOP_MS = 5_000;
 export class TextAttempt<Out> implements Watched, DeliveryListener {
   /** What has arrived so far. */
   readonly pipe: TextPipeline;
-  readonly #run: PluginRun;
+  /** What it has sent. */
+  readonly run: PluginRun;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt = performance.now();
+  /** When the first text arrived; undefined if none has. */
+  firstAt: number | undefined;
   readonly #watch: Watch;
   readonly #upstream = new AbortController();
   readonly #call: AttemptedCall;
@@ -77,7 +82,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     this.#call = call;
     this.#output = output;
     this.#signal = signal;
-    this.#run = new PluginRun(nameUpstream(route.upstream), this.#abort);
+    this.run = new PluginRun(nameUpstream(route.upstream), this.#abort);
     this.#watch = createWatch({ ...timeouts, totalDeadline: deadline, watched: this });
     this.pipe = createTextPipeline({
       ...options.pipeline,
@@ -92,14 +97,9 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     });
   }
 
-  /** The id of the upstream's key that it was sent with; undefined if there is none. */
-  get keyId(): string | undefined {
-    return this.#run.keyId;
-  }
-
   /** Never rejects. What the plugin leaves unhandled is told by the context that it was started in. */
-  run(route: Route): Promise<Ending<ReplyFinishPart>> {
-    return runPlugin(this.#run, () => this.#answer(route));
+  start(route: Route): Promise<Ending<ReplyFinishPart>> {
+    return runPlugin(this.run, () => this.#answer(route));
   }
 
   async #answer(route: Route): Promise<Ending<ReplyFinishPart>> {
@@ -122,7 +122,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
       this.#watch.stop();
       signal.removeEventListener('abort', this.#onAbort);
       if (!isWhole) this.#abort(OVER);
-      this.#run.end();
+      this.run.end();
     }
   }
 
@@ -139,7 +139,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   readonly #onAbort = (): void => this.#abort(this.#signal.reason);
 
   /** The plugin's listeners are its own code. */
-  readonly #abort = (reason: unknown): void => runPlugin(this.#run, () => this.#upstream.abort(reason));
+  readonly #abort = (reason: unknown): void => runPlugin(this.run, () => this.#upstream.abort(reason));
 
   onHeartbeat(): void {
     this.#output.sink.keepAlive();
@@ -154,6 +154,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   onText(): void {
+    this.firstAt = performance.now();
     this.#call.onText();
   }
 

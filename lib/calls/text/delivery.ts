@@ -37,6 +37,8 @@ export interface Delivery extends Transform<StreamPart> {
   ): readonly StreamPart[];
   /** How the answer ended; undefined as long as it has not. */
   readonly ending: ReplyFinishPart | ErrorPart | undefined;
+  /** The upstream's id of the answer; empty until it has started. */
+  readonly answerId: string;
   /** True once text has arrived. */
   readonly hasText: boolean;
   /** True once a fragment was passed on. */
@@ -52,6 +54,7 @@ const NOTHING: readonly StreamPart[] = [];
 /** A class, because every open answer has one: closures would take three times the memory. */
 class AnswerDelivery implements Delivery {
   begun = false;
+  answerId = '';
   hasText = false;
   ending: ReplyFinishPart | ErrorPart | undefined;
   readonly #options: DeliveryOptions;
@@ -75,6 +78,7 @@ class AnswerDelivery implements Delivery {
   #takeEarly(content: readonly StreamPart[]): readonly StreamPart[] {
     for (const part of content) {
       if (part.type === 'block-delta') this.#noteText();
+      if (part.type === 'start') this.answerId = part.id ?? '';
       if (part.type !== 'start' && part.type !== 'usage' && part.type !== 'hidden') this.#early.push(part);
     }
     const isDue = this.#options.buffered ? this.ending?.type === 'finish' : this.hasText;

@@ -4,19 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, fault, refundedFault, toFault } from '../../base/faults.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import type { Ledger, Paid } from '../../ledger/ledger.ts';
+import type { NewAttempt } from '../../money/attempt.ts';
 import type { Job, JobOutcome } from '../../money/job-rules.ts';
+import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import type { ImageInput, VideoRef } from '../../upstream/contract/provider.ts';
+import { AttemptLog } from '../attempts.ts';
 import { type CallContext, GONE } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt } from '../routes.ts';
+import { markRunning, toJobAttemptRows } from './attempts.ts';
 import { toVideoId } from './job-id.ts';
 import { type SubmitTimeouts, submit } from './submit.ts';
 import type { VideoTerms } from './terms.ts';
 import type { Worker } from './worker.ts';
 
 export interface VideoEngineOptions {
+  readonly attempts: Pick<AttemptStore, 'put'>;
   readonly jobs: Pick<JobStore, 'change'>;
   readonly ledger: Pick<Ledger, 'charge' | 'refund'>;
   readonly worker: Pick<Worker, 'hold' | 'firstLook' | 'expect'>;
@@ -71,11 +76,11 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     let noted: Promise<unknown> = Promise.resolve();
     try {
       const paid = await charge(id, request, context);
-      const made = { job: paid.job as Job };
+      const made = { job: paid.job as Job, attempts: new AttemptLog(request.model.id) };
       const ending = await ask(request, made, context);
       context.log.note(logFields(id, ending, paid));
-      if (ending.type !== 'finish') throw await giveBack(made.job, readFailureReason(ending));
-      const begun = begin(made.job, ending.result);
+      if (ending.type !== 'finish') throw await giveBack(made, readFailureReason(ending));
+      const begun = begin({ job: made.job, attempts: markRunning(made.attempts.list, ending.result) }, ending.result);
       noted = begun;
       const outcome = await Promise.race([begun, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
         throw fault('store_unavailable', { unconfirmed: true }, error);
@@ -126,7 +131,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
 
   function ask(
     { model, terms, prompt, image }: VideoStart,
-    made: { job: Job },
+    made: { job: Job; readonly attempts: AttemptLog },
     { signal, log: callLog }: CallContext,
   ): Promise<Ending<VideoRef>> {
     return submit({
@@ -136,6 +141,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       context: { signal: withoutClientAbort(signal), log: callLog },
       timeouts,
       onAttempt,
+      attempts: made.attempts,
       async reroute(upstream) {
         if (upstream === made.job.upstream) return;
         const { status, job } = await jobs.change(createJobChange(made.job, { kind: 'reroute', upstream }));
@@ -151,11 +157,12 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   /** Nobody else knows the upstream's reference, so recording it is retried until the job has ended. */
-  async function begin(made: Job, ref: VideoRef): Promise<JobOutcome | undefined> {
+  async function begin({ job: made, attempts }: BegunJob, ref: VideoRef): Promise<JobOutcome | undefined> {
     let job = made;
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
       const dueAt = worker.firstLook();
       try {
+        await options.attempts.put(toJobAttemptRows(job, attempts));
         const outcome = await jobs.change(
           createJobChange(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const),
         );
@@ -173,11 +180,11 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   /** The fault reported to the client. */
-  async function giveBack(made: Job, reason: Fault): Promise<Fault> {
+  async function giveBack({ job: made, attempts }: StartedJob, reason: Fault): Promise<Fault> {
     const { charge: chargeId, wallet } = made;
     for (let job = made; ; ) {
       const fail = createJobChange(job, { kind: 'fail', error: reason.message } as const);
-      const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail });
+      const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail, attempts: attempts.list });
       // Claimed by a process that considers this one dead: only the version is stale.
       if (status !== 'stale_job' || now?.phase !== 'starting') return refundedFault(reason);
       job = now;
@@ -185,6 +192,16 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   return { start, stop: () => stopping.abort() };
+}
+
+interface StartedJob {
+  readonly job: Job;
+  readonly attempts: AttemptLog;
+}
+
+interface BegunJob {
+  readonly job: Job;
+  readonly attempts: readonly NewAttempt[];
 }
 
 /** Aborts when the service ends the call, but not when the client leaves: the video is paid for. */

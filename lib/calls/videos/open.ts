@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Owner } from '../../ledger/owner.ts';
 import type { Results } from '../../media/results.ts';
+import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt } from '../routes.ts';
@@ -14,7 +15,7 @@ import { createWorker, type Worker, type WorkerOptions } from './worker.ts';
 
 export interface VideosOptions {
   readonly settings: VideoSettings;
-  readonly store: { readonly jobs: JobStore };
+  readonly store: { readonly jobs: JobStore; readonly attempts: AttemptStore };
   readonly catalog: () => Catalog;
   readonly ledger: Ledger;
   readonly owner: Pick<Owner, 'now' | 'canJudgeOthers'>;
@@ -54,7 +55,7 @@ export function openVideos(options: VideosOptions): Videos {
   const { settings, store, ledger, owner: clock, health, log, metrics, ...more } = options;
   const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
   const look = createLook({ ...more, log, onPoll: metrics?.onPoll });
-  const shared = { jobs: store.jobs, ledger, ownerId, leaseMs, clock, log };
+  const shared = { jobs: store.jobs, attempts: store.attempts, ledger, ownerId, leaseMs, clock, log };
   const worker = createWorker({ ...shared, pollMs, look, onEnd: metrics?.onJobEnd });
   const engine = createVideoEngine({
     ...shared,

@@ -4,13 +4,14 @@
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import { abortable } from '../../media/deadline.ts';
-import type { UpstreamFaultKind, VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
+import type { VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { isUpstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
+import type { AttemptLog, UsedByAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
+import { isRefusal } from '../refusal.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 
 export interface Submission {
@@ -23,6 +24,7 @@ export interface Submission {
   /** Records which upstream is asked from now on; throws if that fails. */
   readonly reroute: (upstream: string) => Promise<void>;
   readonly onAttempt?: OnAttempt | undefined;
+  readonly attempts: AttemptLog;
 }
 
 export interface SubmitTimeouts {
@@ -33,9 +35,20 @@ export interface SubmitTimeouts {
 
 /** Never rejects. */
 export function submit(submission: Submission): Promise<Ending<VideoRef>> {
-  const { routes, health, context, timeouts, reroute, onAttempt } = submission;
+  const { routes, health, context, timeouts, reroute, onAttempt, attempts } = submission;
   /** An upstream may have started. */
   let inDoubt = false;
+  const used = estimateUse(submission);
+
+  async function tryStart(route: Route, onRun: (run: PluginRun) => void): Promise<Ending<VideoRef>> {
+    try {
+      return { type: 'finish', result: await start(submission, route, onRun) };
+    } catch (error) {
+      inDoubt = !isRefusal(error);
+      return context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(toClientFault(error));
+    }
+  }
+
   return askRoutes<Route, VideoRef>({
     routes,
     health,
@@ -49,17 +62,24 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
       } catch (error) {
         return toErrorEnding(error);
       }
-      try {
-        return { type: 'finish', result: await start(submission, route) };
-      } catch (error) {
-        inDoubt = !isRefusal(error);
-        return context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(toClientFault(error));
-      }
+      return attempts.record(
+        route,
+        (onRun) => tryStart(route, onRun),
+        () => used,
+      );
     },
   });
 }
 
-async function start({ call, context, timeouts }: Submission, route: Route): Promise<VideoRef> {
+function estimateUse({ call: { seconds, resolution } }: Submission): UsedByAttempt {
+  return { usage: { seconds, ...(resolution !== null && { resolution }) }, isReported: false, hasOutput: false };
+}
+
+async function start(
+  { call, context, timeouts }: Submission,
+  route: Route,
+  onRun: (run: PluginRun) => void,
+): Promise<VideoRef> {
   const { provider, model, options, upstream } = route;
   const { video } = provider;
   if (!video) throw new Error(`upstream ${upstream} makes no videos`);
@@ -71,7 +91,7 @@ async function start({ call, context, timeouts }: Submission, route: Route): Pro
     const asked = { ...call, model, options };
     const name = nameUpstream(upstream);
     const ref = await abortable(
-      callPlugin(name, signal, (inner) => video.start(asked, inner)),
+      callPlugin(name, signal, (inner) => video.start(asked, inner), onRun),
       signal,
     );
     if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} returned no id for the job it started`);
@@ -79,15 +99,4 @@ async function start({ call, context, timeouts }: Submission, route: Route): Pro
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Kinds of fault that mean nothing was started. */
-const REFUSALS: ReadonlySet<UpstreamFaultKind> = new Set(['request', 'missing', 'auth', 'quota', 'rate']);
-
-/** Whether the upstream certainly did not start: nothing reached it, or it refused in so many words. */
-export function isRefusal(error: unknown): boolean {
-  if (!isUpstreamFault(error)) return false;
-  if (error.unsent) return true;
-  // Whatever the body says, a 5xx broke off somewhere in the middle.
-  return REFUSALS.has(error.kind) && (error.status ?? 400) < 500;
 }

@@ -3,12 +3,15 @@
 import { createLeaseLoop, type LoopClock } from '../../ledger/lease-loop.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Job } from '../../money/job-rules.ts';
+import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
+import { endJobAttempts, toJobAttemptRows } from './attempts.ts';
 import type { Look, PollOutcome } from './poll.ts';
 import { nextLookMs } from './poll-interval.ts';
 
 export interface WorkerOptions {
   readonly jobs: JobStore;
+  readonly attempts: Pick<AttemptStore, 'list' | 'put'>;
   readonly ledger: Pick<Ledger, 'refund'>;
   readonly look: Look;
   readonly ownerId: string;
@@ -92,6 +95,8 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function complete(job: Job, result: string): Promise<void> {
     const { id, version } = job;
+    // Before the job ends, so that none is completed without its cost.
+    await options.attempts.put(toJobAttemptRows(job, await endAttempts(job, 'completed')));
     const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job);
     if (status === 'done' || status === 'exists') ended(job, 'completed');
   }
@@ -99,12 +104,18 @@ export function createWorker(options: WorkerOptions): Worker {
   async function fail(job: Job, error: string): Promise<void> {
     const { id, version, charge: chargeId, wallet } = job;
     const at = clock.now();
-    const { status } = await ledger.refund({ chargeId, wallet, job: { kind: 'fail', id, version, at, error } });
+    const attempts = await endAttempts(job, 'failed');
+    const fail = { kind: 'fail', id, version, at, error } as const;
+    const { status } = await ledger.refund({ chargeId, wallet, job: fail, attempts });
     if (status === 'refunded') ended(job, 'failed');
     if (status === 'refused' && job.phase === 'running') {
       const { shown, progress } = job;
       await postpone(job, { shown, progress, dueAt: at + HOPELESS_MS });
     }
+  }
+
+  async function endAttempts(job: Job, how: 'completed' | 'failed') {
+    return endJobAttempts(job, await options.attempts.list([job.charge]), { how, now: clock.now() });
   }
 
   function ended(job: Job, how: 'completed' | 'failed'): void {

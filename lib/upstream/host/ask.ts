@@ -5,7 +5,7 @@ import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
 import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
 import type { KeyRing } from './key-ring.ts';
-import { noteKey } from './plugin-errors.ts';
+import { noteRefusal, noteReply, noteRequest } from './plugin-errors.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
 export interface AskOptions {
@@ -40,9 +40,10 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       let tried: Set<string> | undefined;
       for (;;) {
         const key = init.auth && keys.take({ id: init.keyId, tried, conversation: init.conversation });
-        noteKey(key?.id);
+        noteRequest(key);
         try {
           const response = await request(url, init, key, reuse);
+          if (!isLook(init)) noteReply(response.headers);
           if (response.status >= 200 && response.status <= 299) return response;
           throw await readRefusal(response, fault);
         } catch (error) {
@@ -51,14 +52,16 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
           const hasOther = keys.blame(key?.id, error, tried);
           // Anything bound to one account is not asked of another.
           if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
+          noteRefusal();
         }
       }
     },
 
     async request(url, init) {
       const key = init.auth && keys.take({ id: init.keyId, conversation: init.conversation });
-      noteKey(key?.id);
+      noteRequest(key);
       const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
+      if (!isLook(init)) noteReply(response.headers);
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };

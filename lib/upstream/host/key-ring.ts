@@ -8,6 +8,8 @@ export interface Key {
   /** Identifies the key in every process without revealing it. */
   readonly id: string;
   readonly value: string;
+  /** Its position in the settings, from 1. */
+  readonly place: number;
 }
 
 /** Why a key is paused. */
@@ -81,8 +83,8 @@ export class KeyRing {
   #hasRested = false;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
-    this.#places = values.map((value) => {
-      const key = createKey(value);
+    this.#places = values.map((value, index) => {
+      const key = createKey(value, index + 1);
       return { key, hash: hashName(key.id), restsUntil: 0, kind: undefined, lacksRights: false };
     });
     this.#now = now;
@@ -149,8 +151,8 @@ export class KeyRing {
   }
 }
 
-function createKey(value: string): Key {
-  return { id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value };
+function createKey(value: string, place: number): Key {
+  return { id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value, place };
 }
 
 function isKeyFault(kind: UpstreamFaultKind): kind is KeyFault {

@@ -2,6 +2,7 @@
 // error would end the process with every call in it, so whatever a plugin starts runs in the async context of its call.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
+import type { Key } from './key-ring.ts';
 
 /** Whose code runs. */
 export interface PluginName {
@@ -21,12 +22,28 @@ export function isUpstream({ title }: PluginName): boolean {
   return title === UPSTREAM;
 }
 
+/** A request of a run that was refused with one key, and then sent with another. */
+export interface RefusedRequest {
+  readonly keyPlace: number | null;
+  readonly requestId: string | null;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
 /** One call of a plugin's code, and how it is told that it has failed. */
 export class PluginRun implements PluginName {
   readonly title: string;
   readonly name: string;
   /** The id of the upstream's key that its last request was sent with. */
   keyId: string | undefined;
+  /** The position of that key in the settings, from 1. */
+  keyPlace: number | null = null;
+  /** The vendor's id of its last request, as headers name it; polls do not count. */
+  requestId: string | null = null;
+  /** When its last request was sent, on the clock of `performance.now()`; undefined if none was. */
+  sentAt: number | undefined;
+  refused: RefusedRequest[] | undefined;
   #fail: ((error: Error) => void) | undefined;
 
   constructor({ title, name }: PluginName, fail?: (error: Error) => void) {
@@ -54,9 +71,39 @@ export function runPlugin<T>(run: PluginRun, work: () => T): T {
 }
 
 /** For the run of a plugin that sends a request. */
-export function noteKey(id: string | undefined): void {
+export function noteRequest(key: Key | undefined): void {
   const run = running.getStore();
-  if (run) run.keyId = id;
+  if (!run) return;
+  run.keyId = key?.id;
+  run.keyPlace = key?.place ?? null;
+  run.sentAt = performance.now();
+}
+
+/** The names of the header in which vendors tell the id of a request. */
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-generation-id', 'x-trace-id'];
+
+const REQUEST_ID_CHARS_MAX = 100;
+
+/** The reply to that request has begun. */
+export function noteReply(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  const run = running.getStore();
+  if (!run) return;
+  for (const name of REQUEST_ID_HEADERS) {
+    const id = headers[name];
+    if (typeof id !== 'string') continue;
+    run.requestId = id.slice(0, REQUEST_ID_CHARS_MAX);
+    return;
+  }
+}
+
+/** That request was refused, and is sent again with another key. */
+export function noteRefusal(): void {
+  const run = running.getStore();
+  if (!run) return;
+  const { keyPlace, requestId, sentAt = 0 } = run;
+  run.refused ??= [];
+  run.refused.push({ keyPlace, requestId, startedAt: sentAt, endedAt: performance.now() });
+  run.requestId = null;
 }
 
 /** By folder, as stacks name it. */
@@ -80,12 +127,13 @@ export function findFailingPlugin(error: unknown): PluginRun | undefined {
 
 /**
  * Awaits a plugin's method; rejects as well when that leaves an error unhandled. The signal it gets is another one: a
- * listener of it runs as the plugin's, too.
+ * listener of it runs as the plugin's, too. `onRun` is called with the run, which tells what it has sent.
  */
 export function callPlugin<T>(
   name: PluginName,
   outer: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
+  onRun?: (run: PluginRun) => void,
 ): Promise<T> {
   const inner = new AbortController();
   const { promise: failed, reject } = Promise.withResolvers<never>();
@@ -94,6 +142,7 @@ export function callPlugin<T>(
     reject(error);
     abort(error);
   });
+  onRun?.(run);
   const onAbort = () => abort(outer.reason);
   if (outer.aborted) onAbort();
   else outer.addEventListener('abort', onAbort, { once: true });

@@ -15,6 +15,7 @@ import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
 import type { OpenUpstream } from '../../../lib/catalog/model.ts';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { createLedger } from '../../../lib/ledger/ledger.ts';
+import type { Attempt } from '../../../lib/money/attempt.ts';
 import type { Charge, Wallet } from '../../../lib/money/decide.ts';
 import type { Micro } from '../../../lib/money/money.ts';
 import { openStore } from '../../../lib/store/open.ts';
@@ -72,6 +73,7 @@ export interface CallResult {
   readonly events: readonly string[];
   readonly notes: Readonly<Record<string, unknown>>;
   readonly charge: Charge | undefined;
+  readonly attempts: readonly Attempt[];
   readonly wallet: Wallet;
   readonly ms: number;
 }
@@ -177,8 +179,10 @@ export class Stage {
     const ms = performance.now() - startedAt;
     if (getEventListeners(signal, 'abort').length > 0) throw new Error('a listener is left on the signal of the call');
     const charge = await store.ledger.charge(requestId);
+    const attempts = await store.attempts.list([requestId]);
     const wallet = (await store.ledger.wallet(account)) as Wallet;
-    return { account, ...seen, text: textOf(seen.parts), thrown, asked, warnings, events, notes, charge, wallet, ms };
+    const told = { thrown, asked, warnings, events, notes };
+    return { account, ...seen, text: textOf(seen.parts), ...told, charge, attempts, wallet, ms };
   }
 
   /** Fails when the ledger does not add up or something is still held. */
@@ -201,6 +205,9 @@ export const NO_ABILITIES = {
   schema: false,
   reasoning: false,
 } as const;
+
+/** What the vendor of each route charges: a tenth of the price. */
+const COST = { currency: 'RUB', input: '100', output: '500' };
 
 function catalogOf(
   { routes, delivery = 'stream', upstreamAdditions, vision, tools = false }: CallOptions,
@@ -226,7 +233,7 @@ function catalogOf(
     ...NO_ABILITIES,
     tools,
     price: { input: '1000', output: '5000' },
-    routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),
+    routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {}, cost: COST })),
   } as const;
   const seeing = vision ? [{ ...model, id: 'sight', vision: true, delivery: vision }] : [];
   return buildCatalog(

@@ -1,8 +1,10 @@
 // Which failures of a submission are a certain no: only after those another route may be asked, within the time of all.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { AttemptLog } from '../../../lib/calls/attempts.ts';
 import { createRouteHealth } from '../../../lib/calls/health.ts';
-import { isRefusal, type Submission, submit } from '../../../lib/calls/videos/submit.ts';
+import { isRefusal } from '../../../lib/calls/refusal.ts';
+import { type Submission, submit } from '../../../lib/calls/videos/submit.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { FaultFacts, UpstreamFaultKind, VideoProvider } from '../../../lib/upstream/contract/provider.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
@@ -57,6 +59,7 @@ describe('a submission', () => {
       timeouts,
       call: {} as Submission['call'],
       context: { signal: new AbortController().signal, log },
+      attempts: new AttemptLog('m'),
       reroute: async (upstream) => void asked.push(upstream),
     });
     return { asked, code: ending.type === 'error' ? ending.fault.data?.code : ending.type };

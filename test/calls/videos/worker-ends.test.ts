@@ -38,10 +38,18 @@ interface Case {
 /** A worker that claims one job, and all that it then asks for. */
 async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refunded', ...more }: Case) {
   const { pollMs = 1000, others = 0 } = more;
-  const told = { looks: 0, firstLook: 0, changes: [] as object[], refunds: [] as object[], ended: [] as unknown[] };
+  const told = {
+    looks: 0,
+    firstLook: 0,
+    changes: [] as object[],
+    refunds: [] as object[],
+    booked: [] as object[],
+    ended: [] as unknown[],
+  };
   const claimed = [{ ...JOB, ...job } as Job];
   let isOver = false;
   const options = {
+    attempts: { list: async () => [], put: async (rows: object[]) => void told.booked.push(...rows) },
     jobs: {
       claim: async ({ working }: { working: readonly string[] }) => {
         // The next claim names it no more once it has been worked on.
@@ -129,7 +137,11 @@ describe('a worker', () => {
   it('fails what another process was about to start, and never asks its upstream', async () => {
     const told = await workOn({ job: { phase: 'starting' }, sight: DONE });
     expect([told.looks, told.changes, told.ended]).to.deep.equal([0, [], [['job', 'failed', 8000]]]);
-    expect(told.refunds).to.deep.equal([
+    const lost = { upstream: 'up', ending: 'lost', certainty: 'possible', totalMs: 8000, cost: null };
+    const [{ attempts, ...refund }] = told.refunds as [{ attempts: object[] }];
+    expect(attempts).to.have.length(1);
+    expect(attempts[0]).to.include(lost);
+    expect([refund]).to.deep.equal([
       {
         chargeId: 'req',
         wallet: 'w',
