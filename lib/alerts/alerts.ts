@@ -1,7 +1,7 @@
 // Checks periodically what owners want to be alerted of, and alerts them. Every process runs this. The process that
 // advances an alarm in the store delivers the alert, and another takes over if it dies.
 import { eachConcurrently } from '../base/each-concurrently.ts';
-import { getBudgetKeyId } from '../money/key-budget.ts';
+import { getBudgetKeyId } from '../money/budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,5 @@
 // Watches the budget of a key: alerts once per period at each of several percentages.
-import { getBudgetKeyId, getSpent, type KeyBudget, type SharesBudget } from '../money/key-budget.ts';
+import { type BudgetSum, getBudgetKeyId, getSpent, type SharesBudget } from '../money/budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
@@ -17,7 +17,7 @@ interface WatchedKey extends SharesBudget {
 /**
  * Holds count as spent, and a released hold does not re-arm the alert, so spending that hovers around a share alerts once.
  */
-export function watchBudget(key: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
+export function watchBudget(key: WatchedKey, sum: BudgetSum | undefined, at: number): Watch {
   const { id, name, limits } = key;
   const budget = limits.budget ?? 0n;
   // Another process with a clock ahead may already have started the next period.

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RequestedLimits } from '../accounts/limits.ts';
 import type { Config } from '../config.ts';
-import { getSpent, type KeyBudget } from '../money/key-budget.ts';
+import { type BudgetSum, getSpent } from '../money/budget.ts';
 import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
@@ -81,7 +81,7 @@ export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits
 }
 
 /** What a key has spent of its budget in the current period. */
-export function computeSpent({ limits }: KeyRow, sum: KeyBudget | undefined): Micro {
+export function computeSpent({ limits }: KeyRow, sum: BudgetSum | undefined): Micro {
   return getSpent(sum, periodAt(Date.now(), limits).start);
 }
 

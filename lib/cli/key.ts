@@ -1,6 +1,6 @@
 // `tollgate key`: issues, limits, rotates, lists and revokes the API keys of an account.
 import { type Command, InvalidArgumentError } from 'commander';
-import { getBudgetKeyId } from '../money/key-budget.ts';
+import { getBudgetKeyId } from '../money/budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';

@@ -2,7 +2,7 @@
 // corrections stay in the store, and so do open holds and calls that paid for a job.
 
 import { OperatorError } from '../base/operator-error.ts';
-import type { Charge, Entry } from '../money/decide.ts';
+import type { Entry } from '../money/decide.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
@@ -17,7 +17,7 @@ import {
   ZERO_SUMS,
 } from './archive-file.ts';
 import { checkCharges } from './audit.ts';
-import { addToPeriodSum, type PeriodSum } from './audit-budgets.ts';
+import { addToPeriodSums, type PeriodSum } from './audit-budgets.ts';
 import type { ReportProblem } from './audit-rules.ts';
 import { createWalletAudit } from './audit-wallet.ts';
 
@@ -81,16 +81,12 @@ function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore
     addEntry(stays, entry);
     if (CHARGELESS.includes(entry.kind)) lasting += 1;
     if (!whole) return;
-    countInBudget(whole.charge, entry);
+    addToPeriodSums(budgets, whole.charge, -entry.avail);
     if (whole.entries.at(-1)?.seq !== entry.seq || !isArchivable(whole)) return;
     if (!wasCharged(whole)) return yield* archiveCall(whole);
     const [earlier, later] = !kept || isLater(whole, kept) ? [kept, whole] : [whole, kept];
     kept = later;
     if (earlier) yield* archiveCall(earlier);
-  }
-
-  function countInBudget({ key, budgetKey, period }: Charge, { avail }: Entry): void {
-    if (period !== null) addToPeriodSum(budgets, budgetKey ?? key, { period, spent: -avail });
   }
 
   function* archiveCall(whole: WholeCall): Generator<ArchiveLine> {

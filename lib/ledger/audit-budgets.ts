@@ -1,6 +1,7 @@
-// The audit of budgets: the stored sum of a key must equal the sum of its calls in the current period, including the
+// The audit of budgets: the stored sum of a key or a cap must equal the sum of its calls in the current period, including the
 // calls of the keys it replaced.
-import type { KeyBudget } from '../money/key-budget.ts';
+import type { BudgetSum } from '../money/budget.ts';
+import type { Charge } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -31,7 +32,7 @@ export interface PeriodSum {
 export function createBudgetCheck(report: ReportProblem): BudgetCheck {
   /** By wallet; a wallet may continue on the next page. */
   const readings = new Map<string, BudgetReading>();
-  let rows = new Map<string, KeyBudget[]>();
+  let rows = new Map<string, BudgetSum[]>();
 
   function add(page: JournalPage): void {
     rows = Map.groupBy(page.budgets, ({ wallet }) => wallet);
@@ -42,8 +43,7 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
       if (entry.seq <= reading.opened) continue;
       reading.last = entry.seq;
       const charge = charges.get(getEntryChargeId(entry) ?? '');
-      if (!charge || typeof charge.period !== 'number') continue;
-      addToPeriodSum(reading.sums, charge.budgetKey ?? charge.key, { period: charge.period, spent: -entry.avail });
+      if (charge) addToPeriodSums(reading.sums, charge, -entry.avail);
     }
   }
 
@@ -70,22 +70,33 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
       const sum = remaining.get(key);
       remaining.delete(key);
       if (sum?.period !== period) {
-        report(wallet, `the budget of key ${key}: its period is ${period} instead of ${sum?.period ?? 'none'}`);
-      } else if (typeof spent !== 'bigint') report(wallet, `the budget of key ${key}: it is not an amount`);
+        report(wallet, `the budget ${key}: its period is ${period} instead of ${sum?.period ?? 'none'}`);
+      } else if (typeof spent !== 'bigint') report(wallet, `the budget ${key}: it is not an amount`);
       else {
         for (const { text, drift } of listDifferences({ spent: { found: spent, wanted: sum.spent } })) {
-          report(wallet, `the budget of key ${key}: ${text}`, drift);
+          report(wallet, `the budget ${key}: ${text}`, drift);
         }
       }
     }
-    for (const key of remaining.keys()) report(wallet, `the budget of key ${key}: there is no sum of its calls`);
+    for (const key of remaining.keys()) report(wallet, `the budget ${key}: there is no sum of its calls`);
   }
 
   return { add, end };
 }
 
+/** Adds what a call took from the wallet to the sums of the budgets that it counts in. */
+export function addToPeriodSums(
+  sums: Map<string, PeriodSum>,
+  { key, budgetKey, period, caps = [] }: Pick<Charge, 'key' | 'budgetKey' | 'period' | 'caps'>,
+  spent: Micro,
+): void {
+  if (typeof period === 'number') addToPeriodSum(sums, budgetKey ?? key, { period, spent });
+  // A damaged row is reported elsewhere.
+  for (const cap of Array.isArray(caps) ? caps : []) addToPeriodSum(sums, cap.id, { period: cap.period, spent });
+}
+
 /** Adds the spending of a call, unless a later period has started. */
-export function addToPeriodSum(sums: Map<string, PeriodSum>, key: string, { period, spent }: PeriodSum): void {
+function addToPeriodSum(sums: Map<string, PeriodSum>, key: string, { period, spent }: PeriodSum): void {
   const sum = sums.get(key);
   if (!sum || sum.period < period) sums.set(key, { period, spent });
   else if (sum.period === period) sum.spent += spent;

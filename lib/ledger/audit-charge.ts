@@ -59,8 +59,11 @@ function replayEntries(wallet: string, charge: Charge, entries: readonly Entry[]
   }
   if (!made) return [...findings, { problem: `no entry of ${wallet} creates it` }];
   const names = Object.keys({ ...charge, ...made }) as (keyof Charge)[];
-  const wrong = names.filter((name) => made?.[name] !== charge[name]);
-  return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
+  const found = (row: Charge | undefined, name: keyof Charge) =>
+    name === 'caps' ? JSON.stringify(row?.caps) : row?.[name];
+  const wrong = names.filter((name) => found(made, name) !== found(charge, name));
+  const text = (name: keyof Charge) => `${name}: ${found(charge, name)} instead of ${found(made, name)}`;
+  return [...findings, ...wrong.map((name) => ({ problem: text(name) }))];
 }
 
 /** The cost of a call follows from its usage and prices; a call that the client has repeated is free. */

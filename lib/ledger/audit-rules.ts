@@ -31,10 +31,20 @@ export function isEntry(row: Entry): boolean {
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n, caps = [] } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
-  return [id, wallet, key, model, prices].every(isText) && [reserved, charged, excess].every(isMoney) && times && names;
+  return (
+    [id, wallet, key, model, prices].every(isText) &&
+    [reserved, charged, excess].every(isMoney) &&
+    times &&
+    names &&
+    areCaps(caps)
+  );
+}
+
+function areCaps(caps: Charge['caps'] | unknown): boolean {
+  return Array.isArray(caps) && caps.every((cap) => isText(cap?.id) && isWhole(cap?.period));
 }
 
 export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {

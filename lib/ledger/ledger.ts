@@ -1,6 +1,7 @@
 // The ledger service: holds, settles and returns the money of calls; refusals are faults.
 import { fault } from '../base/faults.ts';
 import type { NewAttempt } from '../money/attempt.ts';
+import { type BudgetSum, isOverBudget } from '../money/budget.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -17,7 +18,6 @@ import {
 } from '../money/decide.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
-import { isOverBudget, type KeyBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
@@ -318,7 +318,7 @@ function toRefusalFault(status: Outcome['status'], wallet: Wallet | undefined, a
 }
 
 /** Throws the 402 fault of a key whose budget does not cover a call. */
-export function refuseOverBudget(sum: KeyBudget | undefined, asked: StartedCall): void {
+export function refuseOverBudget(sum: BudgetSum | undefined, asked: StartedCall): void {
   const terms = toBudgetTerms(asked.budget, asked.at);
   if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
 }

@@ -1,8 +1,9 @@
 // The rules of the money of a call: its start, its settlement, and what is given back.
 import assert from 'node:assert/strict';
-import { applyChange, type Decision, type StateBefore } from './decision.ts';
+import { type CapTerms, isOverBudget, resolvePeriod } from './budget.ts';
+import { applyChange, type CapState, type Decision, type StateBefore } from './decision.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
-import { isOverBudget, resolvePeriod } from './key-budget.ts';
+import type { Micro } from './money.ts';
 import type { ChargeOp, HoldOp, RefundOp, ReturnOp, SettleOp } from './operations.ts';
 import type { Charge, ChargeState, Wallet } from './wallet.ts';
 
@@ -21,13 +22,24 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
     return { status: 'key_budget', wallet };
-  const charge = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null);
+  const capped = op.caps?.find((cap, index) => isOverCap(cap, known.caps?.[index], op.amount));
+  if (capped) return { status: 'cap', wallet, cap: capped.id };
+  const periods = op.caps?.map((cap, index) => resolvePeriod(known.caps?.[index]?.sum, cap));
+  const charge = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null, periods);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
   return applyChange(wallet, charge, op, { avail: -op.amount, ...moved });
 }
 
-/** The charge right after the operation that creates it. */
-export function createCharge(op: HoldOp | ChargeOp, period: number | null): Charge {
+function isOverCap(
+  cap: CapTerms,
+  { sum, exposed }: CapState = { sum: undefined, exposed: 0n },
+  amount: Micro,
+): boolean {
+  return isOverBudget(sum, cap, amount + exposed);
+}
+
+/** The charge right after the operation that creates it; the periods are those of its caps, in their order. */
+export function createCharge(op: HoldOp | ChargeOp, period: number | null, periods?: readonly number[]): Charge {
   const holds = op.kind === 'reserve';
   return {
     id: op.chargeId,
@@ -47,6 +59,7 @@ export function createCharge(op: HoldOp | ChargeOp, period: number | null): Char
     period,
     budgetKey: op.budget?.key ?? null,
     ...(op.kind === 'reserve' && op.excess !== undefined && { excess: op.excess }),
+    ...(op.caps && { caps: op.caps.map(({ id }, index) => ({ id, period: periods?.[index] ?? 0 })) }),
   };
 }
 

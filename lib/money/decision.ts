@@ -1,8 +1,8 @@
 // What an operation comes to: its outcome, and the wallet, charge and entry to write.
 import assert from 'node:assert/strict';
+import type { BudgetSum } from './budget.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
 import type { Job } from './job-rules.ts';
-import type { KeyBudget } from './key-budget.ts';
 import { computeMark } from './mark.ts';
 import type { Micro } from './money.ts';
 import { type Operation, operationId } from './operations.ts';
@@ -14,7 +14,7 @@ import type { Charge, Entry, Wallet } from './wallet.ts';
  * applied before. The rest are refusals that change nothing: `insufficient`: `avail` is below the sum of the amount, the
  * debt of running calls and their exposure; `never_topped`: there was no payment yet, whatever adjustments added;
  * `suspended`; `play_money`: play money does not pay for a real model; `key_budget`: the budget of the key does not cover
- * the amount; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled; `first_topup_too_small`;
+ * the amount; `cap`: another budget does not; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken`: the id belongs to an operation with other values; `stale_job`: the job has changed in the meantime or
  * ended, so neither was applied; `stale_payment`: the same for the payment; `repeated`: another call has taken the
  * idempotency key; `key_misused`: that call was a different request.
@@ -27,6 +27,7 @@ export type OutcomeStatus =
   | 'suspended'
   | 'play_money'
   | 'key_budget'
+  | 'cap'
   | 'no_wallet'
   | 'no_charge'
   | 'not_settled'
@@ -48,11 +49,19 @@ export interface Outcome {
   readonly payment?: Payment;
   /** If `insufficient`: what running calls may cost above their holds; absent if nothing. */
   readonly exposed?: Micro;
+  /** If `cap`: the id of the budget that does not cover the amount. */
+  readonly cap?: string;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */
 export interface Decision extends Outcome {
   readonly entry?: Entry;
+}
+
+/** A further budget of an operation: its sum, if any, and what the running calls in it may cost above their holds. */
+export interface CapState {
+  readonly sum: BudgetSum | undefined;
+  readonly exposed: Micro;
 }
 
 /** The state before an operation. */
@@ -64,7 +73,9 @@ export interface StateBefore {
   /** The same for the running calls that count in the budget of the operation. */
   readonly exposedInBudget?: Micro | undefined;
   /** The budget sum that the operation counts in, if any. */
-  readonly budget?: KeyBudget | undefined;
+  readonly budget?: BudgetSum | undefined;
+  /** The same for each of its further budgets, in their order. */
+  readonly caps?: readonly CapState[];
   /** The entry with the id of the operation, if any. */
   readonly prior: Entry | undefined;
   /** The idempotency record of the operation, if another call has taken the key. */

@@ -1,6 +1,7 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
 
 import { type Attempt, toAttemptRows } from './attempt.ts';
+import { addSpending, type BudgetSum, type CapPeriod, type CapTerms, resolvePeriod } from './budget.ts';
 import {
   type Charge,
   type ChargeOp,
@@ -16,9 +17,9 @@ import {
   operationId,
   type Wallet,
 } from './decide.ts';
+import type { CapState } from './decision.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from './idempotency.ts';
 import { decideJob, getJobId, type Job, type JobOutcome } from './job-rules.ts';
-import { addSpending, type KeyBudget, resolvePeriod } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 import { CHARGE_STARTING_KINDS } from './replay.ts';
@@ -32,7 +33,7 @@ export interface Loaded {
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
   /** By key id: those listed by `collectBudgetKeys`. */
-  readonly budgets: Map<string, KeyBudget>;
+  readonly budgets: Map<string, BudgetSum>;
   /** By id: those listed by `collectIdempotencyIds`; their charges are among `charges`. */
   readonly idempotencyRecords: Map<string, IdempotencyRecord>;
   /** Built by `addExposure` from all charges of the wallets in `collectExposedWallets`; sums of 0 are left out. */
@@ -53,7 +54,7 @@ export interface Folded {
   /** Changed payments, in their final state. */
   readonly payments: readonly Payment[];
   /** New and changed sums of keys, in their final state. */
-  readonly budgets: readonly KeyBudget[];
+  readonly budgets: readonly BudgetSum[];
   /** New and changed idempotency records, in their final state. */
   readonly idempotencyRecords: readonly IdempotencyRecord[];
   /** Attempts of the calls that ended; those of one whose hold had ended before replace its earlier ones. */
@@ -92,8 +93,10 @@ export function collectBudgetKeys(
 ): Set<string> {
   const keys = new Set<string>();
   for (const op of operations) {
-    const key = findBudgetKey(op, charges.get(getChargeId(op) ?? ''));
+    const charge = charges.get(getChargeId(op) ?? '');
+    const key = findBudgetKey(op, charge);
     if (key !== undefined) keys.add(key);
+    for (const { id } of listCaps(op, charge)) keys.add(id);
   }
   return keys;
 }
@@ -111,10 +114,11 @@ export function getExposure(charge: Charge | undefined): Micro {
 /** Adds an exposure (the possible cost above a hold) to the sum of its wallet and to the sum of its budget. */
 export function addExposure(
   exposed: Map<string, Micro>,
-  { wallet, key, budgetKey, period }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period'>,
+  { wallet, key, budgetKey, period, caps = NO_CAPS }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period' | 'caps'>,
   amount: Micro,
 ): void {
-  const names = period === null ? [wallet] : [wallet, exposedBudgetName(budgetKey ?? key, period)];
+  const names = [wallet, ...caps.map((cap) => exposedBudgetName(cap.id, cap.period))];
+  if (period !== null) names.push(exposedBudgetName(budgetKey ?? key, period));
   for (const name of names) exposed.set(name, (exposed.get(name) ?? 0n) + amount);
 }
 
@@ -142,12 +146,19 @@ function findBudgetKey(op: Operation, charge: Charge | undefined): string | unde
   return charge && charge.period !== null ? (charge.budgetKey ?? charge.key) : undefined;
 }
 
+const NO_CAPS: readonly CapPeriod[] = [];
+
+/** The further budgets that an operation, or the call that it ends, counts in. */
+function listCaps(op: Operation, charge: Charge | undefined): readonly { readonly id: string }[] {
+  return ('caps' in op ? op.caps : charge?.caps) ?? NO_CAPS;
+}
+
 export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const wallets = new Map<string, Wallet>();
   const charges = new Map<string, Charge>();
   const jobs = new Map<string, Job>();
   const payments = new Map<string, Payment>();
-  const budgets = new Map<string, KeyBudget>();
+  const budgets = new Map<string, BudgetSum>();
   const idempotencyRecords = new Map<string, IdempotencyRecord>();
   const attempts = new Map<string, readonly Attempt[]>();
   const entries: Entry[] = [];
@@ -162,7 +173,12 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const takenKey = findTakenKey(op, { idempotencyRecords, charges, loaded });
     const exposed = exposures.get(op.wallet);
     const exposedInBudget = getBudgetExposure(op, budget, exposures);
-    const decision = decide({ wallet, charge, prior, budget, takenKey, exposed, exposedInBudget }, op);
+    const getSum = (id: string) => budgets.get(id) ?? loaded.budgets.get(id);
+    const caps = 'caps' in op ? op.caps?.map((cap) => toCapState(cap, getSum(cap.id), exposures)) : undefined;
+    const decision = decide(
+      { wallet, charge, prior, budget, takenKey, exposed, exposedInBudget, ...(caps && { caps }) },
+      op,
+    );
     const job = decideJobChange(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
@@ -175,7 +191,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const outcome = payment
       ? { ...toOutcome(decision, undefined), ...pickPayment(payment) }
       : toOutcome(decision, job?.job);
-    if (!decision.entry) return decision.exposed === undefined ? outcome : { ...outcome, exposed: decision.exposed };
+    if (!decision.entry) return addReason(outcome, decision);
     entries.push(decision.entry);
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
@@ -184,6 +200,10 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     if (outcome.charge && added !== 0n) addExposure(exposures, outcome.charge, added);
     const sum = key === undefined ? undefined : bookIntoBudget(budget, decision);
     if (sum) budgets.set(sum.key, sum);
+    for (const cap of decision.charge?.caps ?? NO_CAPS) {
+      const spent = bookIntoCap(getSum(cap.id), cap, decision);
+      if (spent) budgets.set(spent.key, spent);
+    }
     if ('idempotency' in op && op.idempotency)
       idempotencyRecords.set(op.idempotency.id, createIdempotencyRecord(op, op.idempotency));
     if ('attempts' in op && op.attempts)
@@ -203,16 +223,31 @@ export function listReplacedAttempts({ charges }: Pick<Loaded, 'charges'>, { att
 }
 
 /** The exposure of the running calls that count in the budget of an operation. */
-function getBudgetExposure(op: Operation, budget: KeyBudget | undefined, exposures: ReadonlyMap<string, Micro>) {
+function getBudgetExposure(op: Operation, budget: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>) {
   if (!('budget' in op) || !op.budget) return undefined;
   return exposures.get(exposedBudgetName(op.budget.key ?? op.key, resolvePeriod(budget, op.budget)));
 }
 
 /** Money that a call takes or returns counts in the period in which the call started. */
-function bookIntoBudget(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
+function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decision): BudgetSum | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
   const { key, budgetKey, wallet, period } = charge;
   return addSpending(budget, { key: budgetKey ?? key, wallet, period, amount: -entry.avail });
+}
+
+function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: Decision) {
+  if (!charge || !entry) return undefined;
+  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: -entry.avail });
+}
+
+function toCapState(cap: CapTerms, sum: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>): CapState {
+  return { sum, exposed: exposures.get(exposedBudgetName(cap.id, resolvePeriod(sum, cap))) ?? 0n };
+}
+
+/** What a refusal says beside its status. */
+function addReason(outcome: Outcome, { exposed, cap }: Decision): Outcome {
+  if (exposed !== undefined) return { ...outcome, exposed };
+  return cap === undefined ? outcome : { ...outcome, cap };
 }
 
 interface IdempotencySoFar {

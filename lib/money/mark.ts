@@ -1,5 +1,7 @@
 // Marks of entries: short checksums of values that the store holds only once, so that the audit notices when one was
 // changed outside the ledger. A mark is not a signature: anyone who can write to the store can compute it.
+
+import type { CapPeriod } from './budget.ts';
 import { CHECKSUM_LENGTH, checksum } from './checksum.ts';
 import type { Micro } from './money.ts';
 import type { Operation } from './operations.ts';
@@ -30,6 +32,7 @@ interface CallFacts {
   readonly budgetKey: string | null;
   readonly usage: string | null;
   readonly excess?: Micro;
+  readonly caps?: readonly CapPeriod[];
 }
 
 /** Suffixes of marks: the entry adds play money, or settles it. The journal records this nowhere else. */
@@ -76,8 +79,9 @@ export function readPlayFromMark({ mark }: { readonly mark: string | null }): {
 function listMarkedTerms({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined): readonly unknown[] {
   const when = [at, `${chargedAfter}`];
   if (!charge) return when;
-  const { key, kind, model, prices, period, budgetKey, excess } = charge;
-  return [...when, key, kind, model, prices, period, budgetKey, excess === undefined ? null : `${excess}`];
+  const { key, kind, model, prices, period, budgetKey, excess, caps = [] } = charge;
+  const counted = caps.flatMap((cap) => [cap.id, cap.period]);
+  return [...when, key, kind, model, prices, period, budgetKey, excess === undefined ? null : `${excess}`, ...counted];
 }
 
 /** The id of the job that a charge was made with; undefined if there was none or the entry has no mark. */

@@ -1,9 +1,9 @@
 // The ledger's operations on money, and their ids.
 
 import type { NewAttempt } from './attempt.ts';
+import type { BudgetTerms, CapTerms } from './budget.ts';
 import type { IdempotencyTerms } from './idempotency.ts';
 import type { CreateJob, FailJob } from './job-rules.ts';
-import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import type {
   AskRefund,
@@ -35,6 +35,8 @@ interface ChargeStart extends Base {
   readonly amount: Micro;
   /** The budget of the key; absent if it has none, in which case nothing is counted. */
   readonly budget?: BudgetTerms;
+  /** Further budgets, no two with one id; absent if there are none. */
+  readonly caps?: readonly CapTerms[];
   /** Absent if the client sent no idempotency key. */
   readonly idempotency?: IdempotencyTerms;
   /** A model that costs real money may answer the call; play money never pays for that. */

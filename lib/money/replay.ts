@@ -57,10 +57,11 @@ export function rebuildOperation(entry: Entry, charge: Charge | undefined): Oper
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
   const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey, excess } = charge;
+  const caps = charge.caps && { caps: charge.caps.map((cap) => ({ ...cap, limit: null })) };
   // No limit: the call was within its budget when it started.
   const shared = budgetKey !== null && { key: budgetKey };
   const budget = period !== null && { budget: { ...shared, period, limit: null } };
-  const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail, ...budget };
+  const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail, ...budget, ...caps };
   // An ended hold has lost its owner and lease.
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }

@@ -1,5 +1,5 @@
 // What the ledger keeps: the wallet of an account, the charges of its calls, and the entries of its journal.
-import type { SharesBudget } from './key-budget.ts';
+import type { CapPeriod, SharesBudget } from './budget.ts';
 import type { Micro } from './money.ts';
 import type { ChargeKind, Operation } from './operations.ts';
 
@@ -69,6 +69,8 @@ export interface Charge extends SharesBudget {
   readonly period: number | null;
   /** What the call may cost above its hold, as known at its start; absent if its output is capped. */
   readonly excess?: Micro;
+  /** The further budgets that the call counts in; absent if there are none. */
+  readonly caps?: readonly CapPeriod[];
 }
 
 /** One row of the append-only journal: the change of each column. The changes balance. */

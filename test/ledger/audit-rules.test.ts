@@ -39,9 +39,19 @@ const CHARGE: Charge = {
   period: null,
   budgetKey: null,
 };
-const ODD = ['words', '', 1, 1.5, 1n, null, undefined, true, {}] as const;
+const CAPS = [{ id: 'run:a', period: 5 }];
+const ODD = ['words', '', 1, 1.5, 1n, null, undefined, true, {}, [{}], [{ id: 'run:a', period: '5' }], CAPS] as const;
 
-type Kind = 'text' | 'text or none' | 'name' | 'name or none' | 'whole' | 'whole or none' | 'money' | 'money or absent';
+type Kind =
+  | 'text'
+  | 'text or none'
+  | 'name'
+  | 'name or none'
+  | 'whole'
+  | 'whole or none'
+  | 'money'
+  | 'money or absent'
+  | 'caps or absent';
 const TAKEN: Readonly<Record<Kind, readonly unknown[]>> = {
   text: ['words', ''],
   'text or none': ['words', '', null],
@@ -49,6 +59,7 @@ const TAKEN: Readonly<Record<Kind, readonly unknown[]>> = {
   'whole or none': [1, null],
   money: [1n],
   'money or absent': [1n, undefined],
+  'caps or absent': [undefined, CAPS],
   name: [],
   'name or none': [null],
 };
@@ -88,6 +99,7 @@ const CHARGE_FIELDS: Readonly<Required<Record<keyof Charge, Kind>>> = {
   period: 'whole or none',
   budgetKey: 'text or none',
   excess: 'money or absent',
+  caps: 'caps or absent',
 };
 
 /** Every field with every odd value: which of them the check lets through. */

@@ -1,5 +1,6 @@
 // The books of one wallet in memory, with short builders of operations.
 
+import type { BudgetSum } from '../../lib/money/budget.ts';
 import {
   type Charge,
   type Entry,
@@ -11,7 +12,6 @@ import {
 import { fold } from '../../lib/money/fold.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
-import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 
 export const AT = 1000;
@@ -55,7 +55,7 @@ export interface Books {
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
-  readonly budgets: Map<string, KeyBudget>;
+  readonly budgets: Map<string, BudgetSum>;
   readonly idempotencyRecords: Map<string, IdempotencyRecord>;
   readonly journal: Entry[];
 }

@@ -1,6 +1,7 @@
 // Random histories over several wallets: the invariants hold after every batch, however the batches are cut.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { BudgetSum } from '../../lib/money/budget.ts';
 import {
   type Charge,
   type ChargeState,
@@ -14,7 +15,6 @@ import {
 import { collectBatchKeys, collectBudgetKeys, fold } from '../../lib/money/fold.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
-import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 
@@ -28,7 +28,7 @@ interface Rows {
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
-  readonly budgets: Map<string, KeyBudget>;
+  readonly budgets: Map<string, BudgetSum>;
   readonly idempotencyRecords: Map<string, IdempotencyRecord>;
 }
 

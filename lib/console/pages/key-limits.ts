@@ -4,7 +4,7 @@ import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
 import { checkLimits, type RequestedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { getBudgetKeyId, getSpent, type KeyBudget } from '../../money/key-budget.ts';
+import { type BudgetSum, getBudgetKeyId, getSpent } from '../../money/budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub } from '../../money/money.ts';
 import { formatMoment, momentAtWallTime, periodAt } from '../../money/period.ts';
@@ -150,7 +150,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
 }
 
 /** The limits of a key in the table: the budget with its bar, the last day, the models. */
-export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: KeyBudget | undefined): readonly Html[] {
+export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: BudgetSum | undefined): readonly Html[] {
   const words = WORDS[visit.language];
   const { format, services } = visit;
   const { budget, reset, expiresAt, models } = limits;

@@ -1,7 +1,7 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { getBudgetKeyId, type KeyBudget } from '../../money/key-budget.ts';
+import { type BudgetSum, getBudgetKeyId } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
 import { field, form, message, table } from '../components.ts';
@@ -142,7 +142,7 @@ ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
   return { title: words.title, body };
 }
 
-function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly KeyBudget[]): Html {
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly BudgetSum[]): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const columns = [

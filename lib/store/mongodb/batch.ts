@@ -3,6 +3,7 @@
 // which copies send, takes a few more.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
+import type { BudgetSum } from '../../money/budget.ts';
 import type { Charge, Operation, Outcome } from '../../money/decide.ts';
 import {
   addExposure,
@@ -16,7 +17,6 @@ import {
   listReplacedAttempts,
 } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { createHeldChargeCache, type WalletChargeCache } from '../held-charge-cache.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
@@ -27,6 +27,7 @@ import { readJobDocument, replaceJobs, toJobDocument } from './jobs.ts';
 import { readRowDocument, replacePayments } from './payments.ts';
 import {
   readBudgetDocument,
+  readCaps,
   readChargeDocument,
   readEntryDocument,
   readWalletDocument,
@@ -179,15 +180,16 @@ async function readInOneTrip(
 /** The possible cost of running calls above their holds, by wallet and budget. */
 function buildExposurePipeline(wallets: readonly string[]): Document[] {
   const running = { wallet: { $in: wallets }, state: 'held', excess: { $gt: 0 } };
-  const of = { wallet: '$wallet', key: '$key', budgetKey: '$budgetKey', period: '$period' };
+  const of = { wallet: '$wallet', key: '$key', budgetKey: '$budgetKey', period: '$period', caps: '$caps' };
   return [{ $match: running }, { $group: { _id: of, sum: { $sum: '$excess' } } }];
 }
 
 function sumExposures(rows: readonly Document[]): Map<string, Micro> {
   const exposed = new Map<string, Micro>();
   for (const { _id: of, sum } of rows) {
-    const { wallet, key, budgetKey = null, period = null } = of;
-    addExposure(exposed, { wallet, key, budgetKey, period: period === null ? null : Number(period) }, sumToMicro(sum));
+    const { wallet, key, budgetKey = null, period = null, caps } = of;
+    const own = { wallet, key, budgetKey, period: period === null ? null : Number(period) };
+    addExposure(exposed, caps ? { ...own, caps: readCaps(caps) } : own, sumToMicro(sum));
   }
   return exposed;
 }
@@ -255,7 +257,7 @@ async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<vo
   await saveIdempotencyRecords(step, folded.idempotencyRecords);
 }
 
-async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<void> {
+async function saveBudgets(step: Step, budgets: readonly BudgetSum[]): Promise<void> {
   if (budgets.length === 0) return;
   const updates = budgets.map(({ key, wallet, period, spent }) => ({
     q: { _id: key },

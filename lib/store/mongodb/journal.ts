@@ -1,8 +1,8 @@
 // Reads a whole MongoDB store page by page; every page is a snapshot with its own deadline.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
+import type { BudgetSum } from '../../money/budget.ts';
 import type { Entry, Wallet } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
@@ -96,7 +96,7 @@ async function readCutPage(
   return { cut, documents: new Map(accounts.map((row) => [row._id, row])) };
 }
 
-async function readBudgets(reading: SnapshotReading, wallets: readonly Wallet[]): Promise<readonly KeyBudget[]> {
+async function readBudgets(reading: SnapshotReading, wallets: readonly Wallet[]): Promise<readonly BudgetSum[]> {
   const filter = { wallet: { $in: wallets.map(({ id }) => id) } };
   return (await findRows(reading, 'budgets', filter, { sort: { _id: 1 } })).map(readBudgetDocument);
 }

@@ -1,5 +1,6 @@
 // Migrates a database to the schema of this version. Every step is idempotent, so that processes may start concurrently.
-import { type Db, MongoServerError } from 'mongodb';
+import { isDeepStrictEqual } from 'node:util';
+import { type Db, type Document, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
@@ -7,6 +8,7 @@ import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { RATES } from './rate-schema.ts';
 import {
+  CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
   COLLECTIONS,
   DEVICES,
@@ -45,6 +47,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   },
   (db, signal) => makeCollection(db, CALL_ATTEMPTS_COLLECTION, signal),
   (db, signal) => makeCollection(db, RATES, signal),
+  addCaps,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -180,6 +183,12 @@ async function addEmbeddings(db: Db, signal: AbortSignal): Promise<void> {
   const kinds = new Set([...charge.kind.$in, 'embedding']);
   const validator = { $and: [{ ...charge, kind: { $in: [...kinds] } }, ...rules] };
   await send(db, { collMod: 'charges', validator, ...MAJORITY }, { signal });
+}
+
+async function addCaps(db: Db, signal: AbortSignal): Promise<void> {
+  const { $and: rules } = await readValidator(db, 'charges', signal);
+  const others = rules.filter((rule: Document) => !isDeepStrictEqual(rule, CHARGE_WITH_CAPS));
+  await send(db, { collMod: 'charges', validator: { $and: [...others, CHARGE_WITH_CAPS] }, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 // Documents of the money collections: amounts are int64 and read as bigint, other integers are read as numbers.
 import type { Document } from 'mongodb';
+import type { BudgetSum, CapPeriod } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** A document with a text id. */
@@ -34,7 +34,7 @@ export function readWalletDocument(row: Document): Wallet {
   return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
-/** Leaves out `period` without a budget, `budgetKey` for an own budget, and `excess` for capped output. */
+/** Leaves out `period` without a budget, `budgetKey` for an own budget, `excess` for capped output, and absent `caps`. */
 export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
   const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
   const budget = { ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };
@@ -43,7 +43,7 @@ export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge
 
 export function readChargeDocument(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess } = row;
+  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess, caps } = row;
   return {
     id,
     wallet,
@@ -62,10 +62,17 @@ export function readChargeDocument(row: Document): Charge {
     period: numberOrNull(period),
     budgetKey,
     ...(excess !== undefined && { excess }),
+    ...(caps !== undefined && { caps: readCaps(caps) }),
   };
 }
 
-export function readBudgetDocument({ _id: key, wallet, period, spent }: Document): KeyBudget {
+/** A damaged value is returned as it is, for the audit. */
+export function readCaps(caps: Document[]): readonly CapPeriod[] {
+  if (!Array.isArray(caps)) return caps;
+  return caps.map(({ id, period }) => ({ id, period: Number(period) }));
+}
+
+export function readBudgetDocument({ _id: key, wallet, period, spent }: Document): BudgetSum {
   return { key, wallet, period: Number(period), spent };
 }
 

@@ -46,6 +46,15 @@ export const CHARGE_WITH_EXCESS: Document = {
   $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
 };
 
+const CAP_PERIODS: Document = {
+  bsonType: 'array',
+  minItems: 1,
+  items: { bsonType: 'object', required: ['id', 'period'], properties: { id: name, period: time } },
+};
+
+/** A later version adds `caps`: the further budgets that a call counts in. */
+export const CHARGE_WITH_CAPS: Document = { $jsonSchema: { properties: { caps: CAP_PERIODS } } };
+
 const KINDS = [
   'topup',
   'adjust',

@@ -1,7 +1,7 @@
 // The port of archives: old calls are moved from the store to a file, and an opening keeps the sums of their wallets.
 import type { Attempt } from '../../money/attempt.ts';
+import type { BudgetSum } from '../../money/budget.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import type { WrongMarks } from './wrong-marks.ts';
@@ -14,7 +14,7 @@ export interface Opening extends Checkpoint {
   /** The number of these entries that belong to no call; they always stay in the store. */
   readonly lasting: number;
   /** The sums of these entries in the latest period of each budget. */
-  readonly budgets: readonly Omit<KeyBudget, 'wallet'>[];
+  readonly budgets: readonly Omit<BudgetSum, 'wallet'>[];
   /**
    * The call that was charged last. It stays in the store until there is a later one, so that the amount charged at a given
    * time can be looked up.

@@ -1,7 +1,7 @@
 // The port for reading a whole store, for the audit and the copy: bounded pages, each a snapshot.
 import type { Attempt } from '../../money/attempt.ts';
+import type { BudgetSum, SharesBudget } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
-import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
 import type { Opening } from './archives.ts';
 
 export interface JournalStore {
@@ -43,7 +43,7 @@ export interface JournalPage {
   /** The wallets whose last entries are on this page. */
   readonly wallets: readonly Wallet[];
   /** The budget sums of the keys of these wallets. */
-  readonly budgets: readonly KeyBudget[];
+  readonly budgets: readonly BudgetSum[];
   /** The openings of all wallets with entries or an end on this page. */
   readonly openings: readonly Opening[];
   /** The accounts of these wallets. */

@@ -1,6 +1,6 @@
 // The port of API keys, with their limits and use counters.
 
-import type { SharesBudget } from '../../money/key-budget.ts';
+import type { SharesBudget } from '../../money/budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';

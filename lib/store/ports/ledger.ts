@@ -1,6 +1,7 @@
 // The port of the ledger: operations in batches, and the reads of wallets, charges and entries.
+
+import type { BudgetSum } from '../../money/budget.ts';
 import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** One operation to be batched. */
@@ -45,7 +46,7 @@ export interface LedgerStore {
   /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** The existing budget sums of these keys. */
-  budgets(keys: readonly string[]): Promise<readonly KeyBudget[]>;
+  budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
   /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }

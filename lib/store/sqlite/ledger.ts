@@ -1,6 +1,7 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
+import type { BudgetSum } from '../../money/budget.ts';
 import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
 import {
   addExposure,
@@ -13,7 +14,6 @@ import {
   type Loaded,
   listReplacedAttempts,
 } from '../../money/fold.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
@@ -29,6 +29,7 @@ import {
   BUDGET_COLUMNS,
   CHARGE_COLUMNS,
   ENTRY_COLUMNS,
+  readBudgetCells,
   readBudgetRow,
   readChargeRow,
   readEntryRow,
@@ -83,8 +84,8 @@ function createLoadBatch(
   const selectBudgets = prepareBig(db, SELECT_BUDGETS);
   const selectExposed = prepareBig(
     db,
-    `SELECT key, budget_key, period, sum(excess) AS sum FROM charges
-    WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL GROUP BY key, budget_key, period`,
+    `SELECT key, budget_key, period, caps, sum(excess) AS sum FROM charges
+    WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL GROUP BY key, budget_key, period, caps`,
   );
   const loadJob = createLoadJob(db);
   const loadPayment = createLoadPayment(db);
@@ -95,10 +96,8 @@ function createLoadBatch(
     const exposed = new Map<string, Micro>();
     const loaded: Loaded = { ...rows, payments: new Map(), idempotencyRecords: new Map(), exposed };
     for (const wallet of collectExposedWallets(operations)) {
-      for (const { key, budget_key, period, sum } of selectExposed.all(wallet)) {
-        const budgetKey = budget_key as string | null;
-        const of = { wallet, key: key as string, budgetKey, period: period === null ? null : Number(period) };
-        addExposure(exposed, of, sum as Micro);
+      for (const { sum, ...row } of selectExposed.all(wallet)) {
+        addExposure(exposed, { wallet, ...readBudgetCells(row) }, sum as Micro);
       }
     }
     for (const id of keys.wallets) {
@@ -185,7 +184,7 @@ function createSaveWallet(db: DatabaseSync): (wallet: Wallet) => void {
   };
 }
 
-function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
+function createSaveBudget(db: DatabaseSync): (budget: BudgetSum) => void {
   const save = db.prepare(
     `INSERT INTO budgets (${BUDGET_COLUMNS}) VALUES (?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET period = ?3, spent = ?4`,
@@ -195,13 +194,14 @@ function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
 
 export function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
     const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = null } = charge;
+    const caps = charge.caps ? JSON.stringify(charge.caps) : null;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey, excess);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey, excess, caps);
   };
 }
 
@@ -263,7 +263,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
       listChargeEntries.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
-    budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
+    budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
       orphans.all({ ...page, ...after }).map(readChargeRow),
   };

@@ -14,24 +14,25 @@ import {
 
 export type EncodedOutcome = ReturnType<typeof encodeOutcome>;
 
-export function encodeOutcome({ status, wallet, charge, job, payment, exposed }: Outcome, op: Operation) {
+export function encodeOutcome({ status, wallet, charge, job, payment, exposed, cap }: Outcome, op: Operation) {
   const sent = charge && !startsCharge(status, op) ? encodeCharge(charge) : undefined;
-  return [status, wallet && encodeWallet(wallet), sent, job, payment, exposed] as const;
+  return [status, wallet && encodeWallet(wallet), sent, job, payment, exposed, cap] as const;
 }
 
 export function decodeOutcome(outcome: EncodedOutcome, op: Operation): Outcome {
-  const [status, sentWallet, sentCharge, job, payment, exposed] = outcome;
+  const [status, sentWallet, sentCharge, job, payment, exposed, cap] = outcome;
   if (!sentWallet) return { status };
   const wallet = decodeWallet(sentWallet, op);
   const charge = startsCharge(status, op) ? createCharge(op, null) : sentCharge && decodeCharge(sentCharge, op);
   const rows = charge ? { status, wallet, charge } : { status, wallet };
   const money = exposed === undefined ? rows : { ...rows, exposed };
+  if (cap !== undefined) return { ...money, cap };
   return job || payment ? { ...money, ...(job && { job }), ...(payment && { payment }) } : money;
 }
 
 /** A new charge follows from its operation, except for the period of a budget. */
 function startsCharge(status: OutcomeStatus, op: Operation): op is HoldOp | ChargeOp {
-  return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget;
+  return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget && !op.caps;
 }
 
 function encodeWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney }: Wallet) {
@@ -46,7 +47,7 @@ function decodeWallet(sent: ReturnType<typeof encodeWallet>, op: Operation): Wal
 
 function encodeCharge(charge: Charge) {
   const { key, kind, state, reserved, charged, model, prices } = charge;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess } = charge;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess, caps } = charge;
   // Not spread from two arrays: this runs for every call.
   return [
     key,
@@ -64,12 +65,13 @@ function encodeCharge(charge: Charge) {
     period,
     budgetKey,
     excess,
+    caps,
   ] as const;
 }
 
 function decodeCharge(sent: ReturnType<typeof encodeCharge>, op: Operation): Charge {
   const [key, kind, state, reserved, charged, model, prices, ...rest] = sent;
-  const [usage, owner, lease, createdAt, endedAt, period, budgetKey, excess] = rest;
+  const [usage, owner, lease, createdAt, endedAt, period, budgetKey, excess, caps] = rest;
   const received: Charge = {
     id: getChargeId(op) as string,
     wallet: op.wallet,
@@ -88,5 +90,6 @@ function decodeCharge(sent: ReturnType<typeof encodeCharge>, op: Operation): Cha
     period,
     budgetKey,
   };
-  return excess === undefined ? received : { ...received, excess };
+  const counted = caps === undefined ? received : { ...received, caps };
+  return excess === undefined ? counted : { ...counted, excess };
 }

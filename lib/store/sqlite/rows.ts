@@ -1,6 +1,7 @@
 // Rows of the money tables, whose integers are read as bigint.
+
+import type { BudgetSum, CapPeriod } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
 
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
@@ -8,7 +9,7 @@ type Row = Record<string, unknown>;
 export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess, caps';
 
 export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
@@ -33,7 +34,6 @@ export function readChargeRow(row: Row): Charge {
   return {
     id: row.id as string,
     wallet: row.wallet as string,
-    key: row.key as string,
     kind: row.kind as Charge['kind'],
     state: row.state as Charge['state'],
     reserved: row.reserved as bigint,
@@ -45,13 +45,19 @@ export function readChargeRow(row: Row): Charge {
     lease: numberOrNull(row.lease),
     createdAt: Number(row.created_at),
     endedAt: numberOrNull(row.ended_at),
-    period: numberOrNull(row.period),
-    budgetKey: row.budget_key as string | null,
+    ...readBudgetCells(row),
     ...(row.excess !== null && { excess: row.excess as bigint }),
   };
 }
 
-export function readBudgetRow(row: Row): KeyBudget {
+/** The part of a charge that says which budgets it counts in. */
+export function readBudgetCells(row: Row): Pick<Charge, 'key' | 'budgetKey' | 'period' | 'caps'> {
+  const { key, budget_key, period, caps } = row;
+  const own = { key: key as string, period: numberOrNull(period), budgetKey: budget_key as string | null };
+  return caps === null ? own : { ...own, caps: parseCaps(caps) };
+}
+
+export function readBudgetRow(row: Row): BudgetSum {
   const { key, wallet, period, spent } = row;
   return { key: key as string, wallet: wallet as string, period: Number(period), spent: spent as bigint };
 }
@@ -75,6 +81,11 @@ export function readEntryRow(row: Row): Entry {
     status: row.status as Entry['status'],
     mark: row.mark as string | null,
   };
+}
+
+/** A damaged value is reported by the audit, as what it says. */
+function parseCaps(json: unknown): readonly CapPeriod[] {
+  return JSON.parse(json as string);
 }
 
 function numberOrNull(value: unknown): number | null {

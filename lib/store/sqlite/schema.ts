@@ -17,6 +17,9 @@ const EXCESS = `
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
+/** The further budgets that a call counts in, as JSON of `CapPeriod[]`. */
+const CAPS = 'ALTER TABLE charges ADD COLUMN caps TEXT CHECK (json_valid(caps));';
+
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
 const USAGE_OF_CACHES = ADDED_UNITS.map(
@@ -340,9 +343,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   USAGE_OF_CACHES,
   CALL_ATTEMPTS_TABLE,
   RATE_TABLE,
+  CAPS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(RATE_TABLE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(CAPS) + 1;

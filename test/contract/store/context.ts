@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { NewAttempt } from '../../../lib/money/attempt.ts';
+import type { BudgetTerms, CapTerms } from '../../../lib/money/budget.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
-import type { BudgetTerms } from '../../../lib/money/key-budget.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -104,6 +104,7 @@ interface Start {
   readonly at?: number;
   readonly key?: string;
   readonly budget?: BudgetTerms;
+  readonly caps?: readonly CapTerms[];
 }
 
 /** Of no kind that the audit knows: the amounts here are arbitrary. */

@@ -4,6 +4,7 @@ import { alertContract } from './alerts.ts';
 import { archiveContract } from './archives.ts';
 import { attemptContract } from './attempts.ts';
 import { budgetContract } from './budgets.ts';
+import { capContract } from './caps.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
@@ -35,6 +36,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   paybacks: paybackContract,
   attempts: attemptContract,
   'key budgets': budgetContract,
+  caps: capContract,
   'charge lists': chargeListContract,
   accounts: accountContract,
   keys: keyContract,

@@ -1,10 +1,10 @@
 // Random batches against the store and against the pure functions: rows and outcomes must be the same.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { BudgetSum } from '../../../lib/money/budget.ts';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
 import { emptyWallet } from '../../../lib/money/decide.ts';
 import { addExposure, fold, getExposure } from '../../../lib/money/fold.ts';
-import type { KeyBudget } from '../../../lib/money/key-budget.ts';
 import { decideStatusChange } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { longer } from '../../../testkit/long.ts';
@@ -35,6 +35,8 @@ interface Sketch {
   readonly budget: { readonly period: number; readonly rub: number; readonly isShared: boolean } | null;
   /** What a hold may cost above itself; null for a call with a cap. */
   readonly excessRub: number | null;
+  /** The periods and limits of further budgets, of three. */
+  readonly caps: readonly { readonly of: number; readonly period: number; readonly rub: number }[];
 }
 
 const sketch: fc.Arbitrary<Sketch> = fc.record({
@@ -49,6 +51,14 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
     }),
   ),
   excessRub: fc.option(fc.integer({ min: 1, max: 300 })),
+  caps: fc.uniqueArray(
+    fc.record({
+      of: fc.integer({ min: 0, max: 2 }),
+      period: fc.integer({ min: 0, max: 2 }),
+      rub: fc.integer({ min: 1, max: 1200 }),
+    }),
+    { maxLength: 2, selector: ({ of }) => of },
+  ),
 });
 
 const RUNS = longer(4, 20);
@@ -111,7 +121,7 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
     const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
     expect(outcomes).to.deep.equal(model.apply(operations));
     expect(await store.ledger.wallet(wallet)).to.deep.equal(model.wallet());
-    const budgets = await store.ledger.budgets(keysOf(run));
+    const budgets = await store.ledger.budgets([...keysOf(run), ...[0, 1, 2].map((at) => capOf(run, at))]);
     expect(budgets.toSorted((a, b) => a.key.localeCompare(b.key))).to.deep.equal(model.budgets());
     for (const row of model.charges()) expect(await store.ledger.charge(row.id)).to.deep.equal(row);
     const entries = await store.ledger.entries(wallet, { limit: 10_000 });
@@ -120,9 +130,10 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
 }
 
 const keysOf = (run: string): readonly string[] => [`${run}-key-0`, `${run}-key-1`];
+const capOf = (run: string, at: number) => (at === 0 ? `run:${run}` : `user:${run}:${at}`);
 
 function operationOf(
-  { kind, id, rub, budget, excessRub }: Sketch,
+  { kind, id, rub, budget, excessRub, caps }: Sketch,
   { wallet, run }: { wallet: string; run: string },
 ): Operation {
   const amount = BigInt(rub) * RUB;
@@ -131,7 +142,14 @@ function operationOf(
   const key = keysOf(run)[id % 2] as string;
   const shared = budget?.isShared && { key: first };
   const terms = budget && { budget: { ...shared, period: budget.period * 1000, limit: BigInt(budget.rub) * RUB } };
-  const start = { chargeId, amount, key, ...terms };
+  const capped = caps.map(({ of, period, rub: limit }) => ({
+    id: capOf(run, of),
+    period: period * 1000,
+    // The first is a run: it goes on while it has begun later than that.
+    ...(of === 0 && { opens: period * 1000 + 1500 }),
+    limit: BigInt(limit) * RUB,
+  }));
+  const start = { chargeId, amount, key, ...terms, ...(capped.length > 0 && { caps: capped }) };
   switch (kind) {
     case 'topup':
       return topup(wallet, amount, { paymentId: chargeId });
@@ -153,7 +171,7 @@ function createModel(id: string) {
   const wallets = new Map<string, Wallet>([[id, emptyWallet(id)]]);
   const charges = new Map<string, Charge>();
   const journal = new Map<string, Entry>();
-  const budgets = new Map<string, KeyBudget>();
+  const budgets = new Map<string, BudgetSum>();
   return {
     apply(operations: readonly Operation[]) {
       const exposed = new Map<string, bigint>();

@@ -1,7 +1,7 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
+import { getSpent, resolvePeriod } from '../../lib/money/budget.ts';
 import type { Operation } from '../../lib/money/decide.ts';
-import { getSpent, resolvePeriod } from '../../lib/money/key-budget.ts';
 import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
 type Row = readonly [

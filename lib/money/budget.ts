@@ -1,0 +1,82 @@
+// Running sums of budgets: what calls hold and were charged, less refunds, in the current period. A key may have a budget;
+// a replacement key counts in the sum of the key that it replaced, so that both share one. Further caps may limit what
+// several calls spend together: those of one end user of a key, or of one run of a program.
+import type { Micro } from './money.ts';
+
+/** Created by the first call that counts in it; calls without a budget leave it unchanged. */
+export interface BudgetSum {
+  /** The id of the key that the sum started with, or the id of a cap. */
+  readonly key: string;
+  readonly wallet: string;
+  /** The start of the period, ms since the epoch; 0 for a budget that never resets. Never decreases. */
+  readonly period: number;
+  readonly spent: Micro;
+}
+
+/** The budget of a key, as a new call states it. */
+export interface BudgetTerms {
+  /** The key whose sum the call counts in; absent: its own key. */
+  readonly key?: string;
+  /** The period by the caller's clock. */
+  readonly period: number;
+  /** The limit of the period; null when the journal is replayed, where it was checked before. */
+  readonly limit: Micro | null;
+}
+
+/** A further budget that a new call counts in. */
+export interface CapTerms {
+  /** The id of its sum. */
+  readonly id: string;
+  /** As for a key. With `opens`: a period that began later goes on. */
+  readonly period: number;
+  /** For a budget that starts with its first call: the start of the period, if none goes on. */
+  readonly opens?: number;
+  readonly limit: Micro | null;
+}
+
+/** The part of a charge that says in which period of a cap it counts. */
+export interface CapPeriod {
+  readonly id: string;
+  readonly period: number;
+}
+
+/** The effect of a call on a sum. */
+interface Spending extends Omit<BudgetSum, 'spent'> {
+  readonly amount: Micro;
+}
+
+type PeriodTerms = Pick<CapTerms, 'period' | 'opens'> & Partial<Pick<CapTerms, 'limit'>>;
+
+/** The period that a call counts in: if the clocks of callers differ, the one ahead starts the period for all. */
+export function resolvePeriod(budget: BudgetSum | undefined, { period, opens = period }: PeriodTerms): number {
+  return budget && budget.period > period ? budget.period : opens;
+}
+
+/** The key whose sum another key counts in. */
+export interface SharesBudget {
+  /** The first key in the chain of replacements; null for a key with its own sum. */
+  readonly budgetKey: string | null;
+}
+
+/** The id under which the sum of a key is stored. */
+export function getBudgetKeyId({ id, budgetKey }: SharesBudget & { readonly id: string }): string {
+  return budgetKey ?? id;
+}
+
+type LimitTerms = PeriodTerms & Pick<CapTerms, 'limit'>;
+
+export function isOverBudget(budget: BudgetSum | undefined, terms: LimitTerms, amount: Micro): boolean {
+  if (terms.limit === null) return false;
+  return getSpent(budget, resolvePeriod(budget, terms)) + amount > terms.limit;
+}
+
+/** The amount spent in a period. */
+export function getSpent(budget: BudgetSum | undefined, period: number): Micro {
+  return budget && budget.period >= period ? budget.spent : 0n;
+}
+
+/** The sum after a call; undefined if unchanged, because the call belongs to an earlier period. */
+export function addSpending(budget: BudgetSum | undefined, { amount, ...call }: Spending): BudgetSum | undefined {
+  if (budget && budget.period > call.period) return undefined;
+  return { ...call, spent: getSpent(budget, call.period) + amount };
+}

@@ -1,0 +1,108 @@
+// Further budgets of a call, beside that of its key: each as exact as the first, in the hold's transaction.
+import { expect } from 'chai';
+import type { Store } from '../../../lib/store/store.ts';
+import {
+  applied,
+  charge,
+  everythingOf,
+  giveBack,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  reserve,
+  type StoreContext,
+  settle,
+  statuses,
+} from './context.ts';
+
+export function capContract(context: StoreContext): void {
+  const cap = (id: string, rub: number, period = 1000) => ({ id, period, limit: BigInt(rub) * RUB });
+
+  async function spentOf(store: Store, id: string) {
+    const [row] = await store.ledger.budgets([id]);
+    return row && { period: row.period, rub: Number(row.spent) / 1e6 };
+  }
+
+  it('are each exact under three hundred concurrent holds of two openers', async () => {
+    const openers = [context.store, await context.other()];
+    const [wallet, key, user, run] = [await newWallet(context.store), newId('key'), newId('user'), newId('run')];
+    const budget = { period: 1000, limit: 900n * RUB };
+    const calls = Array.from({ length: 300 }, (_, at) => {
+      // Every third call counts in both, the rest in one of them.
+      const caps = [cap(user, 9), cap(run, 7)].filter((_each, index) => at % 3 === 2 || at % 3 === index);
+      return reserve(wallet, { key, amount: 2n * RUB, budget, caps });
+    });
+    const answers = await Promise.all(calls.map((op, at) => applied(openers[at % 2] as Store, op)));
+    const refused = answers.flat().filter(({ status }) => status === 'cap');
+    expect(new Set(refused.map((outcome) => outcome.cap))).to.deep.equal(new Set([user, run]));
+    expect(answers.flat().filter(({ status }) => status === 'done')).to.have.length(300 - refused.length);
+    const held = answers.flat().flatMap(({ status, charge: row }) => (status === 'done' && row ? [row] : []));
+    for (const [id, most] of Object.entries({ [user]: 4, [run]: 3 })) {
+      const counted = held.filter(({ caps }) => caps?.some((each) => each.id === id));
+      expect(counted, id).to.have.length(most);
+      expect(await spentOf(context.store, id)).to.deep.equal({ period: 1000, rub: 2 * most });
+    }
+    for (const row of held) expect(await openers[1]?.ledger.charge(row.id)).to.deep.equal(row);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('get back what a call returns, whichever process ends it', async () => {
+    const { store } = context;
+    const other = await context.other();
+    const [wallet, run, user] = [await newWallet(store), newId('run'), newId('user')];
+    const ids = [newId('req'), newId('req'), newId('req'), newId('req')] as const;
+    const by = { amount: 2n * RUB, caps: [cap(run, 8), cap(user, 8)] };
+    const begun = ids.map((chargeId) => reserve(wallet, { ...by, chargeId }));
+    expect(await statuses(store, ...begun)).to.deep.equal(['done', 'done', 'done', 'done']);
+    expect(await statuses(other, settle(wallet, ids[0], { amount: RUB }))).to.deep.equal(['done']);
+    const ends = [giveBack('refund', wallet, ids[0]), giveBack('release', wallet, ids[1]), settle(wallet, ids[2])];
+    expect(await statuses(store, ...ends)).to.deep.equal(['done', 'done', 'done']);
+    expect(await statuses(other, giveBack('expire', wallet, ids[3]))).to.deep.equal(['done']);
+    for (const id of [run, user]) expect(await spentOf(other, id)).to.deep.equal({ period: 1000, rub: 1 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('that open with their first call last from then on, and open anew after their time', async () => {
+    const { store } = context;
+    const [wallet, run] = [await newWallet(store), newId('run')];
+    const hold = (now: number) =>
+      reserve(wallet, { amount: 2n * RUB, caps: [{ id: run, period: now - 100, opens: now, limit: 5n * RUB }] });
+    const [first] = await applied(store, hold(1000));
+    expect(first?.charge?.caps).to.deep.equal([{ id: run, period: 1000 }]);
+    expect(await statuses(store, hold(1050), hold(1099))).to.deep.equal(['done', 'cap']);
+    expect(await spentOf(store, run)).to.deep.equal({ period: 1000, rub: 4 });
+    const [anew] = await applied(store, hold(1100));
+    expect(anew?.charge?.caps).to.deep.equal([{ id: run, period: 1100 }]);
+    // A call of the time before returns nothing to the new one.
+    expect(await statuses(store, giveBack('release', wallet, first?.charge?.id ?? ''))).to.deep.equal(['done']);
+    expect(await spentOf(store, run)).to.deep.equal({ period: 1100, rub: 2 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('leave room for what running calls may cost above their holds', async () => {
+    const openers = [context.store, await context.other()];
+    const [wallet, user] = [await newWallet(context.store, 100_000n), newId('user')];
+    const shared = { amount: 3n * RUB, excess: 160n * RUB, caps: [cap(user, 330)] };
+    const answers = [];
+    for (let at = 0; at < 6; at += 1)
+      answers.push(...(await statuses(openers[at % 2] as Store, reserve(wallet, shared))));
+    // The third needs 3 RUB beside 326 of the others, the fourth beside 489.
+    expect(answers).to.deep.equal(['done', 'done', 'done', 'cap', 'cap', 'cap']);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('change nothing when they refuse, and are checked after the wallet and the key', async () => {
+    const { store } = context;
+    const [wallet, key, run] = [await newWallet(store), newId('key'), newId('run')];
+    const before = await everythingOf(store, wallet);
+    const caps = [cap(run, 0)];
+    const [refused] = await applied(store, reserve(wallet, { caps }));
+    expect(refused).to.deep.equal({ status: 'cap', wallet: before.wallet, cap: run });
+    const dear = reserve(wallet, { amount: 10_000n * RUB, caps });
+    const overBudget = charge(wallet, { key, caps, budget: { period: 0, limit: 0n } });
+    expect(await statuses(store, dear, overBudget)).to.deep.equal(['insufficient', 'key_budget']);
+    expect(await everythingOf(store, wallet)).to.deep.equal(before);
+    expect(await store.ledger.budgets([run, key])).to.deep.equal([]);
+  });
+}
