@@ -1,6 +1,7 @@
 // The context that engines get with a call of a key: who pays, within which limits, and how it is logged.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallContext, CallLog } from '../calls/context.ts';
+import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Services } from './services.ts';
@@ -11,9 +12,11 @@ export interface CallOfKey {
   readonly holder: KeyHolder;
   readonly call: Pick<LiveCall, 'signal'>;
   readonly services: Pick<Services, 'log'>;
+  /** The memory that the request takes; absent if nothing is measured. */
+  readonly reservation?: Pick<MemoryReservation, 'releaseAll'>;
 }
 
-export function createCallContext({ state, holder, call, services }: CallOfKey): CallContext {
+export function createCallContext({ state, holder, call, services, reservation }: CallOfKey): CallContext {
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const { id: keyId, account: accountId, limits } = holder;
   return {
@@ -27,6 +30,7 @@ export function createCallContext({ state, holder, call, services }: CallOfKey):
     onFirst: () => {
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
+    ...(reservation && { releaseRequest: () => reservation.releaseAll() }),
     log: new RequestLog(services.log, state),
   };
 }

@@ -7,6 +7,7 @@ import { GONE } from '../calls/context.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { getRequestState, type LiveCall, type RequestState } from '../http/request-state.ts';
+import { forgetAbandoned } from '../platform/hapi-request.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { getKeyHolder } from './auth.ts';
 import { hasIdempotencyKey, type IdempotentCall, openIdempotentCall, Replay } from './idempotency.ts';
@@ -49,7 +50,12 @@ export function paidRoute(
     options: { plugins: { limit: services.limits.generate } },
     handler: (request, h) =>
       new Promise((resolve, reject) => {
-        const onBegun = () => resolve(h.abandon);
+        const state = getRequestState(request);
+        const onBegun = () => {
+          state.line?.releaseRequest();
+          resolve(h.abandon);
+          forgetAbandoned(request);
+        };
         const paid = openPaidRequest({ request, h, services, onBegun }, takesIdempotencyKey);
         serve(paid, handle).then(resolve, reject);
       }),
@@ -70,20 +76,59 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
   return { request, h, services, state, holder, headers, call, reservation, onBegun, idempotency };
 }
 
-async function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, services, state, headers, call, reservation, idempotency } = paid;
-  try {
-    return await handle(paid);
-  } catch (error) {
-    if (endUnanswered(request.raw.res, state, error)) return h.abandon;
-    if (!(error instanceof Replay))
-      throw isFault(error) ? faultWithWallet(error, walletPage(services.publicUrl())) : error;
-    writeText(request.raw.res, error.reply, markReplay(headers));
-    return h.abandon;
-  } finally {
-    idempotency?.close();
-    reservation.releaseAll();
-    call.close();
+/** Not an async function: while a stream is open, it would refer to the whole request. */
+function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
+  const serving = new Serving(paid);
+  return handle(paid).then(
+    (value) => serving.end(value),
+    (error: unknown) => serving.fail(error),
+  );
+}
+
+/** What a call needs at its end. */
+class Serving {
+  readonly #response: ServerResponse;
+  readonly #abandon: symbol;
+  readonly #services: Services;
+  readonly #state: RequestState;
+  readonly #headers: PaidRequest['headers'];
+  readonly #call: LiveCall;
+  readonly #reservation: MemoryReservation;
+  readonly #idempotency: IdempotentCall | undefined;
+
+  constructor({ request, h, services, state, headers, call, reservation, idempotency }: PaidRequest) {
+    this.#response = request.raw.res;
+    this.#abandon = h.abandon;
+    this.#services = services;
+    this.#state = state;
+    this.#headers = headers;
+    this.#call = call;
+    this.#reservation = reservation;
+    this.#idempotency = idempotency;
+  }
+
+  fail(error: unknown): Lifecycle.ReturnValueTypes {
+    try {
+      return this.#answerFailure(error);
+    } finally {
+      this.end(undefined);
+    }
+  }
+
+  #answerFailure(error: unknown): symbol {
+    if (endUnanswered(this.#response, this.#state, error)) return this.#abandon;
+    if (!(error instanceof Replay)) {
+      throw isFault(error) ? faultWithWallet(error, walletPage(this.#services.publicUrl())) : error;
+    }
+    writeText(this.#response, error.reply, markReplay(this.#headers));
+    return this.#abandon;
+  }
+
+  end<Value>(value: Value): Value {
+    this.#idempotency?.close();
+    this.#reservation.releaseAll();
+    this.#call.close();
+    return value;
   }
 }
 

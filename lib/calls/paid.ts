@@ -34,38 +34,51 @@ export interface PaidCalls {
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
+
+  /** A function of its own: what waits for an upstream refers to nothing that the hold needed. */
+  async function begin<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<Begun> {
+    const { context, terms } = call;
+    context.signal.throwIfAborted();
+    const hold = await ledger.hold({
+      ...terms,
+      chargeId: context.requestId,
+      wallet: context.accountId,
+      key: context.keyId,
+      budget: context.budget,
+      idempotency: context.idempotency,
+      owed: running.overshoot(context.accountId),
+      waitedMs: context.waitedMs ?? 0,
+    });
+    // The ledger already counts `excess`.
+    const known = hold.charge.reserved + (terms.excess ?? 0n);
+    return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
+  }
+
   return {
     async run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>> {
-      const { context, terms } = call;
-      context.signal.throwIfAborted();
-      const hold = await ledger.hold({
-        ...terms,
-        chargeId: context.requestId,
-        wallet: context.accountId,
-        key: context.keyId,
-        budget: context.budget,
-        idempotency: context.idempotency,
-        owed: running.overshoot(context.accountId),
-        waitedMs: context.waitedMs ?? 0,
-      });
-      // The ledger already counts `excess`.
-      const known = hold.charge.reserved + (terms.excess ?? 0n);
-      const remove = running.add(context.accountId, () => call.overshoot?.(known) ?? 0n);
+      const { hold, remove } = await begin(call);
       let upstreamEnding: Ending<Result>;
       try {
         upstreamEnding = await call.ask();
       } catch (error) {
-        upstreamEnding = context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(error);
+        const { signal } = call.context;
+        upstreamEnding = signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
       }
       // If many clients leave at once, all their upstreams are closed before the first call is billed.
       if (upstreamEnding.type === 'gone') await waitTwoTicks();
       const { ending, due } = computeBill(call, upstreamEnding);
       const paid = await pay(ledger, hold, { due, attempts: call.attempts });
       remove();
-      context.log.note(logFields(ending, due, paid));
+      call.context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
     },
   };
+}
+
+interface Begun {
+  readonly hold: Hold;
+  /** The call no longer counts as running. */
+  readonly remove: () => void;
 }
 
 /** If the cost cannot be computed, the hold is returned: it would otherwise stay until this process ends. */

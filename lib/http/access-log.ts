@@ -1,9 +1,11 @@
 // One log line per request, written when both its reply and its call are over: a call whose client left is settled
 // later.
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { findClientAddress } from './client-address.ts';
 import type { Log } from './log.ts';
-import { getRequestState, type Notes } from './request-state.ts';
+import { getRequestState, type LogLine, type Notes, type RequestState } from './request-state.ts';
 
 /** A request whose reply and call have ended. */
 export interface FinishedRequest {
@@ -32,27 +34,74 @@ export function logRequest(
   log: Pick<Log, 'error' | 'line'>,
   onRequestEnd?: (request: FinishedRequest) => void,
 ): void {
-  const state = getRequestState(request);
-  const { id, notes, startedAt } = state;
-  const { req, res: response } = request.raw;
-  const { socket } = req;
-  const address = findClientAddress(request);
-  const bytesBefore = socket.bytesRead;
-  const onClose = () => {
-    const { method } = request;
-    const path = request.path.slice(0, PATH_CHARACTERS_MAX).replace(SECRET_NAME, '$1…');
-    const status = response.headersSent ? response.statusCode : 0;
-    const ms = Math.round(performance.now() - startedAt);
-    const aborted = !response.writableFinished;
-    const bytes = socket.bytesRead - bytesBefore;
-    const write = () => {
-      onRequestEnd?.({ method, route: request.route.path, status, ms, aborted, bytes, notes });
-      const line = { request_id: id, method, path, status, ms, aborted, address, ...notes };
-      if (notes.err !== undefined) log.error(line, 'request');
-      else log.line(line, 'request');
+  getRequestState(request).line = new RequestLine(request, log, onRequestEnd);
+}
+
+interface NamedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly route: string;
+}
+
+/** A class: every open stream has one, and closures would refer to all of its request. */
+class RequestLine implements LogLine {
+  /** Replaced by its names once nothing else needs it. */
+  #request: Request | NamedRequest;
+  readonly #log: Pick<Log, 'error' | 'line'>;
+  readonly #onRequestEnd: ((request: FinishedRequest) => void) | undefined;
+  readonly #state: RequestState;
+  readonly #response: ServerResponse;
+  readonly #socket: Socket;
+  readonly #bytesBefore: number;
+
+  constructor(
+    request: Request,
+    log: Pick<Log, 'error' | 'line'>,
+    onRequestEnd: ((request: FinishedRequest) => void) | undefined,
+  ) {
+    const { req, res } = request.raw;
+    this.#request = request;
+    this.#log = log;
+    this.#onRequestEnd = onRequestEnd;
+    this.#state = getRequestState(request);
+    // Cached: a closed socket has no address.
+    findClientAddress(request);
+    this.#response = res;
+    this.#socket = req.socket;
+    this.#bytesBefore = req.socket.bytesRead;
+    res.on('close', () => this.#onClose());
+  }
+
+  releaseRequest(): void {
+    this.#request = nameRequest(this.#request);
+  }
+
+  #onClose(): void {
+    const { call, startedAt } = this.#state;
+    const { headersSent, statusCode, writableFinished } = this.#response;
+    const facts = {
+      status: headersSent ? statusCode : 0,
+      ms: Math.round(performance.now() - startedAt),
+      aborted: !writableFinished,
     };
-    if (state.call) state.call.onClosed = write;
+    const bytes = this.#socket.bytesRead - this.#bytesBefore;
+    const write = () => this.#write(facts, bytes);
+    if (call) call.onClosed = write;
     else write();
-  };
-  response.on('close', onClose);
+  }
+
+  #write(facts: Pick<FinishedRequest, 'status' | 'ms' | 'aborted'>, bytes: number): void {
+    const { id, notes, address } = this.#state;
+    const { method, path, route } = nameRequest(this.#request);
+    this.#onRequestEnd?.({ method, route, ...facts, bytes, notes });
+    const line = { request_id: id, method, path, ...facts, address, ...notes };
+    if (notes.err !== undefined) this.#log.error(line, 'request');
+    else this.#log.line(line, 'request');
+  }
+}
+
+/** Its route is known only once it has been found. */
+function nameRequest({ method, path, route }: Request | NamedRequest): NamedRequest {
+  const shown = path.slice(0, PATH_CHARACTERS_MAX).replace(SECRET_NAME, '$1…');
+  return { method, path: shown, route: typeof route === 'string' ? route : route.path };
 }

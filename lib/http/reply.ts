@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
-import { markPayloadRead } from '../platform/hapi-payload.ts';
+import { markPayloadRead } from '../platform/hapi-request.ts';
 import { createDrainingReply } from './early-reply.ts';
 import { findHeaderProblem } from './headers.ts';
 import { getRequestState } from './request-state.ts';

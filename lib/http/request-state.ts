@@ -25,6 +25,14 @@ export interface RequestState {
   waitedMs: number;
   /** The client's network address, cached by `findClientAddress`. */
   address?: string;
+  /** Set by the access log. */
+  line?: LogLine;
+}
+
+/** The log line of a request, once it is over. */
+export interface LogLine {
+  /** Notes what the line says of the request, and refers to it no longer: a stream may last for minutes. */
+  releaseRequest(): void;
 }
 
 export interface LiveCall {

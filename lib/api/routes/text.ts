@@ -41,8 +41,27 @@ export function textRoute(path: string, dialect: Dialect, services: Services): S
   return paidRoute(path, services, (paid) => answer(paid, dialect));
 }
 
+interface TextCall {
+  readonly request: TextRequest;
+  readonly context: CallContext;
+}
+
+/** Its steps are functions of their own: one that waits for the end of a stream would keep what all of them needed. */
 async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, services, state, call, reservation, idempotency, h } = paid;
+  const { request, context } = await prepareCall(paid, dialect);
+  const answered: AnsweredCall = { id: context.requestId, vision: request.images > 0, echo: request.echo };
+  if (request.stream) return answerStream(paid, { request, context, renderer: dialect.createRenderer(answered) });
+  try {
+    const reply = await collectReply(paid.services.text, request, context);
+    return reply ? answerJson(paid, dialect.reply(reply, answered)) : paid.h.abandon;
+  } finally {
+    releaseTextRequest(request);
+  }
+}
+
+/** Reads the request, with the images it links to. */
+async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCall> {
+  const { request, services, call, reservation } = paid;
   const { limits } = paid.holder;
   const read = await readTextBody(paid, {
     format: dialect.name,
@@ -62,34 +81,49 @@ async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.Re
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
       parsed = await fetchPromptImages(parsed, fetch, call.signal);
     }
-    const holder = await confirmHolder(paid, services.holders);
-    const { stream } = parsed;
-    call.streams = stream;
-    state.notes.stream = stream;
-    const context: CallContext = {
-      ...createCallContext({ state, holder, call, services }),
-      session: readSession(request.raw.req.headers),
-      releaseRequest: () => reservation.releaseAll(),
-      idempotency: idempotency?.terms({ awaited: !stream }),
-    };
-    const answered: AnsweredCall = { id: state.id, vision: parsed.images > 0, echo: parsed.echo };
-    if (stream) {
-      await services.text.run(parsed, context, streamOutput(paid, dialect.createRenderer(answered)));
-      return h.abandon;
-    }
-    const reply = await collectReply(services.text, parsed, context);
-    return reply ? answerJson(paid, dialect.reply(reply, answered)) : h.abandon;
-  } finally {
+    return { request: parsed, context: await prepareContext(paid, parsed.stream) };
+  } catch (error) {
     releaseTextRequest(parsed);
+    throw error;
   }
 }
 
-function streamOutput(
-  { request, headers, services, onBegun }: PaidRequest,
-  renderer: TextOutput<string>['renderer'],
-): TextOutput<string> {
-  const sink = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs, onOpen: onBegun });
-  return { live: true, renderer, sink };
+async function prepareContext(paid: PaidRequest, stream: boolean): Promise<CallContext> {
+  const { request, services, state, call, reservation, idempotency } = paid;
+  const holder = await confirmHolder(paid, services.holders);
+  call.streams = stream;
+  state.notes.stream = stream;
+  return {
+    ...createCallContext({ state, holder, call, services, reservation }),
+    session: readSession(request.raw.req.headers),
+    idempotency: idempotency?.terms({ awaited: !stream }),
+  };
+}
+
+interface StreamedCall extends TextCall {
+  readonly renderer: TextOutput<string>['renderer'];
+}
+
+function answerStream(
+  { request: { raw }, headers, services, onBegun, h }: PaidRequest,
+  { request, context, renderer }: StreamedCall,
+): Promise<symbol> {
+  const sink = createSseReply(raw.res, { headers, stallMs: services.clientStallMs, onOpen: onBegun });
+  return endStream(services.text.run(request, context, { live: true, renderer, sink }), request, h.abandon);
+}
+
+/** A function of its own, which refers to nothing else. */
+function endStream(running: Promise<void>, request: TextRequest, value: symbol): Promise<symbol> {
+  return running.then(
+    () => {
+      releaseTextRequest(request);
+      return value;
+    },
+    (error: unknown) => {
+      releaseTextRequest(request);
+      throw error;
+    },
+  );
 }
 
 /** Linked images are not fetched: each counts the same. */

@@ -30,15 +30,21 @@ export interface TextEngine {
 export function createTextEngine(options: TextEngineOptions): TextEngine {
   const { catalog, paidCalls, health } = options;
   const engine: TextAnswering = { ...options, cachedPrompts: createCachedPrompts() };
+
+  /** A function of its own: what waits for the end of an answer refers to nothing that was needed to begin it. */
+  async function prepare<Out>(request: TextRequest, context: CallContext, output: TextOutput<Out>) {
+    const { model, smart } = chooseModel(catalog(), request, context.limits);
+    context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
+    const estimate = request.input ?? (await estimateInput(request));
+    const { limits } = context;
+    const candidates = findCandidates({ request, model, catalog: catalog(), health, caller: context, limits });
+    refuseUnable(request, candidates);
+    return new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });
+  }
+
   return {
     async run(request, context, output) {
-      const { model, smart } = chooseModel(catalog(), request, context.limits);
-      context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-      const estimate = request.input ?? (await estimateInput(request));
-      const { limits } = context;
-      const candidates = findCandidates({ request, model, catalog: catalog(), health, caller: context, limits });
-      refuseUnable(request, candidates);
-      const answer = new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });
+      const answer = await prepare(request, context, output);
       deliverEnding(answer, output, await paidCalls.run(answer));
     },
   };

@@ -50,7 +50,10 @@ export function createWatch(options: WatchOptions): Watch {
 
 /** A class, because every open stream has one: closures would take three times the memory. */
 class TimerWatch implements Watch {
-  readonly #options: WatchOptions;
+  readonly #idleMs: number;
+  readonly #heartbeatMs: number;
+  readonly #afterFinishMs: number;
+  readonly #watched: Watched;
   #silenceDeadline: number;
   #totalDeadline: number;
   #heartbeatAt: number;
@@ -65,10 +68,15 @@ class TimerWatch implements Watch {
   #nextAt = Number.POSITIVE_INFINITY;
 
   constructor(options: WatchOptions) {
-    this.#options = options;
-    this.#silenceDeadline = now() + options.firstTokenTimeoutMs;
-    this.#totalDeadline = options.totalDeadline;
-    this.#heartbeatAt = now() + this.#heartbeatMs();
+    const { firstTokenTimeoutMs, idleTimeoutMs, totalDeadline, watched } = options;
+    const { heartbeatMs = HEARTBEAT_MS, afterFinishMs = AFTER_FINISH_MS } = options;
+    this.#idleMs = idleTimeoutMs;
+    this.#heartbeatMs = heartbeatMs;
+    this.#afterFinishMs = Math.min(idleTimeoutMs, afterFinishMs);
+    this.#watched = watched;
+    this.#silenceDeadline = now() + firstTokenTimeoutMs;
+    this.#totalDeadline = totalDeadline;
+    this.#heartbeatAt = now() + heartbeatMs;
     this.#arm();
   }
 
@@ -110,15 +118,10 @@ class TimerWatch implements Watch {
     clearTimeout(this.#timer);
   }
 
-  #heartbeatMs(): number {
-    return this.#options.heartbeatMs ?? HEARTBEAT_MS;
-  }
-
   /** Silence counts from now; the timer is moved only if it would fire too late. */
   #allowSilence(): void {
-    const { idleTimeoutMs, afterFinishMs = AFTER_FINISH_MS } = this.#options;
     const isOver = this.#isFinished && !this.#isFollowed;
-    this.#silenceDeadline = now() + (isOver ? Math.min(idleTimeoutMs, afterFinishMs) : idleTimeoutMs);
+    this.#silenceDeadline = now() + (isOver ? this.#afterFinishMs : this.#idleMs);
     if (this.#silenceDeadline < this.#nextAt && !this.#stopped) this.#arm();
   }
 
@@ -131,15 +134,14 @@ class TimerWatch implements Watch {
 
   readonly #check = (): void => {
     const at = now();
-    const { watched } = this.#options;
     if (at >= this.#totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
       this.stop();
-      watched.onTimeout();
+      this.#watched.onTimeout();
       return;
     }
     if (at >= this.#heartbeatAt) {
-      this.#heartbeatAt = at + this.#heartbeatMs();
-      watched.onHeartbeat();
+      this.#heartbeatAt = at + this.#heartbeatMs;
+      this.#watched.onHeartbeat();
     }
     if (!this.#stopped) this.#arm();
   };

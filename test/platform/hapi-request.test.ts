@@ -1,8 +1,8 @@
-// How hapi ends the connection of a request whose body the handler read.
+// What hapi does with a request whose body the handler read, or that it has answered.
 import { Agent, request as send } from 'node:http';
 import Hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
-import { markPayloadRead } from '../../lib/platform/hapi-payload.ts';
+import { forgetAbandoned, markPayloadRead } from '../../lib/platform/hapi-request.ts';
 import { readHead } from '../../testkit/client.ts';
 
 describe('markPayloadRead', () => {
@@ -42,5 +42,33 @@ describe('markPayloadRead', () => {
     expect(await connectionOf()).to.equal('close');
     marks = true;
     expect(await connectionOf()).to.equal('keep-alive');
+  });
+});
+
+describe('forgetAbandoned', () => {
+  it('takes away the listeners by which hapi refers to the request, and no others', async () => {
+    const server = Hapi.server({ port: 0, host: '127.0.0.1' });
+    const counts: number[] = [];
+    let closed = 0;
+    server.route({
+      method: 'GET',
+      path: '/',
+      handler: (request, h) => {
+        const { res } = request.raw;
+        const before = res.listeners('close').length;
+        res.on('close', () => {
+          closed += 1;
+        });
+        forgetAbandoned(request);
+        counts.push(before - (res.listeners('close').length - 1));
+        res.end('written');
+        return h.abandon;
+      },
+    });
+    await server.start();
+    const reply = await fetch(server.info.uri);
+    expect(await reply.text()).to.equal('written');
+    await server.stop();
+    expect([counts, closed]).to.deep.equal([[2], 1]);
   });
 });
