@@ -1,56 +1,26 @@
-// The job that every agent does: read a file, mend it, run its test, and say so; and how the scripted model asks for it.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-export const PROMPT =
-  'The test in test.js fails. Read sum.js, mend it, run the test with node, and tell me the result.';
-export const CLOSING = 'The test passes now.';
-
-const WRONG = 'return a - b;';
-const RIGHT = 'return a + b;';
-const PATCH = `*** Begin Patch\n*** Update File: sum.js\n@@\n-  ${WRONG}\n+  ${RIGHT}\n*** End Patch\n`;
-
-/** The whole job in one answer, for a program that reads edits from the text and runs the test itself. */
-const EDIT_IN_TEXT = [
-  'sum.js',
-  '```',
-  '<<<<<<< SEARCH',
-  `  ${WRONG}`,
-  '=======',
-  `  ${RIGHT}`,
-  '>>>>>>> REPLACE',
-  '```',
-  CLOSING,
-].join('\n');
-
-/** What is said without a tool. */
-export function writeReply(tools: readonly AgentTool[], prompt: string): string {
-  if (canDoJob(tools)) return CLOSING;
-  return prompt.includes('SEARCH/REPLACE') ? EDIT_IN_TEXT : 'A short answer';
+// What a model has to do in a scratch repository, and how the scripted one asks programs for it with their own tools.
+export interface Job {
+  readonly prompt: string;
+  /** What the program says in the end. */
+  readonly closing: string;
+  /** Fills the scratch repository. */
+  write(folder: string): void;
+  /** What the model calls next; nothing once the job is done. */
+  nextCall(asked: AskedModel, run: JobRun): AgentCall | undefined;
+  /** What the model says when it calls nothing more. */
+  say(asked: AskedModel): string;
+  isDone(folder: string): boolean;
 }
 
-/** Long enough that prompts of small programs are cached too. */
-const NOTICE = `// ${'Anyone may use, copy, change and pass on this file as they like. '.repeat(60)}\n`;
-
-/** A scratch repository. */
-export function writeJob(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-  writeFileSync(join(folder, 'sum.js'), `${NOTICE}export function sum(a, b) {\n  ${WRONG}\n}\n`);
-  writeFileSync(
-    join(folder, 'test.js'),
-    "import { sum } from './sum.js';\nif (sum(2, 3) !== 5) throw new Error('2 + 3 is not 5');\nconsole.log('all good');\n",
-  );
-  execFileSync('git', ['init', '-q'], { cwd: folder });
-}
-
-export function isJobDone(folder: string): boolean {
-  try {
-    return execFileSync(process.execPath, ['test.js'], { cwd: folder, stdio: 'pipe' }).toString() === 'all good\n';
-  } catch {
-    return false;
-  }
+/** What the model was sent, as far as it matters to a job. */
+export interface AskedModel {
+  readonly tools: readonly AgentTool[];
+  /** Calls in the history. */
+  readonly calls: number;
+  /** Images and documents. */
+  readonly files: number;
+  /** All of the prompt. */
+  readonly text: string;
 }
 
 export interface AgentTool {
@@ -75,22 +45,9 @@ export interface AgentCall {
   readonly input: string;
 }
 
-const RUN =
-  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command|terminal)$/i;
-const READ = /^(read|read_file|view|file_editor)$/i;
-const EDIT = /^(edit|edit_file|replace|str_replace|str_replace_editor|file_editor|replace_in_file)$/i;
-
-/** Whether these are the tools of an agent, not those of a title or a summary. */
-export function canDoJob(tools: readonly AgentTool[]): boolean {
-  return tools.some(({ name }) => RUN.test(name));
-}
-
-/** Reading, mending, testing. */
-export const STEPS_MIN = 3;
-
-export interface Job {
+export interface JobRun {
   readonly folder: string;
-  /** Calls in all: the test is run again until there were so many. */
+  /** Calls in all: the last is repeated until there were so many. */
   readonly steps: number;
   /** How long the model thinks before its first call; each word of a thought takes a second then. */
   readonly thinkSeconds: number;
@@ -98,58 +55,62 @@ export interface Job {
   readonly finish?: string | undefined;
 }
 
-/** What the model calls after so many calls; nothing once the job is done. */
-export function nextCall(
-  tools: readonly AgentTool[],
-  calls: number,
-  { folder, steps, finish }: Job,
-): AgentCall | undefined {
-  const find = (pattern: RegExp) => tools.find(({ name, isCustom }) => !isCustom && pattern.test(name));
-  const run = (command: string) => call(find(RUN), { folder, command });
-  switch (calls) {
-    case 0:
-      return find(READ) ? call(find(READ), { folder, command: 'view' }) : run('cat sum.js');
-    case 1: {
-      const patch = tools.find(({ name, isCustom }) => isCustom && name === 'apply_patch');
-      if (patch) return { name: patch.name, isCustom: true, input: PATCH };
-      return find(EDIT) ? call(find(EDIT), { folder, command: 'str_replace' }) : run(`sed -i 's/a - b/a + b/' sum.js`);
-    }
-    default:
-      if (calls < steps) return run('node test.js');
-      return finish !== undefined && calls === steps ? run(finish) : undefined;
-  }
+export const STEPS_MIN = 3;
+
+export const RUN =
+  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command|terminal)$/i;
+export const READ = /^(read|read_file|view|file_editor)$/i;
+export const EDIT = /^(edit|edit_file|replace|str_replace|str_replace_editor|file_editor|replace_in_file)$/i;
+
+/** Whether these are the tools of an agent, not those of a title or a summary. */
+export function canDoJob(tools: readonly AgentTool[]): boolean {
+  return tools.some(({ name }) => RUN.test(name));
 }
 
-interface Facts {
-  readonly folder: string;
-  readonly command: string;
+/** What is said without tools, as to a request for a title. */
+export const SHORT_ANSWER = 'A short answer';
+
+/** A tool of the program that takes JSON. */
+export function findTool(tools: readonly AgentTool[], pattern: RegExp): AgentTool | undefined {
+  return tools.find(({ name, isCustom }) => !isCustom && pattern.test(name));
 }
 
-function call(tool: AgentTool | undefined, facts: Facts): AgentCall {
+/** What the arguments of a call are about; properties that are none of it get any value. */
+export interface Subject {
+  /** A path. */
+  readonly file?: string;
+  readonly command?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly query?: string;
+}
+
+export function callTool(tool: AgentTool | undefined, subject: Subject): AgentCall {
   if (!tool) throw new Error('the agent offers no tool for this step');
-  return { name: tool.name, isCustom: false, input: JSON.stringify(fillObject(tool.schema, facts)) };
+  return { name: tool.name, isCustom: false, input: JSON.stringify(fillObject(tool.schema, subject)) };
 }
 
 /** Arguments by the names of a tool's properties: every agent has names of its own. */
-function fillObject({ properties = {}, required = [] }: Schema, facts: Facts): object {
+function fillObject({ properties = {}, required = [] }: Schema, subject: Subject): object {
   const fields = Object.entries(properties).flatMap(([name, schema]): [string, unknown][] => {
-    const value = fillProperty(name, schema, facts);
+    const value = fillProperty(name, schema, subject);
     if (value !== undefined) return [[name, value]];
-    return required.includes(name) ? [[name, fillUnknown(schema, facts)]] : [];
+    return required.includes(name) ? [[name, fillUnknown(schema, subject)]] : [];
   });
   return Object.fromEntries(fields);
 }
 
-function fillProperty(name: string, schema: Schema, { folder, command }: Facts): unknown {
-  if (/^(file_?path|path|file|target_file|absolute_path)$/i.test(name)) return join(folder, 'sum.js');
-  if (/^old/i.test(name)) return WRONG;
-  if (/^new/i.test(name)) return RIGHT;
-  if (/^commands$/i.test(name)) return [command];
-  if (/^(command|cmd)$/i.test(name)) return schema.type === 'array' ? ['bash', '-lc', command] : command;
+function fillProperty(name: string, schema: Schema, { file, command, before, after, query }: Subject): unknown {
+  if (/^(file_?path|path|file|target_file|absolute_path)$/i.test(name)) return file;
+  if (/^old/i.test(name)) return before;
+  if (/^new/i.test(name)) return after;
+  if (/^query$/i.test(name)) return query;
+  if (/^commands$/i.test(name)) return command && [command];
+  if (/^(command|cmd)$/i.test(name)) return schema.type === 'array' ? command && ['bash', '-lc', command] : command;
   return undefined;
 }
 
-function fillUnknown(schema: Schema, facts: Facts): unknown {
+function fillUnknown(schema: Schema, subject: Subject): unknown {
   if (schema.enum) return schema.enum[0];
   switch ([schema.type].flat()[0]) {
     case 'boolean':
@@ -158,9 +119,9 @@ function fillUnknown(schema: Schema, facts: Facts): unknown {
     case 'integer':
       return 1;
     case 'array':
-      return schema.items?.properties ? [fillObject(schema.items, facts)] : [];
+      return schema.items?.properties ? [fillObject(schema.items, subject)] : [];
     case 'object':
-      return fillObject(schema, facts);
+      return fillObject(schema, subject);
     default:
       return 'a step of the job';
   }

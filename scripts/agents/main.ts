@@ -1,9 +1,10 @@
-// `npm run agents`: installs coding agents and libraries from npm and PyPI and lets each mend a scratch repository twice,
-// directly at a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts
-// and the bill of both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if
-// the bill is not the tokens times the prices. A program that cannot be installed here is named and left out.
-// `--only NAME` runs the programs whose name begins so, `--log` shows their output, `--steps N` makes the job longer,
-// `--limit N` sets the gateway's requests a minute, `--think N` the seconds before the first call.
+// `npm run agents`: installs coding agents and libraries from npm and PyPI and lets each do its jobs twice, directly at a
+// scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the bill of
+// both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if the
+// bill is not the tokens times the prices. A program that cannot be installed here is named and left out.
+// `--only NAME` runs the programs whose name begins so, `--job NAME` one of their jobs (mend, files, search), `--log` shows
+// their output, `--steps N` makes mending longer, `--limit N` sets the gateway's requests a minute, `--think N` the
+// seconds before the first call.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +14,22 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { type Counted, STEP_TOKENS } from '../../testkit/prompt-cache.ts';
 import { readOptions } from '../options.ts';
 import { type InstalledProgram, installProgram } from './install.ts';
-import { CLOSING, isJobDone, PROMPT, STEPS_MIN, writeJob } from './job.ts';
+import { STEPS_MIN } from './job.ts';
 import { LIBRARIES } from './libraries.ts';
-import { type Place, type Program, type WireName, writeSettings } from './program.ts';
+import { JOBS, type JobName, type Place, type Program, type WireName, writeSettings } from './program.ts';
 import { PROGRAMS } from './programs.ts';
 import { startAgentUpstream, type Tally } from './upstream.ts';
 
-const { only, log, steps, limit, think } = readOptions({
+const {
+  only,
+  job: onlyJob,
+  log,
+  steps,
+  limit,
+  think,
+} = readOptions({
   only: { type: 'string', default: '' },
+  job: { type: 'string', default: '' },
   log: { type: 'boolean', default: false },
   steps: { type: 'string', default: `${STEPS_MIN}` },
   limit: { type: 'string', default: '100000' },
@@ -46,16 +55,20 @@ const gateway = await startGateway({
 });
 const problems: string[] = [];
 const rows: string[][] = [
-  ['program', 'version', 'by', 'done', 'calls', 'new', 'cached', 'written', 'output', 'thoughts', 'RUB'],
+  ['program', 'version', 'job', 'by', 'done', 'calls', 'new', 'cached', 'written', 'output', 'thoughts', 'RUB'],
 ];
 
 const all = [...PROGRAMS, ...LIBRARIES];
-const chosen = all.filter(({ name }) => name.toLowerCase().startsWith(only.toLowerCase()));
+const chosen = all.flatMap((program) => {
+  const jobs = (program.jobs ?? ['mend']).filter((job) => onlyJob === '' || job === onlyJob);
+  return program.name.toLowerCase().startsWith(only.toLowerCase()) ? jobs.map((job) => ({ program, job })) : [];
+});
 if (chosen.length === 0) {
-  process.stderr.write(`The programs are ${all.map(({ name }) => name).join('; ')}.\n`);
+  const names = all.map(({ name, jobs = ['mend'] }) => `${name} (${jobs.join(', ')})`);
+  process.stderr.write(`The programs and their jobs are ${names.join('; ')}.\n`);
   process.exit(2);
 }
-for (const program of chosen) await compare(program);
+for (const { program, job } of chosen) await compare(program, job);
 await gateway.checkMoney();
 await gateway.stop();
 await upstream.close();
@@ -73,10 +86,10 @@ console.log(
 );
 for (const problem of problems) console.error(problem);
 const ran = (rows.length - 1) / 2;
-console.log(`${ran} of ${chosen.length} programs, ${problems.length} problems`);
+console.log(`${ran} of ${chosen.length} jobs, ${problems.length} problems`);
 process.exitCode = problems.length === 0 && ran > 0 ? 0 : 1;
 
-async function compare(chosen: Program): Promise<void> {
+async function compare(chosen: Program, job: JobName): Promise<void> {
   const { name, wire } = chosen;
   const program = installProgram(chosen);
   if (!program) {
@@ -84,13 +97,13 @@ async function compare(chosen: Program): Promise<void> {
     console.error(`NOT RUN ${name}: ${chosen.package} could not be installed${hint}`);
     return;
   }
-  const direct = await runJob(program, { baseUrl: `${upstream.url}/v1`, key: KEYS[0] as string });
-  report(program, { by: 'direct', run: direct, bill: sumBill(direct.calls, 0) });
+  const direct = await runJob(program, job, { baseUrl: `${upstream.url}/v1`, key: KEYS[0] as string });
+  report(program, { job, by: 'direct', run: direct, bill: sumBill(direct.calls, 0) });
   const account = await gateway.account('10000');
-  const through = await runJob(program, { baseUrl: `${gateway.url}/api/v1`, key: account.key });
+  const through = await runJob(program, job, { baseUrl: `${gateway.url}/api/v1`, key: account.key });
   const charged = await readCharged(gateway, account);
-  report(program, { by: 'gateway', run: through, bill: charged });
-  const fail = (problem: string) => problems.push(`${name}, ${wire}: ${problem}`);
+  report(program, { job, by: 'gateway', run: through, bill: charged });
+  const fail = (problem: string) => problems.push(`${name}, ${wire}, ${job}: ${problem}`);
   if (!direct.done) fail('the job is not done even without the gateway');
   if (!through.done) fail('the job is not done through the gateway');
   const due = sumBill(through.calls, CALL_MINIMUM);
@@ -107,16 +120,27 @@ async function compare(chosen: Program): Promise<void> {
 }
 
 interface Reported {
+  readonly job: JobName;
   readonly by: string;
   readonly run: Run;
   readonly bill: number;
 }
 
-function report({ name, version }: InstalledProgram, { by, run, bill }: Reported): void {
+function report({ name, version }: InstalledProgram, { job, by, run, bill }: Reported): void {
   const { calls, done, thoughtsBack, thoughtsDue } = run;
   const counts = (['input', 'read', 'written', 'output'] as const).map((kind) => `${sum(calls, kind)}`);
   const thoughts = `${thoughtsBack} of ${thoughtsDue}`;
-  rows.push([name, version, by, done ? 'yes' : 'NO', `${calls.length}`, ...counts, thoughts, (bill / 1e6).toFixed(2)]);
+  rows.push([
+    name,
+    version,
+    job,
+    by,
+    done ? 'yes' : 'NO',
+    `${calls.length}`,
+    ...counts,
+    thoughts,
+    (bill / 1e6).toFixed(2),
+  ]);
 }
 
 function sum(calls: readonly Counted[], kind: keyof Counted): number {
@@ -136,17 +160,23 @@ async function readCharged({ wallet }: TestGateway, account: TestAccount): Promi
   return Number((await wallet(account)).charged);
 }
 
-async function runJob(program: InstalledProgram, { baseUrl, key }: Pick<Place, 'baseUrl' | 'key'>): Promise<Run> {
+async function runJob(
+  program: InstalledProgram,
+  name: JobName,
+  { baseUrl, key }: Pick<Place, 'baseUrl' | 'key'>,
+): Promise<Run> {
+  const job = JOBS[name];
   const scratch = mkdtempSync(join(tmpdir(), 'agent-'));
   const [folder, home] = [join(scratch, 'job'), join(scratch, 'home')];
-  writeJob(folder);
+  job.write(folder);
   mkdirSync(home);
-  const place: Place = { baseUrl, key, model: `agent-${program.wire}`, folder, home, prompt: PROMPT };
+  const { prompt } = job;
+  const place: Place = { baseUrl, key, model: `agent-${program.wire}`, folder, home, prompt, job: name };
   writeSettings(program, place);
-  upstream.begin({ folder, steps: Number(steps), thinkSeconds: Number(think), finish: program.finish });
+  upstream.begin(job, { folder, steps: Number(steps), thinkSeconds: Number(think), finish: program.finish });
   const setup = program.setup ? await runProgram(program, place, program.setup(place)) : '';
   const output = setup + (await runProgram(program, place, program.args?.(place) ?? []));
-  const done = isJobDone(folder) && output.includes(CLOSING);
+  const done = job.isDone(folder) && output.includes(job.closing);
   if (log || !done) console.error(`== ${program.name}, ${baseUrl}\n${output.slice(-4000)}`);
   rmSync(scratch, { recursive: true, force: true });
   return { ...upstream.tally(), done };

@@ -1,8 +1,14 @@
 // What `npm run agents` knows of a program: where it comes from, and how it is pointed at an address, a key and a model.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { files } from './job-files.ts';
+import { mend } from './job-mend.ts';
+import { search } from './job-search.ts';
 
 export type WireName = 'messages' | 'chat' | 'responses';
+
+export const JOBS = { mend, files, search } as const;
+export type JobName = keyof typeof JOBS;
 
 export interface Place {
   /** Ends in `/v1`. */
@@ -13,6 +19,7 @@ export interface Place {
   readonly folder: string;
   readonly home: string;
   readonly prompt: string;
+  readonly job: JobName;
 }
 
 export interface Program {
@@ -25,6 +32,8 @@ export interface Program {
   readonly extras?: readonly string[];
   readonly runs: Runs;
   readonly wire: WireName;
+  /** Default: mending alone. */
+  readonly jobs?: readonly JobName[];
   /** Files by path, below the home unless absolute. */
   files?(place: Place): Readonly<Record<string, string>>;
   env?(place: Place): Readonly<Record<string, string>>;

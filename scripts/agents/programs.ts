@@ -1,6 +1,7 @@
 // The programs that `npm run agents` installs and runs, and their settings.
 import { join } from 'node:path';
-import { CLOSING } from './job.ts';
+import { fileURLToPath } from 'node:url';
+import { CLOSING } from './job-mend.ts';
 import type { Place, Program, WireName } from './program.ts';
 
 /** For clients that append `/v1/messages` themselves. */
@@ -11,6 +12,8 @@ const opencode = (wire: WireName, sdk: string): Program => ({
   registry: 'npm',
   package: 'opencode-ai',
   runs: { command: 'opencode' },
+  // It shows no images to a model of chats that it does not know.
+  jobs: wire === 'chat' ? ['mend'] : ['mend', 'files'],
   wire,
   files: ({ baseUrl, key, model, folder }) => ({
     [join(folder, 'opencode.json')]: JSON.stringify({
@@ -142,6 +145,11 @@ const aider = (wire: WireName): Program => ({
   ],
 });
 
+const describeMcpServer = () => {
+  const server = fileURLToPath(new URL('./mcp-server.ts', import.meta.url));
+  return JSON.stringify({ mcpServers: { desk: { type: 'stdio', command: process.execPath, args: [server] } } });
+};
+
 export const PROGRAMS: readonly Program[] = [
   {
     name: 'Claude Code',
@@ -157,8 +165,15 @@ export const PROGRAMS: readonly Program[] = [
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_OUTPUT_TOKENS: '8192',
       MAX_THINKING_TOKENS: '4000',
+      // Otherwise only its maker's own address gets it.
+      ...(place.job === 'search' && { ENABLE_TOOL_SEARCH: 'true' }),
     }),
-    args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash Read Edit'],
+    jobs: ['mend', 'files', 'search'],
+    files: ({ job }): Readonly<Record<string, string>> => (job === 'search' ? { 'mcp.json': describeMcpServer() } : {}),
+    args: ({ prompt, home, job }) => [
+      ...['-p', prompt, '--allowedTools', 'Bash Read Edit ToolSearch mcp__desk'],
+      ...(job === 'search' ? ['--strict-mcp-config', '--mcp-config', join(home, 'mcp.json')] : []),
+    ],
   },
   {
     name: 'Codex CLI',

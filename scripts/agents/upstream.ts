@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Counted, countTokens, PromptCache, type PromptCounts } from '../../testkit/prompt-cache.ts';
-import { canDoJob, type Job, nextCall, STEPS_MIN, writeReply } from './job.ts';
+import { type AskedModel, canDoJob, type Job, type JobRun } from './job.ts';
 import type { Answer, Json, Turn, Wire } from './turn.ts';
 import { chat } from './wire-chat.ts';
 import { messages } from './wire-messages.ts';
@@ -24,7 +24,7 @@ export interface Tally {
 interface AgentUpstream {
   readonly url: string;
   /** Starts counting anew. */
-  begin(job: Job): void;
+  begin(job: Job, run: JobRun): void;
   tally(): Tally;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface AgentUpstream {
 export async function startAgentUpstream(): Promise<AgentUpstream> {
   /** By key, as vendors have them. */
   let caches = new Map<string, PromptCache>();
-  let job: Job = { folder: '', steps: STEPS_MIN, thinkSeconds: 0 };
+  let doing: { readonly job: Job; readonly run: JobRun } | undefined;
   let calls: Counted[] = [];
   let thoughtsDue = 0;
   let thoughtsBack = 0;
@@ -43,13 +43,16 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
     return typeof prompt === 'string' ? cache.countAutomatic(prompt) : cache.countMarked(prompt);
   }
 
-  function answer(key: string, model: string, turn: Turn): Answer {
+  function answer(key: string, body: Json, turn: Turn): Answer {
+    if (!doing) throw new Error('no job has begun');
+    const { job, run } = doing;
     const counts = count(key, turn.prompt);
     const id = `${calls.length + 1}`.padStart(6, '0');
     const isJob = canDoJob(turn.tools);
-    const call = isJob ? nextCall(turn.tools, turn.calls, job) : undefined;
-    const thought = isJob && turn.thinks ? think(turn.calls, job) : undefined;
-    const said = writeReply(turn.tools, JSON.stringify(turn.prompt));
+    const asked: AskedModel = { ...turn, files: countFiles(body), text: JSON.stringify(turn.prompt) };
+    const call = isJob ? job.nextCall(asked, run) : undefined;
+    const thought = isJob && turn.thinks ? think(turn.calls, run) : undefined;
+    const said = job.say(asked);
     const reasoning = countTokens(thought ?? '');
     const output = reasoning + countTokens(call?.input ?? said);
     calls.push({ ...counts, output });
@@ -57,7 +60,7 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
       thoughtsDue += turn.calls;
       thoughtsBack += turn.thoughtsBack;
     }
-    return { id, model, thought, text: call ? undefined : said, call, counts, output, reasoning };
+    return { id, model: String(body.model), thought, text: call ? undefined : said, call, counts, output, reasoning };
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -72,10 +75,10 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
     const body = JSON.parse(await text(request)) as Json;
     const { authorization, 'x-api-key': apiKey } = request.headers;
     const turn = wire.read(body);
-    const answered = answer(String(apiKey ?? authorization), String(body.model), turn);
+    const answered = answer(String(apiKey ?? authorization), body, turn);
     if (turn.isStream) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const isSlow = turn.calls === 0 && job.thinkSeconds > 0;
+      const isSlow = turn.calls === 0 && doing !== undefined && doing.run.thinkSeconds > 0;
       for (const event of wire.stream(answered)) {
         if (isSlow && IS_THOUGHT.test(JSON.stringify(event))) await sleep(1000);
         response.write(writeEvent(event));
@@ -96,8 +99,8 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    begin(next) {
-      job = next;
+    begin(job, run) {
+      doing = { job, run };
       caches = new Map();
       calls = [];
       thoughtsDue = 0;
@@ -114,7 +117,12 @@ export async function startAgentUpstream(): Promise<AgentUpstream> {
 /** An event with a piece of reasoning, in any format. */
 const IS_THOUGHT = /thinking_delta|"reasoning_content"|reasoning_summary_text\.delta/;
 
-function think(calls: number, { thinkSeconds }: Job): string {
+/** In any format. */
+function countFiles(body: Json): number {
+  return JSON.stringify(body).match(/"type":"(?:image|image_url|input_image|document|file|input_file)"/g)?.length ?? 0;
+}
+
+function think(calls: number, { thinkSeconds }: JobRun): string {
   const thought = `Step ${calls + 1}: what is next follows from what was seen.`;
   return calls === 0 ? `${thought}${' word'.repeat(thinkSeconds)}` : thought;
 }
