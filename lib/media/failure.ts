@@ -8,6 +8,8 @@ export type FailureReason =
   | 'no-connection'
   /** The connection broke, or the reply is not HTTP. */
   | 'broken'
+  /** The body ended by itself, before the file did. */
+  | 'cut-short'
   | 'slow'
   | 'status'
   | 'redirects'

@@ -50,6 +50,7 @@ const LATE: ReadonlySet<FailureReason> = new Set([
   'status',
   'unsupported',
   'broken',
+  'cut-short',
   'slow',
   'no-connection',
   'unknown-host',

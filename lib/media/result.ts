@@ -3,6 +3,7 @@ import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from './sniff.ts';
+import { createWholeCheck } from './whole.ts';
 
 export interface RemoteResult {
   /** The type, detected from the first bytes. */
@@ -10,7 +11,8 @@ export interface RemoteResult {
   /** The declared length; a body of another length fails. */
   readonly length: number | undefined;
   /**
-   * Can be read once. Fails if the body breaks off, stalls or is too large; then discard what was stored.
+   * Can be read once. Fails if the body breaks off, stalls, is too large or a file that is cut short; then discard what
+   * was stored.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -37,12 +39,25 @@ export async function openResult(reply: Reply, limits: ResultLimits, signal: Abo
   }
   const sniffed = (bytes < SNIFF_BYTES ? sniffWhole : sniff)(Buffer.concat(head));
   if (sniffed?.kind !== limits.kind) throw new FetchFailure('unsupported');
-  return { sniffed, length, chunks: concatChunks(head, chunks) };
+  return { sniffed, length, chunks: passOnWhole(head, chunks, sniffed.format) };
 }
 
-async function* concatChunks(head: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* head;
-  yield* rest;
+/** A server that gives up may end a body as if it were all. */
+async function* passOnWhole(
+  head: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+  format: SniffedImage['format'] | SniffedVideo['format'],
+): AsyncGenerator<Uint8Array> {
+  const check = createWholeCheck(format);
+  for (const chunk of head) {
+    check.push(chunk);
+    yield chunk;
+  }
+  for await (const chunk of rest) {
+    check.push(chunk);
+    yield chunk;
+  }
+  if (!check.isWhole()) throw new FetchFailure('cut-short');
 }
 
 async function* readCheckedChunks(

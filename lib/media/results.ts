@@ -148,7 +148,7 @@ export function parseFileName(name: string): { readonly id: string; readonly ext
 function checkOwnResult(bytes: Uint8Array, kind: KeepRequest['kind']): Pick<RemoteResult, 'sniffed' | 'chunks'> {
   if (bytes.length > BYTES_MAX[kind]) throw upstreamFault('protocol', 'the result is too large');
   const sniffed = sniffWhole(bytes);
-  if (sniffed?.kind !== kind) throw upstreamFault('protocol', `the result is no ${kind}`);
+  if (sniffed?.kind !== kind) throw upstreamFault('protocol', `the result is no ${kind}, or is cut short`);
   return { sniffed, chunks: singleChunk(bytes) };
 }
 

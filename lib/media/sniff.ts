@@ -1,4 +1,5 @@
 // Detects the type of a file from its first bytes, and the size of an image from its header.
+import { isWholeFile } from './whole.ts';
 
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
 type VideoFormat = 'mp4' | 'webm' | 'quicktime';
@@ -59,10 +60,11 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
   return undefined;
 }
 
-/** Like `sniff` for a whole file: an image with a truncated header or without a size is refused. */
+/** Like `sniff` for a whole file: one that was cut short, and an image without a size, are refused. */
 export function sniffWhole(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
   const sniffed = sniff(bytes);
-  return sniffed?.kind === 'image' && !readImageSize(bytes, sniffed.format) ? undefined : sniffed;
+  if (!sniffed || (sniffed.kind === 'image' && !readImageSize(bytes, sniffed.format))) return undefined;
+  return isWholeFile(bytes, sniffed.format) ? sniffed : undefined;
 }
 
 /** Detects images only. */

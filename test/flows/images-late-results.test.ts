@@ -55,6 +55,7 @@ const FILES: Readonly<Record<string, Answer>> = {
   'an empty 202': answer(202),
   'a page': answer(200, HTML, 'text/html'),
   'a 500': answer(500),
+  'a file that is cut short': answer(200, PNG.subarray(0, -12), 'image/png'),
   'a broken connection': cut,
 };
 

@@ -217,6 +217,7 @@ describe('images', () => {
       'when nothing comes': [imageAnswer(), 502, /empty answer\. Charge refunded\.$/, 2],
       'when it is no image': [imageAnswer(Buffer.from('hello')), 502, /^The upstream provider failed\. Charge/, 2],
       'when it is an empty image': [imageAnswer(Buffer.alloc(0)), 502, /Charge refunded\.$/, 2],
+      'when its file is cut short': [imageAnswer(png({ bytes: 4096 }).subarray(0, -40)), 502, /Charge refunded\.$/, 2],
       'when it is a page': [imageAnswer(Buffer.from('<html></html>')), 502, /Charge refunded\.$/, 2],
       'when it breaks off': [({ response }) => void response.destroy(), 502, /Charge refunded\.$/, 2],
       'when it does not read': [({ response }) => void response.end('}{'), 502, /Charge refunded\.$/, 2],

@@ -148,6 +148,7 @@ const FILES: Readonly<Record<string, Answer>> = {
   'an image': answer(200, PNG, 'image/png'),
   'a file that breaks off': brokenOff({ 'content-length': FILM.length }),
   'a file in chunks that breaks off': brokenOff({}),
+  'a file that is cut short': answer(200, FILM.subarray(0, -40), 'video/mp4'),
   'half a file': ({ response }) => {
     response.writeHead(206, { 'content-type': 'video/mp4' }).end(FILM.subarray(0, 1000));
   },

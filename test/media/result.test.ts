@@ -4,6 +4,7 @@ import type { RemoteResult } from '../../lib/media/result.ts';
 import { readOrigins } from '../../lib/media/url.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
+import { FILM } from '../../testkit/film-upstream.ts';
 import { type Answer, flood, redirect, reply } from './network.ts';
 import * as files from './sample-images.ts';
 import { chunked, createStage, drip, expectSecrecy, imageReply, MIB, unmeasured } from './stage.ts';
@@ -166,6 +167,7 @@ describe('media results', () => {
     ['a page', 'protocol', imageReply(files.HTML)],
     ['an image where a film is due', 'protocol', imageReply(files.PNG)],
     ['nothing', 'protocol', imageReply(Buffer.alloc(0))],
+    ['a file that is cut short', 'protocol', chunked(FILM.subarray(0, -40))],
     ['too much, by its length', 'protocol', reply({ headers: { 'content-length': 4 * MIB + 1 }, end: false })],
     ['too much, by what comes', 'protocol', unmeasured(Buffer.concat([film, film]))],
     [
@@ -193,6 +195,7 @@ describe('media results', () => {
     'a page': imageReply(files.HTML),
     'an empty file': imageReply(Buffer.alloc(0)),
     'a body that breaks off': reply({ headers: { 'content-length': 99_999 }, body: film.subarray(0, 5_000) }),
+    'a file that is cut short': imageReply(FILM.subarray(0, -40)),
     'a connection that ends at once': (socket) => void socket.destroy(),
   };
   for (const [name, late] of Object.entries(LATE)) {

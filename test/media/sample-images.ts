@@ -41,7 +41,12 @@ export const WEBP_LOSSLESS = Buffer.from('524946461a000000574542505650384c0d0000
 export const WEBP_EXTENDED = Buffer.from('524946461600000057454250565038580a00000000000000040000060000', 'hex');
 export const PNG = png();
 
-export const MP4 = Buffer.concat([Buffer.from('000000186674797069736f6d00000200', 'hex'), Buffer.alloc(100, 1)]);
+/** The last box goes on to the end of the file, whatever is appended. */
+export const MP4 = Buffer.concat([
+  Buffer.from('000000186674797069736f6d000002000101010101010101', 'hex'),
+  Buffer.from('000000086d6f6f76000000006d646174', 'hex'),
+  Buffer.alloc(76, 1),
+]);
 export const QUICKTIME = Buffer.concat([Buffer.from('000000146674797071742020', 'hex'), Buffer.alloc(100, 1)]);
 export const WEBM = Buffer.concat([
   Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d42878104', 'hex'),
