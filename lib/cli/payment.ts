@@ -69,10 +69,7 @@ export function addPaymentCommands(program: Command): void {
   addCheckCommand(payment, {
     description: "Runs the contract suite on a payment plugin's folder, against its fixture, on this machine only.",
     example: 'tollgate payment check /srv/my-payments/acme',
-    async collect(folder) {
-      const { collectPaymentChecks } = await import('../upstream/check/payment.ts');
-      return collectPaymentChecks(folder);
-    },
+    suite: 'payment',
   });
 }
 

@@ -6,9 +6,6 @@ export function addProviderCommands(program: Command): void {
   addCheckCommand(program.command('provider').description('provider plugins: check'), {
     description: "Runs the contract suite on a plugin's folder, against its recordings, on this machine only.",
     example: 'tollgate provider check /srv/my-providers/acme',
-    async collect(folder) {
-      const { collectChecks } = await import('../upstream/check/check.ts');
-      return collectChecks(folder, { thorough: true });
-    },
+    suite: 'provider',
   });
 }

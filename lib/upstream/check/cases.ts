@@ -102,14 +102,6 @@ const CASES: readonly Case[] = [
       );
     },
   },
-  { name: 'an answer ends at its limit', label: 'limit', shows: ({ expect }) => expect.finish === 'length' },
-  { name: 'an answer is filtered', label: 'filtered', shows: ({ expect }) => expect.finish === 'filter' },
-  {
-    name: 'a successful status brings an error',
-    label: 'error',
-    shows: ({ reply, expect }) =>
-      reply.status === 200 && expect.fault !== undefined && expect.fault !== 'truncated' && expect.fault !== 'empty',
-  },
 ];
 
 /** The checks of a provider of text. */

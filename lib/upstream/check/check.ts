@@ -1,16 +1,19 @@
 // The contract suite of provider plugins: a list of checks for any folder, run by `tollgate provider check` and by tests.
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Provider, ProviderPlugin } from '../contract/provider.ts';
 import { loadPlugin } from '../host/loader.ts';
 import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
+import { afterChecks } from './after.ts';
 import { askingChecks } from './asking.ts';
 import { caseChecks } from './cases.ts';
+import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
 import { localChecks } from './local.ts';
 import { recordingChecks } from './playback.ts';
-import { loadRecordings, type Recording } from './recording.ts';
+import { loadNevers, loadRecordings, type Recording } from './recording.ts';
+import { requiredChecks } from './required.ts';
 import { settingsChecks } from './shape.ts';
 import { settingsAt, usesNetwork } from './stage.ts';
 import { statusChecks } from './status.ts';
@@ -27,7 +30,13 @@ const NOWHERE = 'http://127.0.0.1:9';
 /** Loads the plugin in a folder and lists its checks; throws if it does not load, or has no recordings. */
 export async function collectChecks(folder: string, { thorough = false } = {}): Promise<readonly Check[]> {
   const plugin = await loadPlugin(folder);
-  const subject: Subject = { plugin, recordings: loadRecordings(folder), thorough };
+  const subject: Subject = {
+    folder: realpathSync(folder),
+    plugin,
+    recordings: loadRecordings(folder),
+    nevers: loadNevers(folder),
+    thorough,
+  };
   if (!usesNetwork(plugin)) return [...settingsChecks(subject), ...localChecks(subject)];
   if (subject.recordings.length === 0) {
     const missing = existsSync(join(folder, 'fixtures')) ? 'has no recording' : 'does not exist';
@@ -38,14 +47,17 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
   for (const kind of kinds) ordinary(subject, kind);
   return [
     ...settingsChecks(subject),
+    ...requiredChecks(subject, provider),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),
+      chargingCheck(subject, kind),
       ...(kind === 'text' ? [...streamChecks(subject), ...caseChecks(subject, provider)] : []),
       ...(kind === 'embed' ? embedChecks(subject) : []),
       ...(kind === 'video' ? videoChecks(subject) : []),
       ...statusChecks(subject, kind),
       ...abortChecks(subject, kind),
+      ...afterChecks(subject, kind),
     ]),
   ];
 }

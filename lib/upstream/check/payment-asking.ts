@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { UpstreamFault } from '../contract/fault.ts';
 import type { PaymentProvider, Started } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
-import type { CallName } from './payment-fixture.ts';
+import { type CallName, fill } from './payment-fixture.ts';
 import { listCallNames, ORDER, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
 import type { Received } from './payment-vendor.ts';
 import type { Check } from './subject.ts';
@@ -44,7 +44,12 @@ export function askingChecks(subject: PaymentSubject, provider: PaymentProvider)
         ['asks for the sum of the order, and names it', (stage) => orderSent(stage, call)],
       );
     }
-    if (call === 'start') checks.push(['resolves to a link that the payer may follow', linkAllowed]);
+    if (call === 'start') {
+      checks.push(
+        ['resolves to a link that the payer may follow', linkAllowed],
+        ['sends payers to no hosts but those of its vendor', (stage) => hostsKnown(stage, subject)],
+      );
+    }
     return checks.map(([name, play]) => ({ group: call, name, run: () => onStage(subject, play) }));
   });
 }
@@ -117,10 +122,25 @@ async function keySent(stage: PaymentStage, call: CallName): Promise<void> {
     stage.vendor.received.length = 0;
     await stage.call(call);
     const isSent = posts(stage).some(({ headers, body }) => {
-      return body.includes(key) || Object.values(headers).includes(key);
+      return Object.values(headers).includes(key) || readValues(body).includes(key);
     });
-    assert(isSent, `no request has the key of the ${call === 'refund' ? 'refund' : 'order'}: a repeat would pay twice`);
+    const whose = call === 'refund' ? 'refund' : 'order';
+    assert(isSent, `no request has the key of the ${whose} as it is, and nothing else: a repeat would pay twice`);
   }
+}
+
+/** The texts in a body of JSON, or the fields of a form. */
+function readValues(body: string): readonly string[] {
+  const texts: string[] = [];
+  try {
+    JSON.parse(body, (_name, value) => {
+      if (typeof value === 'string') texts.push(value);
+      return value;
+    });
+  } catch {
+    texts.push(...new URLSearchParams(body).values());
+  }
+  return texts;
 }
 
 async function orderSent(stage: PaymentStage, call: CallName): Promise<void> {
@@ -151,6 +171,27 @@ async function linkAllowed(stage: PaymentStage): Promise<void> {
   assert(url?.protocol === 'https:', `the link is ${payUrl}, not an https URL`);
   assert(stage.provider.redirectHosts.includes(url.host), `${url.host} is none of the redirectHosts`);
 }
+
+/** Whoever speaks for the vendor must not choose where payers type their cards. */
+async function hostsKnown(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
+  const { payUrl } = (await stage.call('start')) as Started;
+  const { host } = new URL(payUrl);
+  const known = [host, ...Object.keys(fixture.payHosts)];
+  const assertKnown = () => {
+    const others = stage.provider.redirectHosts.filter((each) => !known.includes(each));
+    const why = 'neither that of the recorded link nor in `payHosts` of the fixture';
+    assert(others.length === 0, `${others.join(', ')} of the redirectHosts: ${why}`);
+  };
+  assertKnown();
+  const [reply] = stage.vendor.received.filter(({ route }) => JSON.stringify(route?.reply ?? '').includes(host));
+  if (!reply?.route) return;
+  const moved = JSON.stringify(fill(reply.route.reply, stage.vendor.facts)).replaceAll(host, ELSEWHERE);
+  stage.vendor.mishap = { status: reply.route.status, body: moved };
+  await stage.call('start').catch(() => {});
+  assertKnown();
+}
+
+const ELSEWHERE = 'pay.elsewhere.example';
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

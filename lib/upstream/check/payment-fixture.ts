@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
+import type { Decline } from '../contract/payment.ts';
 
 /** The calls of a provider that ask its vendor. */
 export const CALLS = ['start', 'charge', 'fetch', 'find', 'refund'] as const;
@@ -23,6 +24,10 @@ export interface Fixture {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The vendor's words for the state of a payment, each with what it means. */
   readonly states: Readonly<Record<string, 'pending' | 'succeeded' | 'canceled'>>;
+  /** The vendor's reasons of a decline, each with what it means; or why the vendor gives none. */
+  readonly reasons: Readonly<Record<string, Decline['kind']>> | string;
+  /** Hosts of pay pages beside that of the recorded link, each with the page of the vendor that names it. */
+  readonly payHosts: Readonly<Record<string, string>>;
   /** In the order in which they are tried. */
   readonly routes: readonly Route[];
   /** A refund as the answers about its payment show it: `{{refunds}}` in a reply is a list of them. */
@@ -40,6 +45,8 @@ export interface Facts {
   readonly order: string;
   readonly refundOrder: string;
   readonly status: string;
+  /** Of a decline. */
+  readonly reason: string;
   /** In kopecks. */
   readonly amount: bigint;
   readonly currency: string;
@@ -54,6 +61,11 @@ const schema = Joi.object<Fixture>({
   states: Joi.object()
     .pattern(Joi.string(), Joi.valid('pending', 'succeeded', 'canceled'))
     .required(),
+  reasons: Joi.alternatives(
+    Joi.object().pattern(Joi.string(), Joi.valid('expired', 'soft', 'hard', 'technical')),
+    Joi.string().min(8),
+  ).required(),
+  payHosts: Joi.object().pattern(Joi.string(), Joi.string().uri()).default({}),
   routes: Joi.array()
     .items(
       Joi.object({
@@ -86,6 +98,10 @@ export function loadFixture(folder: string): Fixture {
     (state) => !Object.values(value.states).includes(state as 'pending'),
   );
   if (missing.length > 0) throw new Error(`${path}: no word of \`states\` means ${missing.join(' or ')}`);
+  const kinds = typeof value.reasons === 'string' ? ['soft', 'hard'] : Object.values(value.reasons);
+  // A card is charged again after the one, and never after the other.
+  const untold = ['soft', 'hard'].filter((kind) => !kinds.includes(kind as Decline['kind']));
+  if (untold.length > 0) throw new Error(`${path}: no word of \`reasons\` means ${untold.join(' or ')}`);
   return value;
 }
 

@@ -50,6 +50,15 @@ function listStateChecks(subject: PaymentSubject, call: CallName): [string, stri
         assert.equal(isReasoned, means === 'canceled', `its reason is ${show(reason)}`);
       },
     ]),
+    ...(typeof fixture.reasons === 'string'
+      ? []
+      : [
+          [
+            call,
+            'takes the reason of a decline from the answer',
+            (stage: PaymentStage) => reasonRead(stage, call, subject),
+          ] as [string, string, Play],
+        ]),
     [call, 'takes no unknown state for paid or declined', (stage) => unknownState(stage, call)],
     [call, 'takes the sum from the answer', (stage) => sumRead(stage, call, has('amount') || has('kopecks'))],
     ...changes.map(([gap, name, value]): [string, string, Play] => [
@@ -68,6 +77,20 @@ async function read(stage: PaymentStage, call: CallName, change: Partial<Facts>)
   const state = (await stage.call(call)) as PaymentState | undefined;
   assert(state, 'there is no payment');
   return state;
+}
+
+/** A card is charged again after some of them, and never after others. */
+async function reasonRead(stage: PaymentStage, call: CallName, { fixture }: PaymentSubject): Promise<void> {
+  assert(
+    says(fixture, call, 'reason'),
+    'no answer of the fixture has {{reason}}: what follows a decline depends on it',
+  );
+  const [status = ''] = Object.entries(fixture.states).find(([, means]) => means === 'canceled') ?? [];
+  for (const [code, kind] of Object.entries(fixture.reasons)) {
+    const { reason } = await read(stage, call, { status, reason: code });
+    assert.equal(reason?.kind, kind, `the reason ${code} is ${reason?.kind}, not ${kind}`);
+    assert.equal(reason?.code, code, 'the reason has another code than the vendor gave');
+  }
 }
 
 async function unknownState(stage: PaymentStage, call: CallName): Promise<void> {

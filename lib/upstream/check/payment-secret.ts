@@ -1,8 +1,8 @@
 // Checks of how a payment plugin proves to its vendor who asks: every request has something made from the secret that the
 // operator set, and no URL has the secret itself.
 import assert from 'node:assert/strict';
-import { Buffer } from 'node:buffer';
 import type { PaymentProvider } from '../contract/payment.ts';
+import { spellSecret } from './output-watch.ts';
 import type { CallName } from './payment-fixture.ts';
 import { listCallNames, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
 import type { Received } from './payment-vendor.ts';
@@ -28,15 +28,6 @@ async function hidden(stage: PaymentStage, call: CallName): Promise<void> {
 function expectSecrets({ open: { secrets } }: PaymentStage): readonly string[] {
   assert(secrets.length > 0, 'no setting is marked as a secret');
   return secrets;
-}
-
-function spellSecret(secret: string): readonly string[] {
-  return [
-    secret,
-    encodeURIComponent(secret),
-    Buffer.from(secret).toString('base64'),
-    Buffer.from(secret).toString('hex'),
-  ];
 }
 
 /** What is the same for one secret and another for another is made from it, be it the secret itself or a signature. */

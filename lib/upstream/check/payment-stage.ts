@@ -8,7 +8,8 @@ import type {
   RefundOrder,
   SavedMethod,
 } from '../contract/payment.ts';
-import { createProvider, type OpenProvider } from '../host/settings.ts';
+import { checkSettings, createProvider, type OpenProvider } from '../host/settings.ts';
+import { type OutputWatch, watchOutput } from './output-watch.ts';
 import type { CallName, Facts, Fixture } from './payment-fixture.ts';
 import { startVendor, type Vendor } from './payment-vendor.ts';
 import { settingsAt } from './stage.ts';
@@ -77,7 +78,8 @@ export function createFacts(fixture: Fixture, shop: string, live: boolean): Fact
     order: ORDER.id,
     refundOrder: REFUND.id,
   };
-  return { ...ids, status, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
+  const [reason = ''] = typeof fixture.reasons === 'string' ? [] : Object.keys(fixture.reasons);
+  return { ...ids, status, reason, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
 }
 
 /** As it is made without any vendor: creating does no I/O. */
@@ -91,9 +93,10 @@ export function openAt(
   origin: string,
   plugin: PaymentPlugin,
   settings: Readonly<Record<string, unknown>>,
+  log: OutputWatch['log'] = { warn() {} },
 ): OpenProvider<PaymentProvider> {
   const at = settingsAt(origin, plugin as never, settings);
-  const shared = { upstream: 'check', title: 'Payment provider', log: { warn() {} } };
+  const shared = { upstream: 'check', title: 'Payment provider', log };
   return createProvider<PaymentProvider>({ plugin, settings: at, ...shared, extras: { memory: createMemory() } });
 }
 
@@ -110,7 +113,14 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
   const { baseUrl } = settingsAt(NOWHERE, plugin as never, fixture.settings);
   const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
   const vendor = await startVendor(fixture, base, createFacts(fixture, shop, live));
-  const open = openAt(vendor.origin, plugin, fixture.settings);
+  let secrets: readonly string[] = [];
+  const watch = watchOutput(() => secrets);
+  ({ secrets } = checkSettings({
+    plugin,
+    upstream: 'check',
+    settings: settingsAt(vendor.origin, plugin as never, fixture.settings),
+  }));
+  const open = openAt(vendor.origin, plugin, fixture.settings, watch.log);
   const { provider } = open;
   try {
     await play({
@@ -125,6 +135,7 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
   } finally {
     await open.close();
     await vendor.close();
+    watch.end();
   }
 }
 

@@ -14,7 +14,7 @@ import type { Check } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 const NOWHERE = 'http://127.0.0.1:9';
-const NO_FIXTURE = { settings: {}, states: {}, routes: [], notices: [] };
+const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, routes: [], notices: [] };
 
 /** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no fixture to check with. */
 export async function collectPaymentChecks(folder: string): Promise<readonly Check[]> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
 import { compareAsked } from './asked.ts';
+import { assertChargedOnce } from './charging.ts';
 import type { EmbedOutcome, ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
 import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -34,6 +35,9 @@ export function recordingChecks(subject: Subject): readonly Check[] {
       const early = (stage: TestBench, own: Recording) => endedEarly(stage, own as TextRecording, thorough);
       checks.push(['has no end when it is ended early', early]);
     }
+    if (recording.kind !== 'text' && starts && recording.expect.fault === undefined) {
+      checks.push(['has no result when it is ended early', hasNoHalfResult]);
+    }
     if (isOrdinary && recording.before.length === 0)
       checks.push(['is kept apart from others at the same time', keptApart]);
     return checks.map(([name, play]) => ({
@@ -53,6 +57,7 @@ async function asRecorded(stage: TestBench, recording: Recording): Promise<void>
   const outcome = await stage.run(recording);
   assertExpected(outcome, recording);
   compareAsked(stage.replay.requests, stage.place.key);
+  assertChargedOnce(stage, recording);
   if (recording.kind !== 'video' || recording.expect.fault !== undefined) return;
   const { ref } = outcome as StartOutcome;
   assert(ref, 'the job was not started');
@@ -127,6 +132,18 @@ async function endedEarly(stage: TestBench, recording: TextRecording, thorough: 
   const length = Math.floor(reply.body.length / 2);
   const broken = await play({ reply: { ...reply, end: 'reset' }, pacing: { length } });
   if (broken.finish === undefined) assert.notEqual(broken.fault, undefined);
+}
+
+/** Half of a reply in JSON is none. */
+async function hasNoHalfResult(stage: TestBench, recording: Recording): Promise<void> {
+  const { body } = recording.reply;
+  const end = body.toString('latin1').trimEnd().length;
+  if (!/^\s*[{[]/.test(body.toString('latin1'))) return;
+  for (const length of new Set([...choosePlaces(body, 0), end - 1])) {
+    if (length >= end) continue;
+    const { fault } = await stage.run(recording, { pacing: { length } });
+    assert.notEqual(fault, undefined, `ended after ${length} of ${end} bytes it was taken for a result`);
+  }
 }
 
 /** A finish whose word is in the body must come after that word, any other after all of the text. */

@@ -36,8 +36,20 @@ interface Recorded {
 }
 
 /** What upstreams do on rare days: a recording that shows one of them says so. */
-export const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done', 'limit', 'filtered', 'error'] as const;
+export const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const;
 export type CaseName = (typeof CASES)[number];
+
+/** What has to be recorded unless the upstream never does it; `late` is text behind a reason to end. */
+const NEVER_CASES = ['tool', 'limit', 'filtered', 'error', 'failed', 'late'] as const;
+export type NeverCase = (typeof NEVER_CASES)[number];
+
+/** Said in place of a recording. */
+export interface Never {
+  readonly kind: Recording['kind'];
+  readonly case: NeverCase;
+  /** Why there is none. */
+  readonly never: string;
+}
 
 export interface TextRecording extends Recorded {
   readonly kind: 'text';
@@ -244,18 +256,51 @@ const SCHEMAS = {
   video: createRecordingSchema('video'),
 };
 
+const neverSchema = Joi.object({
+  kind: Joi.valid('text', 'embed', 'image', 'video').default('text'),
+  case: Joi.valid(...NEVER_CASES).required(),
+  never: Joi.string().min(8).required(),
+});
+
 /** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
 export function loadRecordings(folder: string): readonly Recording[] {
+  return listFixtures(folder).flatMap((file) => readRecordings(file));
+}
+
+/** What a plugin's fixtures say that its upstream never does. */
+export function loadNevers(folder: string): readonly Never[] {
+  return listFixtures(folder).flatMap((file) =>
+    readEntries(file)
+      .filter(isNever)
+      .map((entry): Never => {
+        const { value, error } = neverSchema.validate(entry, { convert: false, abortEarly: false });
+        if (error) throw new Error(`${file}: ${error.message}`);
+        return value;
+      }),
+  );
+}
+
+function listFixtures(folder: string): readonly string[] {
   const fixtures = join(folder, 'fixtures');
   if (!existsSync(fixtures)) return [];
   const files = readdirSync(fixtures).filter((name) => name.endsWith('.json'));
-  return files.sort().flatMap((name) => readRecordings(join(fixtures, name)));
+  return files.sort().map((name) => join(fixtures, name));
 }
 
 /** The recordings of one file: one object, or a list of them. */
 export function readRecordings(file: string): readonly Recording[] {
+  return readEntries(file)
+    .filter((entry) => !isNever(entry))
+    .map((entry) => parseRecording(entry, file));
+}
+
+function readEntries(file: string): readonly unknown[] {
   const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => parseRecording(entry, file));
+  return Array.isArray(parsed) ? parsed : [parsed];
+}
+
+function isNever(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && 'never' in entry;
 }
 
 /** Checks one recording and fills in defaults; `where` goes into the error. */

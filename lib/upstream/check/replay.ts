@@ -44,6 +44,8 @@ export interface Replay {
   readonly requests: readonly ReceivedRequest[];
   /** Sets how requests are answered from now on. */
   play(play: Play): void;
+  /** How many connections are open. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,7 @@ export async function startReplay(): Promise<Replay> {
       waiting = [...(play.before ?? [])];
       requests.length = 0;
     },
+    connections: () => sockets.size,
     close() {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));

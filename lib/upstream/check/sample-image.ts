@@ -1,5 +1,6 @@
 // Small images for calls, and the formats of results by their first bytes.
 import { Buffer } from 'node:buffer';
+import { sniffWhole } from '../../media/sniff.ts';
 import type { ImageInput } from '../contract/provider.ts';
 
 export const FORMATS = ['png', 'jpeg', 'gif', 'webp'] as const;
@@ -9,7 +10,7 @@ export type Format = (typeof FORMATS)[number] | 'mp4' | 'webm';
 /** Of one pixel. */
 const SAMPLES: Readonly<Record<(typeof FORMATS)[number], string>> = {
   png: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  jpeg: '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=',
+  jpeg: '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxD/2Q==',
   gif: 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
   webp: 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA',
 };
@@ -20,13 +21,8 @@ export function createSampleImage(format: Format): ImageInput {
   return { mediaType: `image/${known}`, bytes: Uint8Array.from(Buffer.from(SAMPLES[known], 'base64')) };
 }
 
-/** Undefined when the bytes are of nothing that can be shown. */
+/** Undefined when the bytes are of nothing that can be shown, or were cut short. */
 export function detectFormat(bytes: Uint8Array): Format | undefined {
-  const text = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
-  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
-  if (text.startsWith('\xff\xd8\xff')) return 'jpeg';
-  if (/^GIF8[79]a/.test(text)) return 'gif';
-  if (/^RIFF.{4}WEBP/s.test(text)) return 'webp';
-  if (text.slice(4, 8) === 'ftyp') return 'mp4';
-  return text.startsWith('\x1aE\xdf\xa3') ? 'webm' : undefined;
+  const format = sniffWhole(bytes)?.format;
+  return format === 'quicktime' ? 'mp4' : format;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { OperatorError } from '../../base/operator-error.ts';
 import { checkSettings, createProvider } from '../host/settings.ts';
+import { watchOutput } from './output-watch.ts';
 import { describeSettings, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';
 
@@ -18,8 +19,11 @@ export function settingsChecks(subject: Subject): readonly Check[] {
       group: GROUP,
       name: 'make a provider that can do something',
       run: async () => {
-        const open = createProvider({ plugin, upstream: 'check', settings: valid(), log: { warn() {} } });
+        const settings = valid();
+        const watch = watchOutput(() => checkSettings({ plugin, upstream: 'check', settings }).secrets);
+        const open = createProvider({ plugin, upstream: 'check', settings, log: watch.log });
         await open.close();
+        watch.end();
         const { provider } = open;
         const can = KINDS.filter((kind) => provider[kind] !== undefined);
         assert(can.length > 0, 'the provider has none of text, embed, image and video');

@@ -6,6 +6,7 @@ import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contr
 import { createAccountSchema, describeSchema } from '../host/account-settings.ts';
 import { createProvider, type OpenProvider } from '../host/settings.ts';
 import { ORIGIN, type Outcome, observeEmbed, observeImage, observeStart, observeText, type Place } from './outcome.ts';
+import { watchOutput } from './output-watch.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
 
@@ -41,16 +42,18 @@ export async function openStage(
   const { origin } = replay;
   const place = { origin, key: typeof settings.apiKey === 'string' ? settings.apiKey : key };
   const opened: OpenProvider[] = [];
+  const watch = watchOutput(() => [place.key, ...opened.flatMap(({ secrets }) => secrets)]);
   const make = () => {
     const at = settingsAt(origin, plugin, settings, key);
     const upstream = `check of ${plugin.name}`;
-    opened.push(createProvider({ plugin, upstream, settings: at, log: { warn() {} }, clock: IMMEDIATE_CLOCK }));
+    opened.push(createProvider({ plugin, upstream, settings: at, log: watch.log, clock: IMMEDIATE_CLOCK }));
     return (opened.at(-1) as OpenProvider).provider;
   };
   let provider: Provider;
   try {
     provider = make();
   } catch (error) {
+    watch.end();
     await replay.close();
     throw error;
   }
@@ -74,6 +77,7 @@ export async function openStage(
     async close() {
       for (const open of opened) await open.close();
       await replay.close();
+      watch.end();
     },
   };
   return stage;

@@ -1,6 +1,6 @@
 // What the checks of a plugin work on.
 import type { ProviderPlugin } from '../contract/provider.ts';
-import type { Recording } from './recording.ts';
+import type { Never, Recording } from './recording.ts';
 
 /** One check: `run` rejects with what is wrong. */
 export interface Check {
@@ -12,8 +12,12 @@ export interface Check {
 }
 
 export interface Subject {
+  /** Where the plugin is. */
+  readonly folder: string;
   readonly plugin: ProviderPlugin;
   readonly recordings: readonly Recording[];
+  /** What the upstream never does. */
+  readonly nevers: readonly Never[];
   /** True cuts and truncates every recording at every byte; otherwise only the ordinary one, the others at a sample. */
   readonly thorough: boolean;
 }

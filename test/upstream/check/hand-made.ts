@@ -27,7 +27,7 @@ async function* answer(call, signal, settings, host) {
     throw host.fault.ofReply(response.status, response.headers, text);
   }
   yield [{ type: 'start' }, { type: 'block-start', index: 0, block: { type: 'text' } }];
-  const state = { half: '', done: false };
+  const state = { half: '', done: undefined };
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunks of response.body.chunks()) {
@@ -43,7 +43,12 @@ async function* answer(call, signal, settings, host) {
   }
   const last = readLast(rest, state, host);
   if (last.length > 0) yield last;
+  // Text may follow a reason to end.
+  const reason = REASONS.get(state.done) ?? 'other';
+  if (state.done) yield [{ type: 'block-end', index: 0 }, { type: 'finish', reason, raw: state.done }];
 }
+
+const REASONS = new Map([['complete', 'stop'], ['limit', 'length'], ['filtered', 'filter']]);
 
 function ask(call, signal, settings, host) {
   const messages = call.messages.map(({ role, content }) => ({ role, text: content.map(({ text }) => text).join('\\n') }));
@@ -70,14 +75,9 @@ function readLine(line, state, host) {
   const chunk = parse(line.slice(5), host);
   const parts = [];
   if (chunk.usage) parts.push({ type: 'usage', ...chunk.usage });
-  if (state.done) return parts;
   if (chunk.error !== undefined) throw host.fault.ofComplaint(chunk, true);
   if (typeof chunk.text === 'string') parts.push(...readText(chunk.text, state));
-  if (chunk.done !== undefined) {
-    state.done = true;
-    const reason = chunk.done === 'complete' ? 'stop' : 'other';
-    parts.push({ type: 'block-end', index: 0 }, { type: 'finish', reason, raw: chunk.done });
-  }
+  state.done = chunk.done ?? state.done;
   return parts;
 }
 

@@ -86,7 +86,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     what: 'has no reason of a decline',
-    from: "{ kind: 'soft', code: String(why ?? 'declined') }",
+    from: "{ kind: REASONS.get(why) ?? 'soft', code: String(why ?? 'declined') }",
     to: 'null',
     failing: 'fetch: takes `declined` for canceled',
   },
@@ -101,6 +101,39 @@ export const DEFECTS: readonly Defect[] = [
     from: '= key;',
     to: '= key + Math.random();',
     failing: 'start: sends the key of the order, the same in a repeat',
+  },
+  ...[
+    { what: 'adds to the key', to: "= key + '-1';" },
+    { what: 'adds the time to the key', to: '= key + Date.now();' },
+    { what: 'adds something before the key', to: "= 'order ' + key;" },
+  ].map((defect) => ({
+    ...defect,
+    from: '= key;',
+    failing: 'refund: sends the key of the order, the same in a repeat',
+  })),
+  ...[
+    { what: 'takes every decline for one that may be tried again', from: "REASONS.get(why) ?? 'soft'", to: "'soft'" },
+    { what: 'loses the words of a decline', from: "String(why ?? 'declined')", to: "'declined'" },
+  ].map((defect) => ({ ...defect, failing: 'fetch: takes the reason of a decline from the answer' })),
+  ...['console.log', 'console.warn', 'process.stdout.write', 'host.log.warn'].map((print) => ({
+    what: `shows its secret by ${print}`,
+    from: "if (key) headers['idempotency-key'] = key;",
+    to: `if (key) headers['idempotency-key'] = key; ${print}('asking with ' + JSON.stringify(headers));`,
+    failing: 'start: keeps the secret out of URLs',
+  })),
+  ...[
+    { what: 'sends payers to any host of a domain', to: "redirectHosts: ['pay.acme.example', '*.acme.example']" },
+    { what: 'sends payers to hosts of others', to: "redirectHosts: ['pay.acme.example', 'acme.example.com']" },
+  ].map((defect) => ({
+    ...defect,
+    from: "redirectHosts: ['pay.acme.example']",
+    failing: 'start: sends payers to no hosts but those of its vendor',
+  })),
+  {
+    what: 'sends payers wherever an answer says',
+    from: "if (typeof answer.id !== 'string' ||",
+    to: "this.redirectHosts.push(new URL(answer.link).host);\nif (typeof answer.id !== 'string' ||",
+    failing: 'start: sends payers to no hosts but those of its vendor',
   },
   {
     what: 'asks for another sum',

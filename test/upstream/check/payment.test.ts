@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { collectPaymentChecks } from '../../../lib/upstream/check/payment.ts';
+import { superviseChecks } from '../../../lib/upstream/check/supervisor.ts';
 import { DEFECTS } from './payment-defects.ts';
 
 const PAYMENTS = fileURLToPath(new URL('../../../payments/', import.meta.url));
@@ -63,6 +64,15 @@ describe('the suite of payment plugins', function () {
     });
   }
 
+  it('gives a verdict on one that blocks its process', async () => {
+    const own = await write(source.replace('notice({ body }) {', 'notice() { for (;;) {}'));
+    const failed: string[] = [];
+    for await (const { group, name, reason } of superviseChecks('payment', own, { blockedMs: 2000, failingMs: 4000 })) {
+      if (reason !== undefined) failed.push(`${group}: ${name}: ${reason}`);
+    }
+    expect(failed.join()).to.match(/^webhook: names .*: the plugin blocks its process/);
+  });
+
   it('needs a fixture that says what is compared before a credit', async () => {
     for (const gap of ['currency', 'shop', 'test', 'order', 'kopecks']) {
       const without = fixture.replaceAll(`"{{${gap}}}"`, gap === 'kopecks' ? '123456' : '"RUB"');
@@ -93,6 +103,7 @@ describe('the suite of payment plugins', function () {
       [null, /fixtures\/payment\.json does not exist/],
       ['{}', /"states" is required.*"routes" is required.*"notices" is required/],
       [fixture.replace('"declined": "canceled"', '"declined": "pending"'), /no word of `states` means canceled/],
+      [fixture.replace('"card_blocked": "hard"', '"card_blocked": "soft"'), /no word of `reasons` means hard/],
       [fixture.replace('"GET"', '"FETCH"'), /"routes\[1\]\.method" must be one of/],
     ] as const) {
       const error: unknown = await collectPaymentChecks(await write(source, text)).catch((thrown: unknown) => thrown);

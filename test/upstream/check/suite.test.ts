@@ -54,7 +54,7 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     what: 'swallows the finish',
-    from: ", { type: 'finish', reason, raw: chunk.done }",
+    from: ", { type: 'finish', reason, raw: state.done }",
     to: '',
     failing: `${ORDINARY}: reads as expected`,
   },
@@ -114,7 +114,7 @@ const DEFECTS: readonly Defect[] = [
   {
     what: 'takes the end of the stream for the end of the answer',
     from: 'const last = readLast(rest, state, host);',
-    to: "const last = state.done ? [] : [{ type: 'block-end', index: 0 }, { type: 'finish', reason: 'stop' }];",
+    to: "const last = readLast(rest, state, host); state.done ??= 'complete';",
     failing: 'recording: an answer that just stops: reads as expected',
   },
   {
@@ -176,8 +176,8 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     what: 'keeps a call in a variable of all calls',
-    from: "const state = { half: '', done: false };",
-    to: `const state = { half: '', done: false };
+    from: "const state = { half: '', done: undefined };",
+    to: `const state = { half: '', done: undefined };
   lastHalf = call;
   await new Promise((resolve) => setTimeout(resolve, 5));
   if (lastHalf !== call) return;`,

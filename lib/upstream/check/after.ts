@@ -1,0 +1,118 @@
+// Checks of what calls leave behind once they are over: no timer of the plugin, and no connection that is not used again.
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { Buffer } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { StartOutcome } from './outcome.ts';
+import type { Recording, Reply, VideoRecording } from './recording.ts';
+import { onStage, type TestBench } from './stage.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+/** The host keeps reading the end of an answer for a moment; what is there after so long stays. */
+const SETTLED_MS = 600;
+
+const CALLS = 4;
+const LONG_BYTES = 256 * 1024;
+
+export function afterChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
+  const recording = ordinary(subject, kind);
+  const checks: [name: string, play: (stage: TestBench, own: Recording) => Promise<void>][] = [
+    ['leaves no timer behind', (stage, own) => leavesNoTimer(stage, own, subject.folder)],
+    ['leaves no connection open', leavesNoConnection],
+  ];
+  return checks.map(([name, play]) => ({
+    group: `after ${kind}`,
+    name,
+    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+  }));
+}
+
+async function leavesNoTimer(stage: TestBench, recording: Recording, folder: string): Promise<void> {
+  const watch = watchTimers(folder);
+  try {
+    await callOnce(stage, recording);
+    await refuseOnce(stage, recording);
+    await sleep(1);
+    const [left] = watch.left();
+    assert(left === undefined, `a timer is still running after the call: it was set ${left}`);
+  } finally {
+    watch.end();
+  }
+}
+
+/** Every call would need another one. */
+async function leavesNoConnection(stage: TestBench, recording: Recording): Promise<void> {
+  const long = withLongReplies(recording);
+  const count = async () => {
+    await callOnce(stage, long);
+    await refuseOnce(stage, long);
+    await sleep(SETTLED_MS);
+    return stage.replay.connections();
+  };
+  const first = await count();
+  for (let calls = 2; calls < CALLS; calls += 1) await callOnce(stage, long);
+  const last = await count();
+  assert(last < first + CALLS - 1, `${CALLS} calls leave ${last} connections open, one leaves ${first}`);
+}
+
+/** Replies of JSON that are more than is read before anybody asks for it: spaces may follow a value. */
+function withLongReplies(recording: Recording): Recording {
+  const lengthen = (reply: Reply): Reply => {
+    const isJson = /^\s*[{[]/.test(reply.body.toString('latin1', 0, 64));
+    return isJson ? { ...reply, body: Buffer.concat([reply.body, Buffer.alloc(LONG_BYTES, ' ')]) } : reply;
+  };
+  const { before, reply } = recording;
+  const polls = recording.kind === 'video' && { polls: recording.polls.map((replies) => replies.map(lengthen)) };
+  return { ...recording, before: before.map(lengthen), reply: lengthen(reply), ...polls };
+}
+
+/** The call as recorded, a video with its polls. */
+async function callOnce(stage: TestBench, recording: Recording): Promise<void> {
+  const outcome = await stage.run(recording);
+  if (recording.kind !== 'video') return;
+  const { ref } = outcome as StartOutcome;
+  assert(ref, `the job was not started: ${outcome.detail}`);
+  const video = stage.provider.video as NonNullable<typeof stage.provider.video>;
+  for (const replies of (recording as VideoRecording).polls) {
+    stage.replay.play({ before: replies.slice(0, -1), reply: replies.at(-1) as Reply });
+    await video.poll(JSON.parse(JSON.stringify(ref)), AbortSignal.timeout(SETTLED_MS * 10));
+  }
+}
+
+async function refuseOnce(stage: TestBench, recording: Recording): Promise<void> {
+  const { before, reply } = recording;
+  stage.replay.play({ before, reply: { ...reply, status: 500 } });
+  await stage.call(recording);
+}
+
+/** Timers that files of the plugin set, also those that keep no process alive. */
+function watchTimers(folder: string): { left(): readonly string[]; end(): void } {
+  const timers = new Map<number, string>();
+  const { stackTraceLimit } = Error;
+  const hook = createHook({
+    init(id, type) {
+      if (type !== 'Timeout') return;
+      Error.stackTraceLimit = 20;
+      const place = findPlace(new Error().stack ?? '', folder);
+      Error.stackTraceLimit = stackTraceLimit;
+      if (place) timers.set(id, place);
+    },
+    destroy: (id) => void timers.delete(id),
+  });
+  hook.enable();
+  return { left: () => [...timers.values()], end: () => void hook.disable() };
+}
+
+/** Where in the folder it was called, if nothing between is of the host. */
+function findPlace(stack: string, folder: string): string | undefined {
+  const lines = stack.split('\n').slice(1);
+  const first = lines.find((line) => !/\bnode:|^\s+at (new )?\S+ \(<anonymous>\)/.test(line) && !line.includes(OWN));
+  if (!first) return undefined;
+  const path = first.includes('file:')
+    ? fileURLToPath(/file:[^)]*?(?=:\d+:\d+\)?$)/.exec(first)?.[0] ?? 'file:///')
+    : first;
+  return path.includes(folder) ? first.trim() : undefined;
+}
+
+const OWN = import.meta.url;

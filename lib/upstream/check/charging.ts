@@ -1,0 +1,71 @@
+// Checks that no call is paid for twice: whatever comes of a request that the upstream may have accepted, it is not sent
+// again.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import type { Recording, Reply } from './recording.ts';
+import { onStage, type TestBench } from './stage.ts';
+import { createErrorPage, createReply } from './status.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+/** How long a call may take to send its request again. */
+const MISHAP_MS = 500;
+
+export function chargingCheck(subject: Subject, kind: Recording['kind']): Check {
+  const recording = ordinary(subject, kind);
+  return {
+    group: `asking for ${kind}`,
+    name: 'is charged once, whatever comes of it',
+    run: () => onStage(subject.plugin, recording.settings, (stage) => mishaps(stage, stage.fill(recording))),
+  };
+}
+
+/** Each request of the call goes wrong in each way; those before it are answered as recorded. */
+async function mishaps(stage: TestBench, recording: Recording): Promise<void> {
+  const replies = [...recording.before, recording.reply];
+  for (const [at, recorded] of replies.entries()) {
+    for (const [what, reply] of waysToFail(recorded)) {
+      stage.replay.play({ before: replies.slice(0, at), reply });
+      // A job that is polled in vain goes on.
+      await stage.call(recording, AbortSignal.timeout(MISHAP_MS)).catch(() => {});
+      assertChargedOnce(stage, recording, `after ${what} to request ${at + 1} of ${replies.length}`);
+    }
+  }
+}
+
+function waysToFail(recorded: Reply): readonly (readonly [what: string, reply: Reply])[] {
+  const error = '{"error":{"message":"the server gave up","type":"server_error","code":500}}';
+  const half = recorded.body.subarray(0, Math.floor(recorded.body.length / 2));
+  return [
+    ['no answer', { ...recorded, body: Buffer.alloc(0), end: 'reset' }],
+    ['half an answer', { ...recorded, body: half, end: 'reset' }],
+    ['an empty object', createReply(200, 'application/json', '{}')],
+    ['a page', createReply(200, 'text/html', createErrorPage(200))],
+    ['an error under status 200', createReply(200, 'application/json', error)],
+    ['status 500', createReply(500, 'application/json', error)],
+    ['status 503', createReply(503, 'text/html', createErrorPage(503))],
+  ];
+}
+
+/** A request with the words of the call is what is paid for; after a 401 nothing was done. */
+export function assertChargedOnce({ replay }: TestBench, recording: Recording, when = 'in the recorded call'): void {
+  const { kind } = recording;
+  const words = findWords(recording);
+  const charged = replay.requests.filter(({ method, reply, body }) => {
+    return method !== 'GET' && reply.status !== 401 && hasWords(body.toString('utf8'), words);
+  });
+  // Inputs of embeddings may be sent in several requests, pieces of a text as well.
+  const isJob = kind === 'image' || kind === 'video';
+  const distinct = isJob ? 1 : new Set(charged.map(({ path, body }) => `${path} ${body.toString('latin1')}`)).size;
+  assert(charged.length <= distinct, `${when} the same is asked for again: it would be paid twice`);
+}
+
+function findWords(recording: Recording): string {
+  if (recording.kind === 'image' || recording.kind === 'video') return recording.call.prompt;
+  if (recording.kind === 'embed') return recording.call.inputs[0] ?? '';
+  const said = recording.call.messages.at(-1)?.content.find((part) => part.type === 'text');
+  return said?.type === 'text' ? said.text : '';
+}
+
+function hasWords(body: string, words: string): boolean {
+  return [words, JSON.stringify(words).slice(1, -1), encodeURIComponent(words)].some((each) => body.includes(each));
+}

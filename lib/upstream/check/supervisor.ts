@@ -1,0 +1,111 @@
+// Runs the checks of a plugin in a process of their own, so that one that blocks or ends its process gets a verdict too.
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Suite, Told } from './worker.ts';
+
+/** How one check ended. */
+export interface Verdict {
+  readonly group: string;
+  readonly name: string;
+  /** Why it failed; absent if it passed. */
+  readonly reason?: string;
+  /** Why nothing was checked. */
+  readonly unchecked?: string;
+}
+
+export interface Patience {
+  /** How long the process may be busy with one thing, also on a busy machine. */
+  readonly blockedMs: number;
+  /** How much time checks that fail may take in all: what hangs once hangs in every check. */
+  readonly failingMs: number;
+}
+
+const PATIENCE: Patience = { blockedMs: 10_000, failingMs: 15_000 };
+
+const WORKER = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url));
+
+/** Throws an OperatorError if the plugin does not load, or has nothing to be checked with. */
+export async function* superviseChecks(
+  suite: Suite,
+  folder: string,
+  { blockedMs, failingMs }: Patience = PATIENCE,
+): AsyncGenerator<Verdict> {
+  const child = fork(WORKER, [suite, folder], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  // What it prints is not ours: `--json` promises one object.
+  for (const stream of [child.stdout, child.stderr]) (stream as Readable).pipe(process.stderr, { end: false });
+  let checks: readonly Verdict[] = [];
+  let next = 0;
+  let failedMs = 0;
+  let begunAt = performance.now();
+  try {
+    for await (const each of listen(child, blockedMs)) {
+      if (each.type === 'refused') {
+        throw each.isOperators ? new OperatorError(each.reason) : new Error(each.reason);
+      }
+      if (each.type === 'listed') checks = each.checks;
+      else if (each.type === 'ended') {
+        const { group, name, unchecked } = checks[each.at] as Verdict;
+        next = each.at + 1;
+        if (each.reason !== undefined) failedMs += performance.now() - begunAt;
+        yield {
+          group,
+          name,
+          ...(unchecked !== undefined && { unchecked }),
+          ...(each.reason && { reason: each.reason }),
+        };
+        if (failedMs > failingMs) return yield* skip(checks.slice(next), 'those that failed took too long');
+      } else if (each.type === 'lost') {
+        const { group, name } = checks[next] ?? { group: 'plugin', name: 'loads' };
+        yield { group, name, reason: each.reason };
+        return yield* skip(checks.slice(next + 1), 'the process of the checks was lost');
+      }
+      begunAt = performance.now();
+    }
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function* skip(checks: readonly Verdict[], why: string): Generator<Verdict> {
+  for (const { group, name } of checks) yield { group, name, unchecked: why };
+}
+
+type Event = Told | { readonly type: 'lost'; readonly reason: string };
+
+/** What the process tells until it is done, or lost: it ended, or gives no sign of life. */
+async function* listen(child: ChildProcess, blockedMs: number): AsyncGenerator<Event> {
+  const events: Event[] = [];
+  let wake = () => {};
+  let aliveAt = performance.now();
+  const push = (event: Event) => {
+    events.push(event);
+    wake();
+  };
+  child.on('message', (event: Told) => {
+    aliveAt = performance.now();
+    if (event.type !== 'alive') push(event);
+  });
+  // After the last message.
+  child.once('disconnect', () => push({ type: 'lost', reason: 'the plugin ended its process' }));
+  const timer = setInterval(() => {
+    const isBlocked = performance.now() - aliveAt > blockedMs;
+    if (isBlocked)
+      push({ type: 'lost', reason: `the plugin blocks its process: no sign of life for ${blockedMs / 1000} s` });
+    else if (child.connected) child.send('ping', () => {});
+  }, blockedMs / 10);
+  try {
+    for (;;) {
+      for (const event of events.splice(0)) {
+        yield event;
+        if (event.type === 'done' || event.type === 'lost') return;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}

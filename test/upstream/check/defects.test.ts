@@ -1,0 +1,117 @@
+// Defects seeded into a good plugin, one changed line each: the contract suite finds every one with the fewest recordings
+// that it asks for.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import type { Check } from '../../../lib/upstream/check/subject.ts';
+import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
+import { MILL, RECORDINGS } from './mill.ts';
+import { SEEDED_DEFECTS } from './seeded-defects.ts';
+
+/** Of a process that answers nothing. */
+const BLOCKED = /blocks its process/;
+
+describe('seeded defects of a provider', function () {
+  this.timeout(60_000);
+  let root: string;
+  let count = 0;
+
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'defects-'));
+    await writeFile(join(root, 'package.json'), '{ "type": "module" }');
+  });
+  after(() => rm(root, { recursive: true }));
+
+  /** Each folder is new, as modules load once. */
+  async function write(plugin: string, recordings: readonly object[] = RECORDINGS): Promise<string> {
+    const folder = join(root, `${count++}`, 'mill');
+    await mkdir(join(folder, 'fixtures'), { recursive: true });
+    await writeFile(join(folder, 'index.js'), plugin);
+    await writeFile(join(folder, 'fixtures', 'answers.json'), JSON.stringify(recordings));
+    return folder;
+  }
+
+  /** The names of the checks that fail, of all or one. */
+  async function failures(folder: string, only?: string): Promise<readonly string[]> {
+    const checks = await collectChecks(folder);
+    return runFailing(checks.filter(({ group, name }) => only === undefined || `${group}: ${name}` === only));
+  }
+
+  async function runFailing(checks: readonly Check[]): Promise<readonly string[]> {
+    const failed: string[] = [];
+    for (const { group, name, run } of checks) await run().catch(() => failed.push(`${group}: ${name}`));
+    return failed;
+  }
+
+  it('are none in the plugin as it stands', async () => {
+    expect(await failures(await write(MILL))).to.deep.equal([]);
+  });
+
+  for (const { what, from, to, failing } of SEEDED_DEFECTS) {
+    it(`are found: it ${what}`, async () => {
+      expect(MILL.split(from)).to.have.length(2);
+      expect(await failures(await write(MILL.replace(from, () => to)), failing)).to.deep.equal([failing]);
+    });
+  }
+
+  it('are looked for in recordings of which none can be left out', async () => {
+    for (const [at, { name }] of RECORDINGS.entries()) {
+      const folder = await write(MILL, RECORDINGS.toSpliced(at, 1));
+      const missing = await collectChecks(folder).then(
+        (checks) =>
+          runFailing(checks.filter(({ group, name }) => group === 'recorded' || name.startsWith('is recorded'))),
+        (error) => [String(error)],
+      );
+      expect(missing, name).to.have.length(1);
+    }
+  });
+
+  const traps: readonly (readonly [what: string, from: string, to: string, check: string, reason: RegExp])[] = [
+    [
+      'blocks the loop in a call',
+      'if (text) out.text(text);',
+      'while (text) {}',
+      'recording: an ordinary answer',
+      BLOCKED,
+    ],
+    ['blocks the loop when it is created', 'const json = {', 'for (;;) {}\nconst json = {', 'plugin: loads', BLOCKED],
+    [
+      'blocks the loop when it is loaded',
+      'export default {',
+      'while (Date.now()) {}\nexport default {',
+      'plugin: loads',
+      BLOCKED,
+    ],
+    [
+      'ends its process',
+      'if (text) out.text(text);',
+      'process.exit(0);',
+      'recording: an ordinary answer',
+      /ended its process/,
+    ],
+    [
+      'never ends',
+      'yield* host.answer',
+      'await new Promise(() => {}); yield* host.answer',
+      'recording: an ordinary answer',
+      /hangs/,
+    ],
+  ];
+  for (const [what, from, to, check, reason] of traps) {
+    it(`are found, and the rest is left: it ${what}`, async () => {
+      const folder = await write(MILL.replace(from, () => to));
+      const verdicts: Verdict[] = [];
+      for await (const verdict of superviseChecks('provider', folder, { blockedMs: 2000, failingMs: 4000 })) {
+        verdicts.push(verdict);
+      }
+      const failed = verdicts.filter((verdict) => verdict.reason !== undefined);
+      expect(failed).to.have.length(1);
+      expect(`${failed[0]?.group}: ${failed[0]?.name}`).to.match(new RegExp(`^${check}`));
+      expect(failed[0]?.reason).to.match(reason);
+      const rest = verdicts.slice(verdicts.indexOf(failed[0] as Verdict) + 1);
+      expect(rest.every(({ unchecked }) => unchecked !== undefined)).to.equal(true);
+    });
+  }
+});

@@ -1,0 +1,235 @@
+// Defects seeded into the plugin of `mill.ts`, one changed line each, and the check that has to find it.
+
+interface SeededDefect {
+  readonly what: string;
+  readonly from: string;
+  readonly to: string;
+  readonly failing: string;
+}
+
+const TAKE = 'take({ text, call, usage, done, trouble }, out) {';
+const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
+const SUBMIT = "const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal));";
+const LOOK = "const { value } = await host.json(urlOf('/films/' + id), get(signal));";
+const DRAWN = "return { images: [{ bytes: Buffer.from(base64, 'base64') }] };";
+const SILENT = 'recording: an ordinary answer: reads as expected';
+
+export const SEEDED_DEFECTS: readonly SeededDefect[] = [
+  {
+    what: 'loses the reason to end',
+    from: "out.finish(REASONS.get(done) ?? 'other', done)",
+    to: "out.finish(REASONS.get(done) === 'tool' ? 'tool' : 'stop', done)",
+    failing: 'recording: an answer that reaches the limit: reads as expected',
+  },
+  {
+    what: 'cuts arguments',
+    from: 'json: call.json }',
+    to: 'json: call.id ? call.json : undefined, done: !call.id }',
+    failing: 'recording: a call of a tool: reads as expected',
+  },
+  {
+    what: 'does not see an error under status 200',
+    from: 'if (trouble) throw host.fault.ofComplaint({ error: trouble }, true);',
+    to: '',
+    failing: 'recording: an error behind the first words: reads as expected',
+  },
+  {
+    what: 'waits for a job that has failed',
+    from: ", ['failed', 'failed']]",
+    to: ']',
+    failing: 'recording: a film that fails: reads as expected',
+  },
+  {
+    what: 'waits for an image whose job has failed',
+    from: "if (state === 'failed') throw host.fault.ofComplaint({ error: why }, true);",
+    to: '',
+    failing: 'recording: a picture that fails: reads as expected',
+  },
+  {
+    what: 'takes a filtered answer for a whole one',
+    from: "['filtered', 'filter']",
+    to: "['filtered', 'stop']",
+    failing: 'recording: an answer that is filtered: reads as expected',
+  },
+  {
+    what: 'takes a moderated film for a finished one',
+    from: "['failed', 'failed']]",
+    to: "['failed', 'completed']]",
+    failing: 'recording: a film that the rules refuse: reads as expected',
+  },
+  {
+    what: 'takes an abort for the end of an answer',
+    from: ANSWER,
+    to: `try { ${ANSWER} } catch (error) { if (!signal.aborted) throw error; yield [{ type: 'finish', reason: 'stop' }]; }`,
+    failing: 'abort: after two thirds of the body closes the connection',
+  },
+  {
+    what: 'ends in silence after an abort',
+    from: ANSWER,
+    to: `try { ${ANSWER} } catch (error) { if (!signal.aborted) throw error; }`,
+    failing: 'abort: before the headers closes the connection',
+  },
+  {
+    what: 'takes an abort for an empty image',
+    from: 'const base64 = await host.poll({ ask, everyMs: 1000, signal });',
+    to: "const base64 = await host.poll({ ask, everyMs: 1000, signal }).catch(() => '');",
+    failing: 'abort of image: before the headers closes the connection',
+  },
+  {
+    what: 'logs its key',
+    from: ANSWER,
+    to: `host.log.warn('asking', { settings }); ${ANSWER}`,
+    failing: SILENT,
+  },
+  {
+    what: 'logs its key where nobody expects it, at a refusal',
+    from: SUBMIT,
+    to: `const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal)).catch((error) => { host.log.warn('refused by ' + settings.apiKey); throw error; });`,
+    failing: 'refusals of image: status 401 is auth',
+  },
+  ...['console.log', 'console.error', 'process.stdout.write', 'process.stderr.write'].map((print) => ({
+    what: `prints its key by ${print}`,
+    from: ANSWER,
+    to: `${print}('key: ' + settings.apiKey + '\\n'); ${ANSWER}`,
+    failing: SILENT,
+  })),
+  {
+    what: 'prints its key when it is created',
+    from: "const json = { 'content-type'",
+    to: "console.info(settings); const json = { 'content-type'",
+    failing: 'settings: make a provider that can do something',
+  },
+  {
+    what: 'starts an image anew when its job has failed',
+    from: 'text: answer, image: draw,',
+    to: 'text: answer, image: (call, signal) => draw(call, signal).catch(() => draw(call, signal)),',
+    failing: 'recording: a picture that fails: reads as expected',
+  },
+  {
+    what: 'starts an image anew when a poll is lost',
+    from: 'const base64 = await host.poll({ ask, everyMs: 1000, signal });',
+    to: `const base64 = await host.poll({ ask, everyMs: 1000, signal }).catch(async (error) => { await host.json(urlOf('/pictures'), post({ model, prompt }, signal)); throw error; });`,
+    failing: 'asking for image: is charged once, whatever comes of it',
+  },
+  {
+    what: 'starts a film anew when the reply lacks its id',
+    from: "if (typeof id !== 'string') throw host.fault.make('protocol', 'no id');",
+    to: "if (typeof id !== 'string') return start({ model, prompt, seconds: 5 }, signal);",
+    failing: 'asking for video: is charged once, whatever comes of it',
+  },
+  {
+    what: 'asks for an answer again that broke off',
+    from: ANSWER,
+    to: `try { ${ANSWER} } catch (error) { if (signal.aborted || error.kind !== 'network') throw error; ${ANSWER} }`,
+    failing: 'asking for text: is charged once, whatever comes of it',
+  },
+  {
+    what: 'cuts the bytes of an image',
+    from: DRAWN,
+    to: DRAWN.replace("'base64')", "'base64').subarray(0, -8)"),
+    failing: 'recording: a picture: reads as expected',
+  },
+  {
+    what: 'takes half a reply for a whole one',
+    from: "const { value } = await host.json(urlOf('/films'), post({ model, prompt, seconds }, signal));",
+    to: `const reply = await host.request(urlOf('/films'), post({ model, prompt, seconds }, signal));
+      const value = { id: /"id":"(.*?)"/.exec(await reply.body.text())?.[1] };`,
+    failing: 'recording: a film: has no result when it is ended early',
+  },
+  {
+    what: 'leaves a timer behind',
+    from: ANSWER,
+    to: `setTimeout(() => {}, 3000); ${ANSWER}`,
+    failing: 'after text: leaves no timer behind',
+  },
+  {
+    what: 'leaves a timer behind that keeps nobody up',
+    from: SUBMIT,
+    to: `setInterval(() => {}, 60_000).unref(); ${SUBMIT}`,
+    failing: 'after image: leaves no timer behind',
+  },
+  {
+    what: 'leaves a timer behind in a job',
+    from: LOOK,
+    to: `setTimeout(() => {}, 3000); ${LOOK}`,
+    failing: 'after video: leaves no timer behind',
+  },
+  {
+    what: 'leaves a connection open',
+    from: SUBMIT,
+    to: `${SUBMIT} await host.request(urlOf('/pictures/p1'), get(new AbortController().signal));`,
+    failing: 'after image: leaves no connection open',
+  },
+  {
+    what: 'drops text behind a reason to end',
+    from: TAKE,
+    to: 'take({ text, call, usage, done, trouble }, out) { this.over ||= done; if (this.over && text) return;',
+    failing: 'stream: goes on behind a reason to end',
+  },
+  {
+    what: 'sends no key',
+    from: 'headers: json, auth: host.bearer,',
+    to: 'headers: json,',
+    failing: 'asking for text: sends the key',
+  },
+  {
+    what: 'puts its key into the URL',
+    from: 'settings.baseUrl + path',
+    to: "settings.baseUrl + path + '?key=' + settings.apiKey",
+    failing: 'asking for text: keeps the key out of the URL',
+  },
+  {
+    what: 'loses the counts',
+    from: 'if (usage) out.usage(usage);',
+    to: '',
+    failing: SILENT,
+  },
+  {
+    what: 'takes the end of the body for the end of the answer',
+    from: 'take({ text,',
+    to: "end: (out) => out.finish('stop', 'complete'), take({ text,",
+    failing: 'recording: an ordinary answer: has no end when it is ended early',
+  },
+  {
+    what: 'sends other words',
+    from: 'text: host.textOf(content)',
+    to: "text: 'Hello'",
+    failing: SILENT,
+  },
+  {
+    what: 'sends another limit',
+    from: 'max_tokens: call.maxTokens',
+    to: 'max_tokens: 1',
+    failing: SILENT,
+  },
+  {
+    what: 'ignores an abort',
+    from: 'body: JSON.stringify(body), signal })',
+    to: 'body: JSON.stringify(body), signal: new AbortController().signal })',
+    failing: 'abort: before the headers closes the connection',
+  },
+  {
+    what: 'takes an unknown state for the end',
+    from: "STATES.get(state) ?? 'processing'",
+    to: "STATES.get(state) ?? 'completed'",
+    failing: 'jobs of video: goes on at a word for its state that nobody knows',
+  },
+  {
+    what: 'keeps one call in a variable of all',
+    from: ANSWER,
+    to: `globalThis.last = call; await new Promise((resolve) => setTimeout(resolve, 5)); if (globalThis.last !== call) return; ${ANSWER}`,
+    failing: 'recording: an ordinary answer: is kept apart from others at the same time',
+  },
+  {
+    what: 'says of every refusal that it is a failure',
+    from: SUBMIT,
+    to: `const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal)).catch(() => { throw host.fault.make('server', 'no'); });`,
+    failing: 'refusals of image: status 401 is auth',
+  },
+  {
+    what: 'takes a reply without an image for one',
+    from: "if (typeof job !== 'string') throw host.fault.make('protocol', 'no job');",
+    to: "if (typeof job !== 'string') return { images: [{ url: urlOf('/none.png') }] };",
+    failing: 'refusals of image: an empty object or list is no answer',
+  },
+];
