@@ -29,6 +29,8 @@ const amount = Joi.string().custom((value: string, helpers) => {
 
 const keys = createPriceKeys(amount);
 
+const priced = (prices: Joi.ObjectSchema) => prices.keys({ currency: currency.required() });
+
 export const COST_MESSAGES = {
   'cost.bad': '{{#label}} must be a decimal string of zero or more with at most 6 decimals, such as "0.15"',
 };
@@ -41,10 +43,37 @@ export const cost = {
   video: createCostSchema(keys.video),
 };
 
+/** By upstream and its own name for a model: the costs of routes that state none themselves. */
+export type CostsEntry = Readonly<Record<string, Readonly<Record<string, CostEntry>>>>;
+
+const has = (name: string) => Joi.object({ [name]: Joi.exist() }).unknown();
+
+/** The prices of an entry say of which type it is. */
+// biome-ignore-start lint/suspicious/noThenProperty: joi's own word
+const costOfAnyType = Joi.alternatives().conditional(has('output'), {
+  then: priced(keys.text),
+  otherwise: Joi.alternatives().conditional(has('second'), {
+    then: priced(keys.video),
+    otherwise: Joi.alternatives().conditional(has('request'), {
+      then: priced(keys.image),
+      otherwise: priced(keys.embedding),
+    }),
+  }),
+});
+// biome-ignore-end lint/suspicious/noThenProperty: joi's own word
+
+const name = Joi.string().max(200);
+export const costsEntry = Joi.object().pattern(name, Joi.object().pattern(name, costOfAnyType));
+
+/** Whether a cost that the schema has accepted is one of this type. */
+export function isCostOfType(type: keyof typeof cost, entry: CostEntry): boolean {
+  return priced(keys[type]).validate(entry).error === undefined;
+}
+
 function createCostSchema(prices: Joi.ObjectSchema): Joi.Schema {
   return Joi.alternatives().conditional(Joi.object().unknown(), {
     // biome-ignore lint/suspicious/noThenProperty: joi's own word
-    then: prices.keys({ currency: currency.required() }),
+    then: priced(prices),
     otherwise: price,
   });
 }

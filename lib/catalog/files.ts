@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
+import { type CostEntry, type CostsEntry, isCostOfType } from './cost.ts';
 import type { MarkupEntry } from './pricing.ts';
 import type { RatesEntry } from './rates.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
@@ -37,6 +38,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
   const rates: Record<string, RatesEntry[string]> = {};
+  const costs: Record<string, Record<string, CostEntry>> = {};
   let pricing: MarkupEntry | undefined;
   const sources = new Map<string, string>();
   for (const path of paths) {
@@ -53,6 +55,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     }
     if (part.pricing && pricing) throw new OperatorError(`${path}: pricing is defined twice`);
     pricing ??= part.pricing;
+    addCosts(costs, part.costs, path);
     addEach(rates, part.rates, (key) => `${path}: rates.${key} is defined twice`);
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
@@ -61,7 +64,8 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  const lists = { models, smart, vision, visionBeyondLimits, defaults, retired, rates };
+  const priced = models.map((model) => withCosts(model, costs));
+  const lists = { models: priced, smart, vision, visionBeyondLimits, defaults, retired, rates };
   return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
 
@@ -74,6 +78,26 @@ function addEach<T>(
     if (Object.hasOwn(all, key)) throw new OperatorError(describeDuplicate(key));
     all[key] = value;
   }
+}
+
+function addCosts(all: Record<string, Record<string, CostEntry>>, part: CostsEntry = {}, path: string): void {
+  for (const [upstream, costs] of Object.entries(part)) {
+    all[upstream] ??= {};
+    addEach(all[upstream], costs, (model) => `${path}: costs.${upstream}.${model} is defined twice`);
+  }
+}
+
+/** The model with the costs of its routes; a route's own cost counts. */
+function withCosts(model: ModelEntry, costs: CostsEntry): ModelEntry {
+  const routes = model.routes.map((route) => {
+    const upstream = Object.hasOwn(costs, route.upstream) ? costs[route.upstream] : {};
+    const listed = upstream && Object.hasOwn(upstream, route.model) ? upstream[route.model] : undefined;
+    if (route.cost !== undefined || listed === undefined) return route;
+    if (isCostOfType(model.type, listed)) return { ...route, cost: listed };
+    const entry = `costs.${route.upstream}.${route.model}`;
+    throw new OperatorError(`${entry}: is not the cost of a model of type ${model.type}, as ${model.id} is`);
+  });
+  return { ...model, routes };
 }
 
 /** The names of a file's entries; `before` is the number of models in the files before it. */

@@ -77,7 +77,8 @@ export function settleLosses(built: readonly BuiltModel[], { vision, before, rep
 
 function listBounds(model: Model, vision: readonly TextModel[]): readonly Bound[] {
   const own = listCosts(model);
-  if (model.type !== 'text' || model.vision) return own;
+  // A model without a usable route is not sold.
+  if (model.type !== 'text' || model.vision || model.routes.length === 0) return own;
   return [...own, ...vision.flatMap((each) => listCosts(each).map((bound) => ({ ...bound, vision: each.id })))];
 }
 

@@ -1,7 +1,7 @@
 // The schema of a catalog file: one shape per model type.
 import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
-import { COST_MESSAGES, type CostEntry, cost } from './cost.ts';
+import { COST_MESSAGES, type CostEntry, type CostsEntry, cost, costsEntry } from './cost.ts';
 import {
   createPriceKeys,
   type EmbeddingPriceEntry,
@@ -21,6 +21,8 @@ export interface CatalogFile {
   /** Absent for the default bounds. */
   readonly autoTopup?: TopupEntry;
   readonly models: readonly ModelEntry[];
+  /** Of routes that state no cost themselves; the costs of `models` contain them already. */
+  readonly costs?: CostsEntry;
   /** By currency. */
   readonly rates?: RatesEntry;
   /** The markup of models without a price; absent: each needs one. */
@@ -283,6 +285,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
     }),
   ),
   rates: ratesEntry,
+  costs: costsEntry,
   pricing: pricingEntry,
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,

@@ -186,6 +186,11 @@ describe('catalog prices below cost', () => {
       ['a model that allows it', { loss: 'vision' }, {}],
       ['a model that allows any loss', { loss: true }, {}],
       ['a catalog that lists no model for them', {}, { vision: [] }],
+      [
+        'a model that has no usable route',
+        { routes: [{ upstream: 'off', model: 'x' }] },
+        { upstreams: { one: upstream(), off: upstream() } },
+      ],
     ] as const) {
       it(`are none for ${name}`, () => expect(build(content(more, others)).losses).to.deep.equal([]));
     }

@@ -138,6 +138,35 @@ describe('catalog rates and costs', () => {
       expect(models[0]?.routes.map(({ model, rank }) => `${model}:${rank}`).join(' ')).to.equal('3:0 1:1 0:2 2:3');
     });
 
+    it('are those of a list of their own, for routes that state none', () => {
+      const usd = (input: string) => ({ currency: 'USD', input, output: '0.5' });
+      folder.write({ costs: { one: { m: usd('0.1'), unused: usd('9') }, unknown: { m: usd('9') } } }, 'costs.json');
+      const route = (model: string, cost?: object) => ({ upstream: 'one', model, ...(cost && { cost }) });
+      const routes = [route('m'), route('other'), route('m', usd('0.2')), route('toString')];
+      const { models } = build(catalogOf({ rates: { USD }, models: [{ ...TEXT, routes }] }));
+      const inputs = models[0]?.routes.map(({ cost }) => cost && (cost.prices as { input: bigint }).input);
+      expect(inputs).to.deep.equal([100_000n, undefined, 200_000n, undefined]);
+    });
+
+    it('of a list are refused if two files have the same, or if the model is of another type', () => {
+      const costs = { one: { 'their-1': { currency: 'USD', input: '0.1', output: '0.5' } } };
+      folder.write({ costs }, 'costs.json');
+      expect(mistake(catalogOf({ costs, rates: { USD } }))).to.match(
+        /models\.json: costs\.one\.their-1 is defined twice/,
+      );
+      expect(mistake(catalogOf({ rates: { USD }, models: [IMAGE] }))).to.equal(
+        'costs.one.their-1: is not the cost of a model of type image, as image-1 is',
+      );
+    });
+
+    it('of a list need the prices of some type', () => {
+      const costs = (cost: unknown) => catalogOf({ costs: { one: { m: cost } } });
+      expect(mistake(costs({ currency: 'USD' }))).to.match(/costs\.one\.m\.input is required/);
+      expect(mistake(costs({ currency: 'USD', output: '1' }))).to.match(/costs\.one\.m\.input is required/);
+      expect(mistake(costs({ input: '1' }))).to.match(/costs\.one\.m\.currency is required/);
+      expect(mistake(costs('12'))).to.match(/costs\.one\.m/);
+    });
+
     const bad: readonly [name: string, content: object, says: RegExp][] = [
       [
         'a currency without a rate',

@@ -119,7 +119,7 @@ const ROWS: readonly Row[] = [
   {
     ...FILMS,
     env: { MINIMAX_API_KEY: 'mm-test' },
-    videos: { 'hailuo-2.3': '40.32 RUB, 6 s at 768p', 'hailuo-2.3-hd': '58.8 RUB, 6 s at 1080p' },
+    videos: { 'hailuo-2.3': '40.32 RUB, 6 s at 768p', 'hailuo-2.3-hd': '58.86 RUB, 6 s at 1080p' },
   },
   { ...FILMS, env: { ARK_API_KEY: 'ark-test' }, videos: { 'seedance-2.0': '227.5 RUB, 5 s at 1080p' } },
   { ...FILMS, env: { RUNWAYML_API_SECRET: 'key_test' }, videos: { 'gen-4.5': '72 RUB, 5 s at 720p' } },
