@@ -95,6 +95,8 @@ export interface Timings {
   readonly fetchLimits?: Partial<FetchLimits>;
   /** How long a key that was read from the store counts as unchanged. */
   readonly keyCacheMs?: number;
+  /** How often the catalog is checked for edits. */
+  readonly catalogPollMs?: number;
 }
 
 interface GatewayOptions {
@@ -132,7 +134,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   const { isReal, recordCostlyUpstream } = createCostWatch(store, log);
   let alertLosses: OnLosses = () => undefined;
   const onLosses: OnLosses = (losses) => alertLosses(losses);
-  const catalog = await openCatalog(config, { sandbox, store, log, recordCostlyUpstream, onLosses });
+  const catalog = await openCatalog(config, { sandbox, store, log, timings, recordCostlyUpstream, onLosses });
 
   const throttle = createThrottle();
   const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
@@ -246,7 +248,7 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-interface CatalogParts extends Pick<Foundation, 'store' | 'log'> {
+interface CatalogParts extends Pick<Foundation, 'store' | 'log' | 'timings'> {
   readonly sandbox: boolean;
   readonly recordCostlyUpstream: (upstream: string) => Promise<void>;
   readonly onLosses: OnLosses;
@@ -256,11 +258,12 @@ type OnLosses = (losses: readonly LossNotice[]) => void;
 
 function openCatalog(
   config: Config,
-  { sandbox, store, log, recordCostlyUpstream, onLosses }: CatalogParts,
+  { sandbox, store, log, timings, recordCostlyUpstream, onLosses }: CatalogParts,
 ): Promise<LiveCatalog> {
   return openLiveCatalog({
     config,
     sandbox,
+    pollEveryMs: timings.catalogPollMs,
     // pino takes the fields first; plugins and the catalog pass the message first.
     log: {
       info: (message, fields) => log.info(fields, message),

@@ -129,7 +129,7 @@ export function findBilling(events: readonly StreamEvent[]) {
 }
 
 /** Waits until a condition holds; fails after the time, by default as long as a busy machine may need. */
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
   const start = performance.now();
   while (!(await holds())) {
     const waitedMs = performance.now() - start;

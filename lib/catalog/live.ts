@@ -35,7 +35,7 @@ interface LiveCatalogOptions {
   /** Called with values that must not appear in the log. */
   readonly onSecrets: (secrets: readonly string[]) => void;
   /** The polling interval; an edit takes effect after at most two polls. */
-  readonly pollEveryMs?: number;
+  readonly pollEveryMs?: number | undefined;
   /** Opens the memory of a payment provider; absent when a catalog is only checked. */
   readonly openMemory?: (provider: string) => HostMemory;
   /**

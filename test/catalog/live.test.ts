@@ -146,7 +146,7 @@ describe('live catalog', () => {
       expect(stage.providerNow()).not.to.equal(before);
       await sleep(700);
       expect(before.closed).to.equal(0);
-      await until(() => before.closed === 1, 3000);
+      await until(() => before.closed === 1);
       expect(stage.lines).to.include('a retired upstream did not close');
     });
 

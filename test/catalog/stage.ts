@@ -115,6 +115,6 @@ export class CatalogStage {
   }
 
   priceIs(micro: bigint): Promise<void> {
-    return until(() => this.model().price.output === micro, 3000);
+    return until(() => this.model().price.output === micro);
   }
 }

@@ -40,9 +40,9 @@ describe('live catalog', () => {
     it('reloads after a file is added or removed', async () => {
       await start();
       stage.folder.write({ models: [{ ...TEXT, id: 'text-2' }] }, 'more.json');
-      await until(() => stage.live.current().models.length === 2, 3000);
+      await until(() => stage.live.current().models.length === 2);
       rmSync(file('more.json'));
-      await until(() => stage.live.current().models.length === 1, 3000);
+      await until(() => stage.live.current().models.length === 1);
     });
 
     it('reloads a folder swapped by a symlink, repeatedly', async () => {
@@ -101,9 +101,9 @@ describe('live catalog', () => {
     it('survives a bad edit and a missing folder', async () => {
       await start();
       stage.folder.write('{');
-      await until(() => stage.lines.join().includes('not reloaded'), 3000);
+      await until(() => stage.lines.join().includes('not reloaded'));
       rmSync(stage.folder.catalog, { recursive: true });
-      await until(() => stage.lines.filter((line) => line.includes('not reloaded')).length === 2, 3000);
+      await until(() => stage.lines.filter((line) => line.includes('not reloaded')).length === 2);
       mkdirSync(stage.folder.catalog);
       stage.folder.write(priced('300'));
       await stage.priceIs(300_000_000n);

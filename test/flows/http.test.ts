@@ -291,7 +291,7 @@ describe('http', () => {
     const reply = await send(gateway.url + MESSAGES, { key, body: ask('hi') });
     const read = () => readFileSync(`${gateway.folder}/log`, 'utf8');
     const id = String(reply.headers['x-request-id']);
-    await until(() => read().includes(id), 3000);
+    await until(() => read().includes(id));
     const lines = read()
       .split('\n')
       .filter((line) => line.includes(id));

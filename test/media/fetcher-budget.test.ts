@@ -25,7 +25,9 @@ describe('media fetcher with a budget', () => {
     const { state, budget } = createBudget(32 * MIB);
     const cut = reply({ headers: { 'content-length': 1000 }, body: files.PNG });
     for (const answer of [imageReply(files.HTML), chunked(files.png({ bytes: 9 * MIB })), drip, cut]) {
-      const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
+      // Only the drip is to end by its time.
+      const limits = { imageMs: answer === drip ? 300 : 30_000 };
+      const thrown: unknown = await fetchImage(await serve(answer), { budget, limits }).catch((error) => error);
       expect(isFault(thrown)).to.equal(true);
     }
     expect(state.taken).to.equal(0);

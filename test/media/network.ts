@@ -72,7 +72,7 @@ export class Network {
 
   fetcher(options: FetcherOptions = {}): Fetcher {
     const { ca } = this.authority;
-    const limits = { imageMs: 1_500, stepMs: 20, resultIdleMs: 300, ...options.limits };
+    const limits = { imageMs: 30_000, stepMs: 20, resultIdleMs: 300, ...options.limits };
     return createFetcher({ ca, resolve: this.resolve, dial: this.dial, ...options, limits });
   }
 

@@ -47,7 +47,8 @@ export function createStage() {
   }
 
   async function refused(url: string, { code, reason }: Refusal, options: FetchOptions = {}): Promise<void> {
-    const thrown: unknown = await fetchImage(url, options).catch((error) => error);
+    const limits = { ...(reason === 'slow' && { imageMs: 1_500 }), ...options.limits };
+    const thrown: unknown = await fetchImage(url, { ...options, limits }).catch((error) => error);
     if (!isFault(thrown)) throw new Error('not refused', { cause: thrown });
     expect([thrown.data?.code, thrown.data?.detail.field]).to.deep.equal([code, 'FIELD']);
     if (reason) expect((thrown.cause as FetchFailure).reason).to.equal(reason);

@@ -58,7 +58,7 @@ function suite(kind: StoreKind): void {
 
   async function noticed(service: Service, id: string): Promise<void> {
     const [{ id: ref }] = stage.bank.ofOrder(id) as [BankPayment];
-    await until(async () => (await again(() => stage.sendWebhook(service, ref))) === 'done', 5000);
+    await until(async () => (await again(() => stage.sendWebhook(service, ref))) === 'done');
   }
 
   /** Continues until only unpaid orders are open. */
@@ -87,7 +87,7 @@ function suite(kind: StoreKind): void {
       await stage.letTimePass();
       const other = stage.service('own_maker');
       other.payments.start();
-      await until(async () => find() !== undefined || (await stage.payment(id)).phase === 'failed', 20_000);
+      await until(async () => find() !== undefined || (await stage.payment(id)).phase === 'failed');
       await other.payments.stop();
     }
     if (!find()) return undefined;

@@ -234,7 +234,7 @@ function suite(kind: StoreKind): void {
       const looks = [service, other].map((one) => one.payments.poll(payment.id));
       expect(await Promise.all(webhooks)).to.deep.equal(['done', 'done', 'done', 'done', 'done']);
       await Promise.all(looks);
-      await until(async () => (await stage.payment(payment.id)).phase === 'credited', 5000);
+      await until(async () => (await stage.payment(payment.id)).phase === 'credited');
       expect(await stage.topped()).to.equal(1000n * RUB);
       const entries = await stage.store.ledger.entries(stage.wallet, { limit: 10 });
       expect(entries.map(({ opId }) => opId)).to.deep.equal([`pay:till:${ref}`]);

@@ -59,7 +59,12 @@ function suite(kind: StoreKind): void {
     await database.remove();
   });
 
-  const beside = (catalog: object) => ({ catalog, database: database.url, folder: join(trial.folder, 'other') });
+  const beside = (catalog: object) => ({
+    catalog,
+    database: database.url,
+    folder: join(trial.folder, 'other'),
+    timings: { catalogPollMs: 20 },
+  });
   const log = () => readFileSync(join(other?.folder ?? '', 'log'), 'utf8');
   const models = (gateway: TestGateway) => gateway.gateway.facts.models.length;
 
@@ -71,11 +76,11 @@ function suite(kind: StoreKind): void {
     const order = newOrder(wallet, made);
     await trial.store.payments.create(order);
     const find = async () => (await trial.store.payments.get(order.id)) as Payment;
-    await until(async () => (await find()).phase === 'pending', 20_000);
+    await until(async () => (await find()).phase === 'pending');
     vendor.shop.pay((await find()).ref ?? '');
     // Does not wait for the next poll.
     await trial.store.payments.put('payments', [{ ...(await find()), owner: null, lease: null, dueAt: Date.now() }]);
-    await until(async () => ['credited', 'review'].includes((await find()).phase), 20_000);
+    await until(async () => ['credited', 'review'].includes((await find()).phase));
     const payment = await find();
     expect((await trial.store.ledger.wallet(wallet))?.topped).to.equal(payment.credited);
     return payment;
@@ -93,7 +98,7 @@ function suite(kind: StoreKind): void {
     other = await startGateway(beside(real));
     expect(await trial.store.settings.get(MARK)).to.equal('up');
     expect(await played()).to.include({ phase: 'review', credited: 0n });
-    await until(() => log().includes('hold money of test payments'), 5000);
+    await until(() => log().includes('hold money of test payments'));
     const warnings = log()
       .split('\n')
       .filter((line) => line.includes('hold money of test payments'));
@@ -105,13 +110,10 @@ function suite(kind: StoreKind): void {
     other = await startGateway(beside({ upstreams: {}, models: [] }));
     other.writeCatalog(real);
     expect(await other.gateway.reload()).to.equal(false);
-    await until(
-      () => log().includes('the old one stays in force; trying again soon: the store could not record'),
-      5000,
-    );
+    await until(() => log().includes('the old one stays in force; trying again soon: the store could not record'));
     expect([models(other), await trial.store.settings.get(MARK)]).to.deep.equal([0, undefined]);
     await refuseMark(database, false);
-    await until(() => models(other as TestGateway) > 0, 20_000);
+    await until(() => models(other as TestGateway) > 0);
     expect(await trial.store.settings.get(MARK)).to.equal('up');
     expect(await played()).to.include({ phase: 'review', credited: 0n });
   });

@@ -9,8 +9,11 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 /** From the abort to the end of the call and of its connection. */
 const CLOSED_WITHIN_MS = 100;
 
-/** Until a call has certainly reached the point where the upstream falls silent. */
-const SETTLED_MS = 40;
+/**
+ * From the arrival of its request until a call has certainly reached the point where the upstream falls silent. In several
+ * pauses: after a stall of the machine a single one would end before the events that are due have been handled.
+ */
+const SETTLED = { pauses: 8, pauseMs: 5 };
 
 /** Until its request has arrived, on a busy machine. */
 const ARRIVED_MS_MAX = 2000;
@@ -75,8 +78,8 @@ export async function aborted(
   const ended = isOver(running);
   const { requests } = stage.replay;
   const begunAt = performance.now();
-  do await sleep(SETTLED_MS);
-  while (requests.length === 0 && performance.now() - begunAt < ARRIVED_MS_MAX);
+  while (requests.length === 0 && performance.now() - begunAt < ARRIVED_MS_MAX) await sleep(SETTLED.pauseMs);
+  for (let pauses = 0; pauses < SETTLED.pauses; pauses += 1) await sleep(SETTLED.pauseMs);
   const request = requests.at(-1);
   assert(request, 'no request arrived');
   controller.abort(new Error('aborted by the check'));
