@@ -62,6 +62,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'signins of_user': { key: { user: 1 } },
   'audit_log of_account': { key: { account: 1, _id: -1 } },
   'alarms of_account': { key: { account: 1, subject: 1 } },
+  'rates of_currency': { key: { currency: 1, seq: 1 } },
   'repeats by_end': { key: { expiresAt: 1 } },
 };
 
