@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
+import type { Attempt } from '../money/attempt.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { toRub } from '../money/money.ts';
@@ -9,6 +10,7 @@ import { itemizeTokens } from '../money/token-receipt.ts';
 import { TOKEN_NAMES } from '../money/token-usage.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { readCount } from './arguments.ts';
+import { attemptJson, formatAttempts } from './attempt.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
 import { archivedNote } from './ledger-archive.ts';
 import { changeJson } from './money.ts';
@@ -74,6 +76,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
   const found = {
     charge,
     entries: await store.ledger.listChargeEntries(charge.id),
+    attempts: await store.attempts.list([charge.id]),
     job: job ?? (await findJob(store, charge)),
   };
   return { json: toJson(found), text: toText(found) };
@@ -94,6 +97,7 @@ async function showArchived(store: Session['store'], id: string): Promise<Answer
 interface Found {
   readonly charge: Charge;
   readonly entries: readonly Entry[];
+  readonly attempts: readonly Attempt[];
   /** The video that the charge pays for. */
   readonly job: Job | undefined;
 }
@@ -117,7 +121,8 @@ async function unknownCharge(id: string): Promise<Error> {
   return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
 
-function toText({ charge, entries, job }: Found): string {
+function toText(found: Found): string {
+  const { charge, entries, job } = found;
   const pairs = formatPairs([
     ['request', charge.id],
     ['account', charge.wallet],
@@ -143,7 +148,7 @@ function toText({ charge, entries, job }: Found): string {
     formatMoney(held),
     formatMoney(charged),
   ]);
-  return `${pairs}\n\n${formatTable(['entry', 'kind', ' balance', ' held', ' charged'], rows)}`;
+  return `${pairs}\n\n${formatTable(['entry', 'kind', ' balance', ' held', ' charged'], rows)}${formatAttempts(found.attempts)}`;
 }
 
 function chargeJson(charge: Charge) {
@@ -164,10 +169,11 @@ function chargeJson(charge: Charge) {
   };
 }
 
-function toJson({ charge, entries, job }: Found) {
+function toJson({ charge, entries, attempts, job }: Found) {
   return {
     ...chargeJson(charge),
     video: job && videoJson(job),
+    attempts: attempts.map(attemptJson),
     entries: entries.map((entry) => ({
       seq: entry.seq,
       at: toTime(entry.at),

@@ -4,6 +4,7 @@ import { readVersion } from '../base/package-version.ts';
 import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
+import { addCostCommands } from './cost.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addPaymentCommands } from './payment.ts';
@@ -50,7 +51,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store, people and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, costs, ledger, catalog, providers, store, people and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -64,6 +65,7 @@ function createProgram(): Command {
   addPaymentCommands(program);
   addChargeCommands(program);
   addUsageCommand(program);
+  addCostCommands(program);
   addLedgerCommands(program);
   addCatalogCommands(program);
   addProviderCommands(program);

@@ -7,6 +7,7 @@ import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { FinishedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { AttemptStore } from '../store/ports/attempts.ts';
 import type { Store } from '../store/store.ts';
 import { createMediaMetrics, type MediaMetrics } from './media.ts';
 import { createMoneyMetrics } from './money.ts';
@@ -36,6 +37,8 @@ export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   watchStore(store: Store): Store;
   /** Wraps a ledger to count its money. */
   watchLedger(ledger: Ledger): Ledger;
+  /** Wraps the attempts of a store to count what jobs have cost. */
+  watchAttempts(attempts: AttemptStore): AttemptStore;
   /** Reports the state of the service, which is read at each scrape. */
   watchService(facts: WatchedFacts): void;
   /** Reports the workers of this primary. */
@@ -60,7 +63,7 @@ export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string
 export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { onAudit, watchStore, watchLedger } = createMoneyMetrics(registry, facts);
+  const { onAudit, watchStore, watchLedger, watchAttempts } = createMoneyMetrics(registry, facts);
   const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
   let watched: WatchedFacts | undefined;
   return {
@@ -73,6 +76,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
     media: createMediaMetrics(registry),
     watchStore,
     watchLedger,
+    watchAttempts,
     watchService({ upstreams, ...service }) {
       watched = { upstreams, ...service };
       createServiceMetrics(registry, service);

@@ -3,20 +3,26 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallCost, Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
 import { TOKEN_NAMES } from '../money/token-usage.ts';
+import type { AttemptStore } from '../store/ports/attempts.ts';
 import type { Store } from '../store/store.ts';
+import { createCostMetrics } from './costs.ts';
 import { createMissingSeries, modelSeries, type SeriesFacts } from './series.ts';
 
 export interface MoneyMetrics {
   readonly onAudit: (problems: number) => void;
   watchStore(store: Store): Store;
   watchLedger(ledger: Ledger): Ledger;
+  watchAttempts(attempts: AttemptStore): AttemptStore;
 }
 
 export function createMoneyMetrics(registry: Registry, facts: SeriesFacts): MoneyMetrics {
+  const costs = createCostMetrics(registry, facts);
+  const watchLedger = createLedgerWatch(registry, facts);
   return {
     onAudit: createAuditMetrics(registry),
     watchStore: createCommitWatch(registry),
-    watchLedger: createLedgerWatch(registry, facts),
+    watchLedger: (ledger) => costs.watchLedger(watchLedger(ledger)),
+    watchAttempts: costs.watchAttempts,
   };
 }
 

@@ -33,6 +33,14 @@ export function listUpstreams({ catalog }: SeriesFacts, type?: ModelType): reado
   return [...new Set(routes.map(({ upstream }) => upstream))];
 }
 
+/** The usable models with each of their upstreams. */
+export function listRoutes({ catalog }: SeriesFacts): readonly { readonly model: string; readonly upstream: string }[] {
+  return usableModels(catalog()).flatMap(({ id: model, routes }) => {
+    const upstreams = new Set(routes.map(({ upstream }) => upstream));
+    return [...upstreams].map((upstream) => ({ model, upstream }));
+  });
+}
+
 /** Calls that succeed, and calls whose client leaves before or during the reply. */
 export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoint' | 'model' | 'status' | 'outcome'>[] {
   const endpoints = routes().filter(({ method }) => method === 'post');

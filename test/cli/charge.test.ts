@@ -42,8 +42,8 @@ describe('cli charge', () => {
     const all = await rig.json('charge', 'list', account);
     expect(idsOf(all)).to.deep.equal(['vid_1', 'req_released', 'req_held', 'req_settled']);
     expect(all.next).to.equal(null);
-    const { entries, ...shown } = await rig.json('charge', 'show', 'req_settled');
-    expect(entries).to.have.length(2);
+    const { entries, attempts, ...shown } = await rig.json('charge', 'show', 'req_settled');
+    expect([(entries as object[]).length, attempts]).to.deep.equal([2, []]);
     expect((all.charges as object[])[3]).to.deep.equal(shown);
     const first = await rig.json('charge', 'list', 'calls', '--limit', '3');
     expect([idsOf(first), first.next]).to.deep.equal([['vid_1', 'req_released', 'req_held'], 'req_held']);

@@ -15,13 +15,15 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const routes = () => [{ method: 'post', path: '/' }];
   const metrics = createMetrics({ catalog: () => none, providers: () => new Map([['till', {}]]), routes });
   const charge = { model: 'm' } as never;
+  const cost = { costRub: 1n };
+  const attempt = { model: 'm', upstream: 'up', certainty: 'reported', cost };
   const settled = { charged: 2n, reserved: 1n, balance: 0n, confirmed: true };
   const ledger = metrics.watchLedger({
     size: () => 0,
     settle: async () => settled,
     release: async () => ({ ...settled, charged: 0n }),
   } as never);
-  await ledger.settle({ charge } as never, { usage: { tokens_input: 1 } } as never);
+  await ledger.settle({ charge } as never, { usage: { tokens_input: 1 }, attempts: [attempt] } as never);
   await ledger.release({ charge } as never);
   const store = metrics.watchStore({ ledger: { apply: async () => [] } } as never);
   await store.ledger.apply([]);

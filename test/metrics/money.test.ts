@@ -15,6 +15,7 @@ import {
   vanish,
   waitFor,
 } from '../../testkit/faulty-store.ts';
+import { newAttempt } from '../contract/store/context.ts';
 
 const none = buildCatalog(readCatalogFiles([], []), new Map());
 const RUB = 1_000_000n;
@@ -84,6 +85,23 @@ describe('money metrics', () => {
     const kinds = ['input', 'cache_read', 'cache_write', 'cache_write_1h', 'output', 'reasoning'];
     expect(kinds.map((kind) => count(kind))).to.deep.equal([2, 20, 300, 4000, 50_002, 6]);
     expect(kinds.map((kind) => count(kind, 'model-b'))).to.deep.equal([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('counts what attempts cost by model, upstream and certainty', async () => {
+    const cost = (costRub: bigint) => ({ currency: 'RUB', prices: '{}', rate: RUB, cost: costRub, costRub });
+    const [whole, failed, refused] = [
+      newAttempt({ model: 'model-a', cost: cost(2n * RUB) }),
+      newAttempt({ model: 'model-a', upstream: 'other', certainty: 'possible', cost: cost(RUB) }),
+      newAttempt({ model: 'model-a', certainty: 'none', cost: cost(0n) }),
+    ];
+    await ledger.settle(await hold(), { ...used(3n * RUB), attempts: [failed, whole] });
+    await ledger.release(await hold(), [refused, failed]);
+    const { sum } = await look();
+    const total = (labels: object) => sum('tollgate_upstream_cost_rubles_total', { model: 'model-a', ...labels });
+    expect(total({ upstream: 'vendor', certainty: 'reported' })).to.equal(2);
+    expect(total({ upstream: 'other', certainty: 'possible' })).to.equal(2);
+    const booked = (certainty: string) => sum('tollgate_upstream_attempts_booked_total', { certainty });
+    expect(['reported', 'estimated', 'possible', 'none'].map(booked)).to.deep.equal([1, 0, 2, 1]);
   });
 
   it('counts no money for a refused hold, and passes the refusal on', async () => {
