@@ -65,7 +65,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
   const priced = models.map((model) => withCosts(model, costs));
-  const lists = { models: priced, smart, vision, visionBeyondLimits, defaults, retired, rates };
+  const lists = { models: priced, costs, smart, vision, visionBeyondLimits, defaults, retired, rates };
   return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
 
@@ -102,7 +102,7 @@ function withCosts(model: ModelEntry, costs: CostsEntry): ModelEntry {
 
 /** The names of a file's entries; `before` is the number of models in the files before it. */
 function listEntryNames(
-  { upstreams = {}, payments = {}, models = [], smart, retired = {}, rates = {} }: Partial<CatalogFile>,
+  { upstreams = {}, payments = {}, models = [], smart, retired = {}, rates = {}, costs = {} }: Partial<CatalogFile>,
   before: number,
 ): string[] {
   return [
@@ -112,6 +112,7 @@ function listEntryNames(
     ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
     ...Object.keys(retired).map((name) => `retired.${name}`),
     ...Object.keys(rates).map((name) => `rates.${name}`),
+    ...Object.entries(costs).flatMap(([name, listed]) => Object.keys(listed).map((model) => `costs.${name}.${model}`)),
   ];
 }
 

@@ -98,7 +98,7 @@ interface Sections {
   readonly payments: Section<PaymentProvider>;
 }
 
-const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
+export const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.url));
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
 const SWITCHED_OFF =

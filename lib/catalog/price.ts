@@ -29,7 +29,7 @@ export interface TextPriceEntry extends TokenRatesEntry {
 }
 
 /** The prices of all tokens of a call whose whole prompt, cached part included, is longer than `above`. */
-interface PriceBandEntry extends TokenRatesEntry {
+export interface PriceBandEntry extends TokenRatesEntry {
   /** Prompt tokens. */
   readonly above: number;
 }

@@ -129,7 +129,7 @@ const mistakes: readonly Mistake[] = [
     catalog: withModel({ type: 'sound' }),
     says: /models\[0\]\.type must be one of \[text, embedding, image, video\]/,
   },
-  { name: 'no price', catalog: withModel({ price: undefined }), says: /models\[0\]\.price is required/ },
+  { name: 'no price', catalog: withModel({ price: undefined }), says: /model .*: price is required/ },
   {
     name: 'half a price',
     catalog: withModel({ price: { input: '1' } }),

@@ -1,0 +1,107 @@
+// `tollgate catalog import`: writes the costs of a public price list into a file of the catalog.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { createAccountSchema, describeSchema } from '../upstream/host/account-settings.ts';
+import { loadPlugins } from '../upstream/host/loader.ts';
+import { checkCatalog } from './check.ts';
+import { listCatalogFiles, readCatalogFiles } from './files.ts';
+import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
+import { type CatalogConfig, SHIPPED_PROVIDERS } from './live.ts';
+import { readPriceList } from './price-list.ts';
+import type { UpstreamEntry } from './schema.ts';
+import { substituteVariables } from './variables.ts';
+
+export interface ImportOptions {
+  /** The name of the list's format. */
+  readonly format: string;
+  /** The list. */
+  readonly list: string;
+  /** The catalog file that is written; by default `costs.json`. */
+  readonly into: string | undefined;
+  /** Whether new costs, and rises by more than a fifth, are written too. */
+  readonly accept: boolean;
+}
+
+export interface ImportReport extends Omit<CostComparison, 'changes'> {
+  readonly into: string;
+  readonly written: readonly CostChange[];
+  /** Left out until they are accepted. */
+  readonly heldBack: readonly CostChange[];
+  /** Why a start would refuse the catalog as it is now; undefined if it would not. */
+  readonly refusal: string | undefined;
+}
+
+const DEFAULT_FILE = 'costs.json';
+
+/** Throws an `OperatorError` before anything is written. */
+export async function importCosts(config: CatalogConfig, options: ImportOptions): Promise<ImportReport> {
+  const { catalogDir, catalogVariables } = config;
+  const list = readPriceList(options.format, options.list);
+  const paths = listCatalogFiles(catalogDir);
+  const file = readCatalogFiles(paths, catalogVariables);
+  const into = findTarget(catalogDir, paths, options.into ?? join(catalogDir, DEFAULT_FILE));
+  const findHost = await createHostFinder(config, file.upstreams);
+  const { changes, ...compared } = compareCosts({ file, list, findHost, into });
+  const written = changes.filter(({ needs }) => options.accept || needs === undefined);
+  const heldBack = changes.filter((change) => !written.includes(change));
+  if (written.length > 0)
+    await replaceFile(into, writeCosts(existsSync(into) ? readFileSync(into, 'utf8') : '{}\n', written));
+  return { ...compared, into, written, heldBack, refusal: await findRefusal(config) };
+}
+
+/** The path as the catalog names it. A file elsewhere would not be read. */
+function findTarget(folder: string, paths: readonly string[], into: string): string {
+  const known = paths.find((path) => resolve(path) === resolve(into));
+  if (known !== undefined) return known;
+  const isInFolder = resolve(dirname(into)) === resolve(folder) && into.endsWith('.json');
+  if (!isInFolder) throw new OperatorError(`${into}: is not a *.json file in CATALOG_DIR ${folder}`);
+  return join(folder, basename(into));
+}
+
+/** The host of `baseUrl`: of the settings, or the default of the plugin. */
+async function createHostFinder(
+  { providersPath, env }: CatalogConfig,
+  upstreams: Readonly<Record<string, UpstreamEntry>>,
+): Promise<(upstream: string) => string | undefined> {
+  const plugins = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: providersPath });
+  return (upstream) => {
+    const { plugin: name = '', settings = {} } = upstreams[upstream] ?? {};
+    const plugin = plugins.get(name);
+    const keys = plugin ? (describeSchema(createAccountSchema(plugin)).keys ?? {}) : {};
+    const url = substituteVariables(settings.baseUrl, env, new Set()) ?? keys.baseUrl?.flags?.default;
+    return typeof url === 'string' && URL.canParse(url) ? new URL(url).hostname : undefined;
+  };
+}
+
+/** The file is complete or unchanged at any moment; its name in between is not that of a catalog file. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const unfinished = `${target}.${randomBytes(4).toString('hex')}.unfinished`;
+  try {
+    const mode = existsSync(target) ? (await stat(target)).mode : 0o644;
+    const handle = await open(unfinished, 'wx', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+async function findRefusal(config: CatalogConfig): Promise<string | undefined> {
+  try {
+    await checkCatalog(config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
+  }
+}
