@@ -1,7 +1,7 @@
 // Import cycles: each as its files, in the order in which they import one another.
 
 /** The files that each file imports. */
-export type Imports = ReadonlyMap<string, readonly string[]>;
+type Imports = ReadonlyMap<string, readonly string[]>;
 
 /** One cycle for each file that closes one; empty if there are none. */
 export function findCircles(imports: Imports): readonly (readonly string[])[] {

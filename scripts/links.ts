@@ -2,7 +2,7 @@
 import { dirname, join, normalize } from 'node:path';
 
 /** Every text of the repository by its path. */
-export type Texts = ReadonlyMap<string, string>;
+type Texts = ReadonlyMap<string, string>;
 
 /** One line for each link to a file that is not there, or to a heading that its page does not have. */
 export function findBrokenLinks(texts: Texts): readonly string[] {

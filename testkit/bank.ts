@@ -8,7 +8,7 @@ import type { Decline } from '../lib/upstream/contract/payment.ts';
 /** The `PAYMENTS_PATH` of a service that uses this bank. */
 export const TILLS = fileURLToPath(new URL('./payments/', import.meta.url));
 
-export interface BankRefund {
+interface BankRefund {
   readonly id: string;
   status: 'pending' | 'succeeded' | 'canceled';
   readonly amount: string;

@@ -21,7 +21,7 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-export interface Guest {
+interface Guest {
   /** A mistake in a script of the page fails the test. `session` is the value of a cookie. */
   openPage(url: string, session: string | undefined, screen: BrowserContextOptions): Promise<Page>;
 }
@@ -55,7 +55,7 @@ export function useBrowser({ pagesLast = 'test' }: { pagesLast?: 'test' | 'all' 
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export interface Violation {
+interface Violation {
   readonly id: string;
   readonly impact: string;
   readonly help: string;

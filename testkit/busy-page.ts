@@ -4,7 +4,7 @@ import { useBrowser } from './browser.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import { type Busy, makeBusy } from './page-tour.ts';
 
-export interface BusyPage {
+interface BusyPage {
   readonly test: TestGateway;
   readonly busy: Busy;
   readonly page: Page;

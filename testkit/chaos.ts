@@ -63,7 +63,7 @@ export function chaosCatalog(urls: readonly string[]): object {
   };
 }
 
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly upstreams: ChaosUpstreams;
   readonly gateway: TestGateway;
   readonly accounts: readonly TestAccount[];

@@ -8,7 +8,7 @@ import type { Books, Service } from './process.ts';
 import { openRig, type Rig } from './rig.ts';
 import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE } from './upstream.ts';
 
-export const LEASE_MS = 400;
+const LEASE_MS = 400;
 /** The service renews and sweeps three times per lease. */
 const SWEEP_MS = Math.floor(LEASE_MS / 3);
 /** The lease of a process's sessions on MongoDB, and the time to notice that it has expired. */
@@ -37,7 +37,7 @@ export interface Round {
   readonly problems: readonly string[];
 }
 
-export interface CrashRig {
+interface CrashRig {
   round(): Promise<Round>;
   close(): Promise<void>;
 }

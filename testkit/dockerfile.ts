@@ -1,7 +1,7 @@
 // What the Dockerfile puts into the image and how it runs, read from the file itself.
 import { readFileSync } from 'node:fs';
 
-export interface Dockerfile {
+interface Dockerfile {
   /** The default base images of the stages. */
   readonly images: readonly string[];
   /** Files and folders of the checkout in the last stage: from, to. */

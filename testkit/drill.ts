@@ -11,7 +11,7 @@ import { chatAnswer, chatStall, startUpstream } from './upstream.ts';
 const CLI = fileURLToPath(new URL('../lib/cli/main.ts', import.meta.url));
 const LEASE_MS = 1000;
 
-export interface DrillOptions {
+interface DrillOptions {
   /** The store that is lost; a SQLite file by default. */
   readonly mongoUrl?: string;
   readonly say: (line: string) => void;

@@ -1,6 +1,6 @@
 // How long ticks of the event loop take, in CPU time of the thread: other processes on the machine do not count.
 
-export interface TickWatch {
+interface TickWatch {
   /** CPU time of the longest tick, in ms. */
   worstMs(): number;
   stop(): void;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 /** Answers in place of the upstream, which adds nothing. */
 export type Answer = (exchange: FilmExchange) => void | Promise<void>;
 
-export interface FilmExchange {
+interface FilmExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: string;

@@ -10,7 +10,7 @@ import type {
 } from '../lib/upstream/contract/provider.ts';
 import { createProvider, type OpenProvider } from '../lib/upstream/host/settings.ts';
 
-export interface Sent {
+interface Sent {
   readonly method: string | undefined;
   /** Includes its query. */
   readonly path: string | undefined;
@@ -18,7 +18,7 @@ export interface Sent {
   readonly body: string;
 }
 
-export interface Studio {
+interface Studio {
   readonly origin: string;
   /** The requests of this test. */
   readonly sent: Sent[];

@@ -23,7 +23,7 @@ export interface Heard {
   readonly endedAt: number;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly url: string;
   readonly account: TestAccount;
   readonly stream: boolean;
@@ -59,7 +59,7 @@ function readCharged(text: string, { stream, whole }: { stream: boolean; whole: 
   return end <= 0 ? undefined : findBilling(parseEvents(text.slice(0, end + 2)))?.charged_rub;
 }
 
-export interface Comparison {
+interface Comparison {
   /** Calls whose charge was reported to the client. */
   readonly told: number;
   /** Where the ledger differs, one line each. */

@@ -101,7 +101,7 @@ export function sendForm(url: string, key: string, parts: readonly FormPart[]): 
   return send(url + EDITS, { key, headers: { 'content-type': FORM_TYPE }, body: encodeForm(parts) });
 }
 
-export interface Downloaded {
+interface Downloaded {
   readonly type: string | null;
   readonly bytes: Buffer;
 }

@@ -9,7 +9,7 @@ import { startGateway, type TestGatewayOptions } from './gateway.ts';
 import { startFlags, startVariables } from './npm-start.ts';
 import { asked, said } from './talk.ts';
 
-export interface MeasuredOptions extends Pick<TestGatewayOptions, 'catalog' | 'env'> {
+interface MeasuredOptions extends Pick<TestGatewayOptions, 'catalog' | 'env'> {
   readonly accounts: number;
 }
 
@@ -29,7 +29,7 @@ export interface MeasuredGateway {
 }
 
 /** In ms. */
-export interface Loop {
+interface Loop {
   /** How late a timer fired, including delays caused by the rest of the machine. */
   readonly delayP99: number;
   readonly delayMost: number;

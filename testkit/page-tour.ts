@@ -12,7 +12,7 @@ import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
-export type Traveller = (typeof TRAVELLERS)[number];
+type Traveller = (typeof TRAVELLERS)[number];
 
 /** One thing to see. */
 export interface Stop {

@@ -21,7 +21,7 @@ export interface Visitor {
   post(path: string, fields: Readonly<Record<string, string>>, options?: SendOptions): Promise<Reply>;
 }
 
-export interface SubmitOptions extends SendOptions {
+interface SubmitOptions extends SendOptions {
   /** Where the form leads, if not to the page itself. */
   readonly action?: string;
 }

@@ -15,7 +15,7 @@ export interface OpenedPayments extends OpenProvider<PaymentProvider> {
   readonly logged: readonly unknown[];
 }
 
-export interface Place {
+interface Place {
   readonly memory?: HostMemory;
   readonly clock?: HostClock;
 }

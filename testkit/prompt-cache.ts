@@ -31,7 +31,7 @@ export interface CachingVendor {
 }
 
 /** The nth answer of a conversation: a call of a tool, or at the end a text. */
-export interface Script {
+interface Script {
   readonly calls: number;
   readonly tool: string;
   arguments(at: number): string;

@@ -19,7 +19,7 @@ export const PRICES: Readonly<Record<SmartTier, { readonly input: number; readon
 
 const TIERS = Object.keys(TIER_MODELS) as readonly SmartTier[];
 
-export interface SmartCatalogOptions {
+interface SmartCatalogOptions {
   /** Tiers whose models have no usable route. */
   readonly off?: readonly SmartTier[];
   /** Other fields of the models. */

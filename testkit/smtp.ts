@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Certificate } from './certificates.ts';
 import { until } from './client.ts';
 
-export interface Letter {
+interface Letter {
   readonly to: string;
   /** It came through TLS. */
   readonly isSecure: boolean;

@@ -66,7 +66,7 @@ export interface Topology {
   stop(): Promise<void>;
 }
 
-export interface Sizes {
+interface Sizes {
   readonly charges: number;
   /** The database with its indexes, as MongoDB counts them before compression, per charge. */
   readonly bytesPerCharge: number;

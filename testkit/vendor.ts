@@ -25,13 +25,13 @@ export interface Answer {
 }
 
 /** The request and the outcome of one text call. */
-export interface Told {
+interface Told {
   readonly sent: Sent;
   readonly parts: readonly ProviderPart[];
   readonly error: unknown;
 }
 
-export interface Vendor {
+interface Vendor {
   /** The requests of this test. */
   readonly sent: Sent[];
   /** The warnings of this test, with their fields. */

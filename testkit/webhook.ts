@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Post {
+interface Post {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;

@@ -18,12 +18,12 @@ export interface ShopOptions {
   readonly findMethodId?: (payment: Payment) => string;
 }
 
-export interface Sum {
+interface Sum {
   readonly value: string;
   readonly currency: string;
 }
 
-export interface Card {
+interface Card {
   readonly first6: string;
   readonly last4: string;
   readonly expiry_month: string;
@@ -31,7 +31,7 @@ export interface Card {
   readonly card_type: string;
 }
 
-export interface Method {
+interface Method {
   readonly type: string;
   readonly id: string;
   readonly saved: boolean;
@@ -40,7 +40,7 @@ export interface Method {
   readonly card?: Card;
 }
 
-export interface Cancellation {
+interface Cancellation {
   readonly party: 'yoo_money' | 'payment_network' | 'merchant';
   readonly reason: string;
 }
@@ -88,7 +88,7 @@ export interface ShopWebhook {
 export type Body = any;
 
 /** What happens when a saved method is charged: a state, or the reason for a decline. */
-export type Outcome = 'succeeded' | 'pending' | (string & {});
+type Outcome = 'succeeded' | 'pending' | (string & {});
 
 export type Shop = ReturnType<typeof createShop>;
 

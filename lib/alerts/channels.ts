@@ -22,7 +22,7 @@ export interface ChannelOptions {
   readonly now: () => number;
 }
 
-export interface Channels {
+interface Channels {
   /** The names of the channels that an alert of this account would use. */
   listNames(settings: AlertSettings): Promise<readonly string[]>;
   /** Tries every due channel; resolves to the state of all channels. Rejects only with the signal's reason. */

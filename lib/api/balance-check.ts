@@ -11,13 +11,13 @@ import type { IdempotentCall } from './idempotency.ts';
 import type { Services } from './services.ts';
 
 /** Who pays for a request. */
-export interface Payer {
+interface Payer {
   readonly services: Pick<Services, 'store' | 'topups' | 'isReal'>;
   readonly state: RequestState;
   readonly holder: Pick<KeyHolder, 'account'>;
 }
 
-export interface BodyAdmission extends Payer {
+interface BodyAdmission extends Payer {
   readonly services: Payer['services'] & Pick<Services, 'recentBalances'>;
   readonly reservation: MemoryReservation;
   readonly idempotency: IdempotentCall | undefined;

@@ -6,7 +6,7 @@ import type { LiveCall, RequestState } from '../http/request-state.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Services } from './services.ts';
 
-export interface CallOfKey {
+interface CallOfKey {
   readonly state: RequestState;
   /** As returned by `confirmHolder`. */
   readonly holder: KeyHolder;

@@ -26,7 +26,7 @@ type LongContent = TextContent | ReasoningContent | ToolCallContent;
  * A message without its content, one content of the last message, more text of the last content, a result without its
  * content (whose own contents follow until its end), a part of the system prompt, a tool.
  */
-export type TextStep =
+type TextStep =
   | { readonly message: RequestMessage }
   | { readonly content: LongContent }
   | ImageStep

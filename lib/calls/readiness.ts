@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
 import type { UpstreamHealth } from './upstreams.ts';
 
-export interface Readiness {
+interface Readiness {
   readonly status: 'ok' | 'unavailable';
   /** Whether the store responds. */
   readonly store: boolean;

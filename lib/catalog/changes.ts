@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface Changes {
+interface Changes {
   /** Takes the current state as the known one. */
   markAsKnown(): Promise<void>;
   /** Resolves to true once per edit, when two polls in a row see the same state: editors write files in several steps. */

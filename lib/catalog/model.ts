@@ -67,7 +67,7 @@ export type ModelType = Model['type'];
 export type ModelOf<Type extends ModelType> = Extract<Model, { readonly type: Type }>;
 
 /** What the models of a catalog are built with. */
-export interface ModelSurroundings {
+interface ModelSurroundings {
   /** Those that are switched on. */
   readonly upstreams: ReadonlyMap<string, OpenUpstream>;
   /** Those in force. */

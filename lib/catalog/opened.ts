@@ -22,7 +22,7 @@ export interface Section<Made extends object> {
   readonly plugins: ReadonlyMap<string, Plugin<Made>>;
 }
 
-export interface OpenOptions<Made extends object> {
+interface OpenOptions<Made extends object> {
   readonly file: CatalogFile;
   readonly env: Config['env'];
   /** Whether entries marked `sandbox` are switched on. */

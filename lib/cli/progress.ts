@@ -1,7 +1,7 @@
 // A progress bar on stderr, if it is a terminal.
 import type { OnProgress } from '../store/store.ts';
 
-export interface Bar {
+interface Bar {
   readonly show: OnProgress | undefined;
   /** Removes the bar. */
   end(): void;

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 /** A stream of events, which can be probed with comments. */
-export interface ProbedStream {
+interface ProbedStream {
   keepAlive(): void;
 }
 

@@ -101,7 +101,7 @@ export interface Settlement {
 }
 
 /** A charge made up front, before the work. */
-export interface ChargeRequest extends Omit<HoldRequest, 'owed' | 'excess'> {
+interface ChargeRequest extends Omit<HoldRequest, 'owed' | 'excess'> {
   readonly usage: Usage;
 }
 
@@ -123,7 +123,7 @@ interface RefundRequest {
   readonly attempts?: readonly NewAttempt[];
 }
 
-export interface Refund {
+interface Refund {
   /**
    * `refunded`: the money was returned, now or before; `stale_job`: nothing happened, because the job has changed or
    * ended; `refused`: the charge does not exist or cannot be refunded, which is logged; `unconfirmed`: the store has

@@ -18,7 +18,7 @@ import {
 
 type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
 
-export interface UsageQuery {
+interface UsageQuery {
   readonly by: UsageReportQuery['by'];
   /** The time zone of days if `by` is `day`; UTC by default. */
   readonly zone?: string;

@@ -88,7 +88,7 @@ interface PostRequest {
 }
 
 /** Reads a result; its errors are passed on. */
-export type Keep<T> = (result: RemoteResult) => Promise<T>;
+type Keep<T> = (result: RemoteResult) => Promise<T>;
 
 export interface Fetcher {
   /**

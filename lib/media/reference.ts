@@ -13,7 +13,7 @@ export interface RequestImage extends Cacheable {
 /** Fetches one image; throws a fault that names its field, or the signal's reason. */
 export type FetchReference = (url: string, options: FetchOptions) => Promise<Image>;
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly field: string;
   readonly signal: AbortSignal;
 }

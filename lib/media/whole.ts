@@ -2,7 +2,7 @@
 // has its first bytes.
 import { Buffer } from 'node:buffer';
 
-export interface WholeCheck {
+interface WholeCheck {
   push(chunk: Uint8Array): void;
   /** True if what was pushed has come to the end that its format marks. */
   isWhole(): boolean;

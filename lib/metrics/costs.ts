@@ -6,7 +6,7 @@ import { toRub } from '../money/money.ts';
 import type { AttemptStore } from '../store/ports/attempts.ts';
 import { createMissingSeries, listRoutes, type SeriesFacts } from './series.ts';
 
-export interface CostMetrics {
+interface CostMetrics {
   /** Wraps a ledger to count the attempts of calls that have ended. */
   watchLedger(ledger: Ledger): Ledger;
   /** Wraps the store's port to count what a finished job has cost. */

@@ -12,7 +12,7 @@ export interface PaymentMetrics {
 }
 
 /** Receives the events of the payments service. */
-export interface PaymentCounts {
+interface PaymentCounts {
   readonly onOrder: (provider: string, origin: 'manual' | 'auto') => void;
   readonly onCredit: (provider: string) => void;
   readonly onWebhook: (provider: string, outcome: (typeof WEBHOOK_OUTCOMES)[number]) => void;

@@ -49,7 +49,7 @@ function isSameRefund({ id, ref, state }: Refund, change: ProviderRefund): boole
   return state !== 'booked' && (id === change.refund || ref === change.ref);
 }
 
-export type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: string };
+type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: string };
 
 /** The shortfall adds up what was missing now and at the request, but is never above the wallet's present debt. */
 export function computeBooking(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {

@@ -14,7 +14,7 @@ import {
 import { readTextPrice } from './stored-price.ts';
 import { readTokens } from './token-usage.ts';
 
-export interface ReceiptLine {
+interface ReceiptLine {
   readonly kind: (typeof TOKEN_RATES)[number];
   readonly count: number;
   /** The price per 1M tokens. */
@@ -23,7 +23,7 @@ export interface ReceiptLine {
   readonly cost: Micro;
 }
 
-export interface TokenReceipt {
+interface TokenReceipt {
   /** Input always, output of a text always, cached tokens if there are any. */
   readonly lines: readonly ReceiptLine[];
   /** The part of the output that is reasoning. */

@@ -54,7 +54,7 @@ interface OrderRequest {
   readonly saveMethod: boolean;
 }
 
-export interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 'locale' | 'email'> {
+interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 'locale' | 'email'> {
   /** The id of one of the wallet's saved methods. */
   readonly method: string;
 }

@@ -23,7 +23,7 @@ interface WorkOptions {
 }
 
 /** Resolves to the payment afterwards; rejects with `StoreError`, or when the signal aborts. */
-export type Work = (payment: Payment, signal: AbortSignal) => Promise<Payment>;
+type Work = (payment: Payment, signal: AbortSignal) => Promise<Payment>;
 
 const DAY_MS = 86_400_000;
 /** An idempotency key is not sent in the last minutes of its life, because the request takes time. */

@@ -90,7 +90,7 @@ export const PAYMENT_FIELDS: { readonly [Sort in PaymentTable]: Fields<PaymentRo
   },
 };
 
-export type Cell = string | number | bigint | null;
+type Cell = string | number | bigint | null;
 
 /** Converts a row to its values, in the order of the columns. */
 export function toCells<Sort extends PaymentTable>(sort: Sort, row: PaymentRows[Sort]): Cell[] {

@@ -48,7 +48,7 @@ export interface OpenBody {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface ReadOptions<T> extends OpenBody {
+interface ReadOptions<T> extends OpenBody {
   readonly decoder: Decoder<T>;
   readonly signal: AbortSignal;
 }

@@ -29,7 +29,7 @@ export function replyText({ blocks }: CollectedReply): string {
 }
 
 /** Takes the parts that a dialect would render. */
-export interface Collector {
+interface Collector {
   write(parts: readonly StreamPart[]): void;
   /** The reply; only after `billing` has passed. */
   reply(): CollectedReply;

@@ -41,13 +41,13 @@ export interface Meter extends Transform<StreamPart> {
 }
 
 /** The input is the part of the prompt that no cache had anything to do with; other counts are absent if zero. */
-export interface Bill extends Tokens {
+interface Bill extends Tokens {
   /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
 }
 
 /** Of an answer whose upstream's counts are not used. */
-export const CHARACTERS_PER_TOKEN = 4;
+const CHARACTERS_PER_TOKEN = 4;
 
 /** The longest tokens are of repeated signs: a count with more text behind it was made before that. */
 const CHARACTERS_PER_TOKEN_MAX = 64;

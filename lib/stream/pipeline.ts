@@ -11,7 +11,7 @@ export interface Transform<In, Out = In> {
   readonly done?: boolean;
 }
 
-export interface PipelineOptions<In> {
+interface PipelineOptions<In> {
   readonly source: AsyncIterable<readonly In[]>;
   /** In order: each takes what the one before it returns. */
   readonly transforms: readonly Transform<unknown, unknown>[];
@@ -177,7 +177,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
 }
 
 /** Passes a batch through every transform, one after the other. */
-export function pushThrough(transforms: readonly Transform<unknown, unknown>[], batch: readonly unknown[]) {
+function pushThrough(transforms: readonly Transform<unknown, unknown>[], batch: readonly unknown[]) {
   let passed = batch;
   for (const transform of transforms) {
     if (passed.length === 0) return NOTHING;

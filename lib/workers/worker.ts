@@ -8,7 +8,7 @@ import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from
 import { createRemoteLimiter } from './remote-limiter.ts';
 import { makeStartupReport } from './startup-report.ts';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly config: Config;
   readonly log: Log;
   /** Ends the process like a signal. Called when the primary asks for it, or has exited. */

@@ -1,7 +1,7 @@
 // The sandbox's cards, named by what happens when they are charged without their owner, and the decline reasons of banks.
 import type { Decline, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 
-export interface Card {
+interface Card {
   readonly name: 'good' | 'soft' | 'hard' | 'hang';
   readonly last4: string;
   /** The reason for which every charge is declined. */

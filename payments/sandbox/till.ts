@@ -19,7 +19,7 @@ export interface SandboxSettings {
 }
 
 /** The effect of a button. */
-export type Decision =
+type Decision =
   | { readonly kind: 'paid' | 'late' | 'wrong-sum' | 'wrong-currency' }
   | { readonly kind: 'declined'; readonly code: string };
 

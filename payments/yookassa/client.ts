@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, Order, RefundOrder, UpstreamFault } from '../../lib/upstream/contract/payment.ts';
 import { ORDER, REFUND, toFields } from './fields.ts';
 
-export interface Account {
+interface Account {
   readonly baseUrl: string;
   readonly shopId: string;
   readonly secret: string;

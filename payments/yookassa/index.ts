@@ -7,7 +7,7 @@ import { METHOD_TYPES } from './fields.ts';
 import { createReader } from './state.ts';
 import { createYooKassaWebhooks, SENDERS } from './webhook.ts';
 
-export interface Settings {
+interface Settings {
   readonly baseUrl: string;
   readonly shopId: string;
   readonly secret: string;

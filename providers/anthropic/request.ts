@@ -15,7 +15,7 @@ export const SYSTEM_STYLES = ['in_place', 'prompt'] as const;
 export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
-export interface Wire {
+interface Wire {
   /** Up to and without `/v1/messages`. An override stays on the same origin. */
   readonly baseUrl: string;
   /** The header `anthropic-version`. */

@@ -29,7 +29,7 @@ export const STYLES = {
 type Style<Name extends keyof typeof STYLES> = (typeof STYLES)[Name][number];
 
 /** How requests look; a route's `options` may override it for one model. */
-export interface Wire {
+interface Wire {
   /** Up to and without `/chat/completions`; a query string stays at the end. An override stays on the same origin. */
   readonly baseUrl: string;
   /** The field that limits the answer: the vendor's reasoning models often take only `max_completion_tokens`. */

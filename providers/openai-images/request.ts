@@ -11,7 +11,7 @@ import type {
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
-export interface Wire {
+interface Wire {
   /** Up to and without `/images/…`; a query string stays at the end. */
   readonly baseUrl: string;
   /** What the upstream calls a size (`1792x1024`), or an aspect that comes without one (`16:9`). */

@@ -7,7 +7,7 @@ const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\
 const WORDS_MAX = 40_000;
 
 /** The markers of a prompt, verbatim. */
-export type Markers = ReadonlySet<string>;
+type Markers = ReadonlySet<string>;
 
 export function readMarkers(prompt: string): Markers {
   return new Set(prompt.match(MARKER));

@@ -76,7 +76,7 @@ export function findTool(tools: readonly AgentTool[], pattern: RegExp): AgentToo
 }
 
 /** What the arguments of a call are about; properties that are none of it get any value. */
-export interface Subject {
+interface Subject {
   /** A path. */
   readonly file?: string;
   readonly command?: string;

@@ -23,7 +23,7 @@ export function writeBenchCatalog(folder: string, upstream: string, models: read
   );
 }
 
-export interface BenchAccount {
+interface BenchAccount {
   readonly id: string;
   readonly key: string;
   /** A key with a budget that is never spent, in the place of another one. */

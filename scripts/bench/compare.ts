@@ -5,7 +5,7 @@ import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { type Running, readCpu } from './process.ts';
 
-export interface Compared {
+interface Compared {
   readonly load: ChildProcess;
   readonly pipe: Running;
   readonly gateway: Running;

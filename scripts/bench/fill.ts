@@ -39,7 +39,7 @@ interface Target {
   close(): Promise<void>;
 }
 
-export interface Filling {
+interface Filling {
   readonly entries: number;
   /** Wallets besides the large one, which gets the rest. */
   readonly wallets: number;

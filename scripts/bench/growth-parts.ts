@@ -14,7 +14,7 @@ import type { Figures } from './growth-rounds.ts';
 import type { Stock } from './growth-stores.ts';
 import { readCpu } from './process.ts';
 
-export interface Stage {
+interface Stage {
   readonly stocks: readonly Stock[];
   readonly figures: Figures;
   readonly folder: string;

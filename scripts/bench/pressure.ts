@@ -18,7 +18,7 @@ const MEMORY_READINGS = 3;
 const STILL_MS_MAX = 30_000;
 
 /** A gateway in front of a flooding upstream, and clients that stop reading. */
-export interface Stage {
+interface Stage {
   readonly gateway: Running;
   readonly flood: ChildProcess;
   readonly clients: ChildProcess;
@@ -46,7 +46,7 @@ export async function openStage(): Promise<Stage> {
 }
 
 /** What the gateway holds for each of them, in KB. */
-export interface Held {
+interface Held {
   /** Objects and buffers together, including those known only to native code, as sockets have while they write. */
   readonly usedKB: number;
   readonly heapKB: number;

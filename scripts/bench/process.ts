@@ -7,7 +7,7 @@ import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 import { said } from '../../testkit/talk.ts';
 
 /** Only what is measured runs here. */
-export const GATEWAY_CORE = '0';
+const GATEWAY_CORE = '0';
 export const OTHER_CORE = '1';
 
 export const hasTaskset = cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0;
@@ -25,12 +25,12 @@ export interface Running {
   readonly budgetKey?: string | undefined;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly path?: string;
   readonly env?: NodeJS.ProcessEnv;
 }
 
-export const CHAT_PATH = '/api/v1/chat/completions';
+const CHAT_PATH = '/api/v1/chat/completions';
 
 /** Without a core of its own it runs where the machine puts it. */
 export function start(file: string, args: readonly string[], core?: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
@@ -60,7 +60,7 @@ export async function serve(file: string, args: readonly string[], options: Serv
   return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key, budgetKey };
 }
 
-export function pin({ pid }: ChildProcess, core: string): void {
+function pin({ pid }: ChildProcess, core: string): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' });
 }
 

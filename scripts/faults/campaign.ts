@@ -7,7 +7,7 @@ import { type Fault, sleep } from './faults.ts';
 import { createRandom, type Random } from './random.ts';
 import { type FaultRig, openFaultRig, type StoreName } from './rig.ts';
 
-export interface CampaignOptions {
+interface CampaignOptions {
   readonly store: StoreName;
   readonly seed: number;
   readonly faults: readonly Fault[];
@@ -16,7 +16,7 @@ export interface CampaignOptions {
   readonly say: (line: string) => void;
 }
 
-export interface Report {
+interface Report {
   readonly steps: number;
   readonly calls: number;
   /** Calls whose charge was reported to the client. */

@@ -13,7 +13,7 @@ import { type NetworkProxy, startProxy } from './proxy.ts';
 
 export type StoreName = 'sqlite' | 'mongodb';
 
-export const LEASE_MS = 1000;
+const LEASE_MS = 1000;
 const GATEWAYS = 2;
 const ACCOUNTS = 4;
 /** The limit of every file a gateway writes: more than a campaign needs, and less than would fill the disk. */

@@ -7,7 +7,7 @@ import type { Mutant } from './draw.ts';
 
 export type Outcome = 'killed' | 'timeout' | 'survived' | 'broken';
 
-export interface Checkout {
+interface Checkout {
   /** `broken` does not compile. A kill counts if these tests pass without the mutant; a distant one has to repeat. */
   judge(mutant: Mutant, steps: readonly (readonly string[])[]): Promise<Outcome>;
   remove(): void;

@@ -7,13 +7,13 @@ export interface Target {
   readonly keys: Keys;
 }
 
-export interface Attack {
+interface Attack {
   readonly title: string;
   /** Starts it; its open sockets are in `sockets`, and `isOver` says when to stop. */
   run(target: Target, siege: Siege): void;
 }
 
-export interface Siege {
+interface Siege {
   readonly sockets: Set<Socket>;
   isOver(): boolean;
 }

@@ -2,7 +2,7 @@
 import { toRub } from '../../money/money.ts';
 import type { BillingPart } from '../../stream/part.ts';
 
-export interface TextBilling {
+interface TextBilling {
   readonly charged_rub: number;
   readonly reserved_rub: number;
   readonly balance_rub: number;

@@ -62,7 +62,7 @@ export const CALL_FIELDS: Readonly<Record<string, Json>> = {
   },
 };
 
-export interface Answered {
+interface Answered {
   readonly id: string;
   readonly name: string;
 }

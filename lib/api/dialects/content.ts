@@ -50,7 +50,7 @@ function countAllowed(role: string, followsResults: boolean): number {
 }
 
 /** Texts of white space alone are left out: vendors refuse them, and they say nothing. */
-export function isBlank(text: string): boolean {
+function isBlank(text: string): boolean {
   return text.trimStart() === '';
 }
 

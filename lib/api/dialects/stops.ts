@@ -4,10 +4,10 @@ import type { TextRequest } from '../../calls/text/request.ts';
 import { list, text } from '../openapi/schema.ts';
 import { documented, invalidField, optional } from './fields.ts';
 
-export const CHAT_STOPS_MAX = 4;
-export const MESSAGE_STOPS_MAX = 16;
+const CHAT_STOPS_MAX = 4;
+const MESSAGE_STOPS_MAX = 16;
 /** Each takes five times its size as long as its answer, and time before it, and no token counts it. */
-export const STOP_CHARACTERS_MAX = 1024;
+const STOP_CHARACTERS_MAX = 1024;
 
 const WHAT = 'The answer ends before the first match, with any model; what was written until then is charged.';
 

@@ -6,7 +6,7 @@ import type { BlockState } from '../../stream/provider-part.ts';
 /** Separates id and state; clients and upstreams accept letters, digits, `_` and `-`. */
 const MARK = '__state_';
 
-export interface CallId {
+interface CallId {
   readonly id: string;
   readonly state?: BlockState | undefined;
 }

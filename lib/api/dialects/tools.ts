@@ -14,7 +14,7 @@ const NAME_HINT = 'must be 1 to 128 letters, digits, underscores, hyphens or dot
 
 type Choice = NonNullable<Tools['choice']>;
 
-export interface ReadTools {
+interface ReadTools {
   readonly tools: unknown;
   /** The path of each tool; default: its place in `tools`. */
   readonly fields?: readonly string[];

@@ -27,7 +27,7 @@ interface EmbeddingEngineOptions {
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-export interface EmbeddingOrder {
+interface EmbeddingOrder {
   readonly model: EmbeddingModel;
   readonly request: EmbeddingRequest;
   readonly estimate: EmbeddingEstimate;

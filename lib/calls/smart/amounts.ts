@@ -71,7 +71,7 @@ export function readAskedWords(sentences: readonly Sentence[]): number {
   return most;
 }
 
-export interface Figures {
+interface Figures {
   readonly numbers: number;
   /** Arithmetic signs. */
   readonly operations: number;

@@ -39,7 +39,7 @@ export interface TextAnswering {
   readonly transforms?: readonly CreateTransform[] | undefined;
 }
 
-export interface TextAnswerOptions<Out> {
+interface TextAnswerOptions<Out> {
   readonly request: TextRequest;
   /** Its price is that of the call. */
   readonly model: TextModel;

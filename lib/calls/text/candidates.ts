@@ -45,7 +45,7 @@ type RouteAbilities = Abilities &
     readonly systemMessages: boolean;
   };
 
-export interface Choosing {
+interface Choosing {
   readonly request: TextRequest;
   readonly model: TextModel;
   readonly catalog: Catalog;

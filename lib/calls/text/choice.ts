@@ -13,7 +13,7 @@ import { computeHold } from './hold.ts';
 import type { TextRequest } from './request.ts';
 import { withoutTalk } from './tools.ts';
 
-export interface Choice {
+interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
   readonly model: TextModel;
   /** How smart chose; undefined if the client named the model, and nothing was scored. */

@@ -13,7 +13,7 @@ import { estimateInput } from './estimate.ts';
 import { type TextOutput, writeParts } from './output.ts';
 import type { TextRequest } from './request.ts';
 
-export interface TextEngineOptions extends Omit<TextAnswering, 'cachedPrompts'> {
+interface TextEngineOptions extends Omit<TextAnswering, 'cachedPrompts'> {
   /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly paidCalls: PaidCalls;

@@ -50,7 +50,7 @@ function isPdf({ mediaType, bytes }: File): boolean {
 }
 
 /** All documents and recordings, also those in results. */
-export function filesIn(content: readonly RequestContent[]): readonly File[] {
+function filesIn(content: readonly RequestContent[]): readonly File[] {
   return content.flatMap((part): readonly File[] => {
     if (part.type === 'document' || part.type === 'audio') return [part];
     return part.type === 'tool-result' ? filesIn(part.content) : [];

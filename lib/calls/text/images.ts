@@ -38,7 +38,7 @@ function boundBytes(images: readonly RequestImage[], fetch: FetchReference): Fet
   };
 }
 
-export function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
+function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
   return messages.flatMap(({ content }) => content.flatMap(listImages));
 }
 

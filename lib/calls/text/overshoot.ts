@@ -6,7 +6,7 @@ import type { Micro } from '../../money/money.ts';
 import { findDearestOutput, type TextPrice, type Tokens, textCost } from '../../money/price.ts';
 import type { Meter } from '../../stream/meter.ts';
 
-export interface RunningText {
+interface RunningText {
   readonly model: { readonly price: TextPrice };
   /** The tokens that its hold covers. */
   readonly held: Tokens;

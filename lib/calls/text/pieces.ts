@@ -1,13 +1,13 @@
 // Cuts words into the longest known pieces, letter by letter: an automaton, so that no letter is looked at twice.
 
-export interface Alphabet {
+interface Alphabet {
   readonly first: string;
   readonly last: string;
   /** Bits that turn a capital into a small letter. */
   readonly smallBits: number;
 }
 
-export interface PieceList {
+interface PieceList {
   /** Pieces at the start of a word, including the space before it; separated by spaces. */
   readonly first: string;
   /** Pieces elsewhere. */

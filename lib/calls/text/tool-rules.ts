@@ -19,7 +19,7 @@ const NAME_CHARACTERS_KEPT = 54;
 
 type Call = Pick<TextCall, 'messages' | 'tools'>;
 
-export interface FittedCall<Fitted extends Call> {
+interface FittedCall<Fitted extends Call> {
   readonly call: Fitted;
   /** By the name that the vendor knows, the client's; only those that differ. */
   readonly clientNames: ReadonlyMap<string, string>;

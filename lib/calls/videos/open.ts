@@ -13,7 +13,7 @@ import { createLook, type Found } from './poll.ts';
 import type { SubmitTimeouts } from './submit.ts';
 import { createWorker, type Worker, type WorkerOptions } from './worker.ts';
 
-export interface VideosOptions {
+interface VideosOptions {
   readonly settings: VideoSettings;
   readonly store: { readonly jobs: JobStore; readonly attempts: AttemptStore };
   readonly catalog: () => Catalog;
@@ -32,7 +32,7 @@ export interface VideoSettings extends SubmitTimeouts {
   readonly videoDeadlineMs: number;
 }
 
-export interface VideosLog {
+interface VideosLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -13,7 +13,7 @@ import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallLog } from '../context.ts';
 
-export interface LookOptions {
+interface LookOptions {
   /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly results: Pick<Results, 'keep'>;

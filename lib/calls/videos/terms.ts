@@ -22,7 +22,7 @@ export interface VideoTerms {
   readonly prices: string;
 }
 
-export interface VideoQuote {
+interface VideoQuote {
   /** Of the whole video. */
   readonly amount: Micro;
   readonly unit: 'second' | 'request';

@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly random?: () => number;
 }
 
-export interface WorkerLog {
+interface WorkerLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

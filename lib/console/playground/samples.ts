@@ -28,7 +28,7 @@ const TEMPLATES = new Map(
 /** Placeholder for the key, whose text only its owner knows. */
 const SAMPLE_KEY = 'YOUR_KEY';
 
-export interface Sample {
+interface Sample {
   readonly language: SampleLanguage;
   readonly isResponses: boolean;
   readonly program: string;

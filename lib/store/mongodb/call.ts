@@ -26,7 +26,7 @@ export function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promi
   });
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly signal: AbortSignal;
   readonly session?: ClientSession;
   /** A code with which single writes may fail. */
@@ -41,7 +41,7 @@ export async function send(db: Db, command: Document, { ignored, ...sending }: S
   return reply;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Whether an attempt that may have succeeded can be repeated without further effect. */
   readonly repeatable: boolean;
   readonly attemptMs?: number;

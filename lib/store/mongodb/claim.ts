@@ -22,7 +22,7 @@ interface Item {
   readonly version: number;
 }
 
-export interface Claims<T> {
+interface Claims<T> {
   claim(claim: JobClaim): Promise<readonly T[]>;
   renew(renewal: JobRenewal): Promise<boolean>;
 }

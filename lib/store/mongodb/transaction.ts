@@ -12,7 +12,7 @@ export async function readFirstBatch(reply: Promise<Document>): Promise<Document
   return (await reply).cursor.firstBatch;
 }
 
-export interface Work<T> {
+interface Work<T> {
   /** May run several times, each time from the beginning. */
   readonly steps: (step: Step) => Promise<T>;
   /** Called right before every commit: from then on, the attempt may have been applied. */

@@ -53,7 +53,7 @@ export interface SeenUsage extends Omit<UsageCounts, 'input' | 'output'> {
   readonly output: number | null;
 }
 
-export interface SeenCall {
+interface SeenCall {
   readonly id: string;
   readonly name: string;
   readonly json: string;
@@ -62,7 +62,7 @@ export interface SeenCall {
 }
 
 /** A result in short. */
-export interface Media {
+interface Media {
   readonly type?: Format | undefined;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;

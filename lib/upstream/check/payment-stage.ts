@@ -70,7 +70,7 @@ const SAVED: SavedMethod = {
   fingerprint: null,
 };
 
-export function createFacts(fixture: Fixture, shop: string, live: boolean): Facts {
+function createFacts(fixture: Fixture, shop: string, live: boolean): Facts {
   const [status = ''] = Object.entries(fixture.states).find(([, means]) => means === 'succeeded') ?? [];
   const ids = {
     id: PAYMENT_ID,

@@ -17,7 +17,7 @@ export interface Received {
 }
 
 /** Instead of every answer: a status with a body, no answer at all, or a connection that is cut. */
-export type Mishap = { readonly status: number; readonly body: string } | 'hang' | 'reset';
+type Mishap = { readonly status: number; readonly body: string } | 'hang' | 'reset';
 
 export interface Vendor {
   readonly origin: string;

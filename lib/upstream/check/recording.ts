@@ -36,7 +36,7 @@ interface Recorded {
 }
 
 /** What upstreams do on rare days: a recording that shows one of them says so. */
-export const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const;
+const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const;
 export type CaseName = (typeof CASES)[number];
 
 /** What has to be recorded unless the upstream never does it; `late` is text behind a reason to end. */
@@ -67,7 +67,7 @@ export interface TextRecording extends Recorded {
 }
 
 /** A tool call; without an id, any matches. */
-export interface ExpectedCall {
+interface ExpectedCall {
   readonly id?: string;
   readonly name: string;
   /** The arguments as written. */
@@ -85,7 +85,7 @@ export interface EmbedRecording extends Recorded {
   };
 }
 
-export interface ImageRecording extends Recorded {
+interface ImageRecording extends Recorded {
   readonly kind: 'image';
   readonly call: Omit<ImageCall, 'options'>;
   readonly expect: Failing & { readonly images?: readonly ExpectedMedia[] };
@@ -101,14 +101,14 @@ export interface VideoRecording extends Recorded {
   readonly expect: Failing & { readonly ref?: object; readonly states?: readonly ExpectedState[] };
 }
 
-export interface Failing {
+interface Failing {
   /** A kind, or one of the suite's own names: `truncated`, `empty`, `undecodable`. */
   readonly fault?: UpstreamFaultKind | 'truncated' | 'empty' | 'undecodable';
   readonly about?: RefusalCause;
 }
 
 /** A result by its bytes, or by its location. */
-export interface ExpectedMedia {
+interface ExpectedMedia {
   readonly type?: Format;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -134,7 +134,7 @@ export interface Reply {
 }
 
 /** What a request is compared with; absent fields are not compared. */
-export interface Asked {
+interface Asked {
   readonly method?: string;
   /** Including its query; `{{key}}` stands for the key, and says that it belongs there. */
   readonly path?: string;
@@ -288,7 +288,7 @@ function listFixtures(folder: string): readonly string[] {
 }
 
 /** The recordings of one file: one object, or a list of them. */
-export function readRecordings(file: string): readonly Recording[] {
+function readRecordings(file: string): readonly Recording[] {
   return readEntries(file)
     .filter((entry) => !isNever(entry))
     .map((entry) => parseRecording(entry, file));

@@ -30,7 +30,7 @@ export interface ReceivedRequest {
 }
 
 /** What the server answers: each of `before` once, in order and only on its own path if it names one, then `reply`. */
-export interface Play {
+interface Play {
   readonly before?: readonly Reply[];
   readonly reply: Reply;
   /** Of `reply`. */

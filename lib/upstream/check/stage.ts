@@ -11,7 +11,7 @@ import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
 
 /** A key that is easy to find wherever it should not be. */
-export const API_KEY = 'sk-check-0123456789abcdef';
+const API_KEY = 'sk-check-0123456789abcdef';
 
 /** The plugin at one replay. */
 export interface TestBench {

@@ -53,7 +53,7 @@ export function messageCall({ id, name }: Named, input: object): object {
   return { type: 'tool_use', id, name, input };
 }
 
-export interface CallIdRules {
+interface CallIdRules {
   readonly charactersMax: number;
   /** In the vendor's alphabet; default: as it is. */
   readonly spell?: (id: string) => string;

@@ -8,7 +8,7 @@ import type { Asking } from './ask.ts';
 import { Frames } from './frames.ts';
 import type { KeyRing } from './key-ring.ts';
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly ask: Asking['ask'];
   readonly keys: KeyRing;
   readonly fault: HostFault;

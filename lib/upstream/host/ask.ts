@@ -8,7 +8,7 @@ import type { KeyRing } from './key-ring.ts';
 import { noteRefusal, noteReply, noteRequest } from './plugin-errors.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
-export interface AskOptions {
+interface AskOptions {
   readonly request: Upstream['request'];
   readonly keys: KeyRing;
   readonly fault: HostFault;
@@ -82,7 +82,7 @@ function isUndone(error: unknown): boolean {
 }
 
 /** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
-export async function readRefusal({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
+async function readRefusal({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
   const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
   return fault.ofReply(status, headers, text);
 }

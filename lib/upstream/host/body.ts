@@ -10,7 +10,7 @@ import { scrub } from './secret.ts';
 const BYTES_MAX = 1024 * 1024;
 
 /** What a body needs of the request it answers. */
-export interface BodySource {
+interface BodySource {
   readonly source: ByteSource;
   readonly signal: AbortSignal;
   readonly toError: (error: Error) => Error;

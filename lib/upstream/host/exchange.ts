@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { ByteSource, ByteTaker } from '../../stream/bytes.ts';
 
-export interface ExchangeReply {
+interface ExchangeReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly source: ByteSource;

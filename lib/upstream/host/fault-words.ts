@@ -5,7 +5,7 @@ import type { Complaint } from './error-body.ts';
 import { classifyStatus, FAULT_KINDS, REFUSAL_CAUSES } from './fault.ts';
 
 /** What an error message is about. */
-export interface Verdict {
+interface Verdict {
   readonly kind: UpstreamFaultKind;
   readonly about?: RefusalCause;
 }

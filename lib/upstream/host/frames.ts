@@ -39,7 +39,7 @@ const NOWHERE: ProviderPart[] = [];
 
 const INCOMPLETE = Symbol('not JSON, or not all of it');
 
-export interface FramesOptions {
+interface FramesOptions {
   readonly reader: AnswerReader;
   readonly fault: HostFault;
   readonly eventCharsMax?: number | undefined;

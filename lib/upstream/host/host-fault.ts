@@ -7,7 +7,7 @@ import { createJudge } from './fault-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { scrub } from './secret.ts';
 
-export interface HostFaultOptions {
+interface HostFaultOptions {
   /** Never shown in a detail. */
   readonly secrets: readonly string[];
   /** The plugin's own. */

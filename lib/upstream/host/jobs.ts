@@ -5,7 +5,7 @@ import type { JobRef, JobSubmission } from '../contract/job.ts';
 import type { KeyHeaders } from '../contract/request.ts';
 import { readFields } from './fields.ts';
 
-export interface Submitted {
+interface Submitted {
   readonly ref: JobRef;
   readonly reply: JsonReply;
 }

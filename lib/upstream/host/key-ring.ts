@@ -15,7 +15,7 @@ export interface Key {
 /** Why a key is paused. */
 export const KEY_FAULTS = ['rate', 'auth', 'quota'] as const satisfies readonly UpstreamFaultKind[];
 
-export type KeyFault = (typeof KEY_FAULTS)[number];
+type KeyFault = (typeof KEY_FAULTS)[number];
 
 /** A key that was just paused. */
 export interface KeyRest {
@@ -32,14 +32,14 @@ export interface KeyHealth extends Readonly<Record<KeyFault, number>> {
   readonly keys: number;
 }
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   readonly now?: () => number;
   /** Called when one of several keys is paused. */
   readonly onRest?: (rest: KeyRest) => void;
 }
 
 /** Which key a call gets. */
-export interface KeyWish {
+interface KeyWish {
   /** The id of a key. */
   readonly id?: string | undefined;
   readonly tried?: Tried | undefined;
@@ -70,7 +70,7 @@ const REST_MAX_MS = 600_000;
 const FORBIDDEN = 403;
 
 /** The ids of the keys that a call was refused with. */
-export type Tried = ReadonlySet<string>;
+type Tried = ReadonlySet<string>;
 
 const NONE: Tried = new Set();
 

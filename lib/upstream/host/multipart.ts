@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Multipart } from '../contract/request.ts';
 
-export interface EncodedMultipart {
+interface EncodedMultipart {
   /** The content type, including the boundary. */
   readonly type: string;
   readonly pieces: readonly Uint8Array[];

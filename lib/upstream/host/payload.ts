@@ -7,7 +7,7 @@ import { sliceText } from '../../stream/characters.ts';
 import type { HostRequest, JsonBody } from '../contract/request.ts';
 import { encodeMultipart } from './multipart.ts';
 
-export interface Payload {
+interface Payload {
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** For a body in pieces. */
   readonly length?: number;

@@ -23,7 +23,7 @@ export function isUpstream({ title }: PluginName): boolean {
 }
 
 /** A request of a run that was refused with one key, and then sent with another. */
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly keyPlace: number | null;
   readonly requestId: string | null;
   /** On the clock of `performance.now()`. */

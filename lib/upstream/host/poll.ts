@@ -24,7 +24,7 @@ const ERROR_GROWTH = 2;
 /** Spreads out the polls of calls that started together. */
 const JITTER = 0.2;
 
-export interface PollTools {
+interface PollTools {
   readonly sleep: HostClock['sleep'];
   /** In [0, 1). */
   readonly random: () => number;

@@ -5,7 +5,7 @@ import type { RouteOptions } from '../contract/request.ts';
 import { describeSchema } from './account-settings.ts';
 import { isSecret } from './secret.ts';
 
-export interface RouteSettingsOptions {
+interface RouteSettingsOptions {
   /** The plugin's schema: an option is checked like the setting of its name. */
   readonly schema: Joi.ObjectSchema;
   readonly log: HostLog;

@@ -5,7 +5,7 @@ import type { HeaderFields, TokenAuth } from '../contract/request.ts';
 /** A token with less time left might expire on the way. */
 const MARGIN_MS = 60_000;
 
-export interface TokensOptions {
+interface TokensOptions {
   readonly source: TokenSource;
   readonly now: () => number;
   /** Kept out of the log: tokens are added to it. */

@@ -12,7 +12,7 @@ import { bearer, readJobWord, shown, submitJob } from './jobs.ts';
 import { resolveResolution } from './resolutions.ts';
 import { fillForVideo } from './template.ts';
 
-export interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
+interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
   readonly ask: Asking['ask'];
 }
 

@@ -84,7 +84,7 @@ export function isRefusal(block: ReplyBlock): boolean {
   return block.type === 'text' && block.refusal === true;
 }
 
-export interface Ended {
+interface Ended {
   readonly status: 'completed' | 'incomplete';
   readonly incomplete_details: { readonly reason: string } | null;
 }
