@@ -2,6 +2,7 @@
 // told against the ledger.
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import { ask, DIALECTS, send, until } from './client.ts';
+import { checkCosts } from './cost-books.ts';
 import type { TestAccount } from './gateway.ts';
 import { compare, type Heard, listen } from './heard.ts';
 import type { Books, Service } from './process.ts';
@@ -115,6 +116,8 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
   const { wrong: lost, told } = await compare(books.store, heard);
   const report = await verifyLedger(books.store);
   problems.push(...lost, ...report.problems.map(({ wallet, problem }) => `${wallet}: ${problem}`));
+  // A call that was released may not have asked its upstream.
+  problems.push(...(await checkCosts(books.store, ({ state }) => (state === 'released' ? [0, 1] : [1]))));
   const figures = { calls: heard.length, told, lost: lost.length, orphans };
   return { service, round: { ...figures, returnedMs, readyMs: service.readyMs, firstCallMs, problems } };
 }

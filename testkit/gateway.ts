@@ -120,7 +120,7 @@ export function chatCatalog(url: string, more: object = {}): object {
         aliases: ['a'],
         type: 'text',
         provider: 'Test',
-        routes: [{ upstream: 'up', model: 'up-model' }],
+        routes: [{ upstream: 'up', model: 'up-model', cost: { currency: 'RUB', input: '100', output: '500' } }],
         price: { input: '1000', output: '5000' },
       },
       {

@@ -1,5 +1,6 @@
 // The ledger for an operator: whether it adds up, and the money of one call.
 import { auditLedger } from '../../ledger/last-audit.ts';
+import type { Attempt } from '../../money/attempt.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
@@ -7,6 +8,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { attemptSection } from './attempt-table.ts';
 import { chargeWords } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
@@ -65,10 +67,11 @@ export const adminLedger = page({
   async get(visit) {
     const id = visit.query.get('id')?.trim().slice(0, 200);
     if (!id) return ledgerPage(visit, undefined);
-    const { ledger } = visit.services.store;
+    const { ledger, attempts } = visit.services.store;
     const charge = await ledger.charge(id);
     if (!charge) return { ...ledgerPage(visit, message('error', WORDS[visit.language].none)), status: 404 };
-    return ledgerPage(visit, chargeDetails(visit, charge, await ledger.listChargeEntries(id)));
+    const entries = await ledger.listChargeEntries(id);
+    return ledgerPage(visit, chargeDetails(visit, charge, { entries, attempts: await attempts.list([id]) }));
   },
   async post(visit) {
     const words = WORDS[visit.language];
@@ -99,7 +102,12 @@ ${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words
   return { title: words.title, body };
 }
 
-function chargeDetails(visit: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
+interface ChargeRows {
+  readonly entries: readonly Entry[];
+  readonly attempts: readonly Attempt[];
+}
+
+function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: ChargeRows): Html {
   const { language, format } = visit;
   const words = WORDS[language];
   const { states, kinds } = chargeWords({ language });
@@ -116,6 +124,7 @@ function chargeDetails(visit: UserVisit, charge: Charge, entries: readonly Entry
     [words.held, format.rubExact(charge.reserved)],
     [words.charged, format.rubExact(charge.charged)],
   ])}
+${attemptSection(visit, charge, attempts)}
 <h2>${entriesTitle(visit)}</h2>
 ${entryTable(visit, entries)}
 ${raw(words.prices, charge.prices)}
