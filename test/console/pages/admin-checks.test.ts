@@ -28,7 +28,7 @@ describe('the setup checks', () => {
     const operator = await setUpOperator(test);
     const { id } = await test.account();
     // Its upstream makes no videos.
-    const all = ['over https', 'the sandbox', 'loses access', 'their secrets', 'no warnings', 'an owner'];
+    const all = ['over https', 'the sandbox', 'loses access', 'their secrets', 'below cost', 'no warnings', 'an owner'];
     const passing = async () => (await readChecks(operator)).filter(([, passes]) => passes).map(([name]) => name);
     expect(await readChecks(operator)).to.deep.include(['are available', false]);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access' && name !== 'an owner'));
@@ -53,6 +53,26 @@ describe('the setup checks', () => {
     expect((await operator.get('/admin/checks')).text).to.contain('Not set or empty: <code>YOOKASSA_SECRET</code>');
     const log = join(test.folder, 'log');
     await until(() => readFileSync(log, 'utf8').includes('payments.shop is off: not set or empty: YOOKASSA_SECRET'));
+  });
+
+  it('tell of prices that a rate has moved below cost', async () => {
+    const cost = { currency: 'USD', input: '1', output: '1' };
+    const { models, ...catalog } = chatCatalog('http://127.0.0.1:1') as { models: { routes: object[] }[] };
+    const [text] = models.map((model) => ({ ...model, routes: model.routes.map((route) => ({ ...route, cost })) }));
+    const at = (rub: string) => ({ ...catalog, models: [text], rates: { USD: { rub, from: '2026-01-01' } } });
+    test = await startGateway({ catalog: at('1') });
+    const operator = await setUpOperator(test);
+    expect(await readChecks(operator)).to.deep.include(['below cost', true]);
+    test.writeCatalog(at('100000'));
+    expect(await test.gateway.reload()).to.equal(true);
+    expect(await readChecks(operator)).to.deep.include.members([
+      ['below cost', false],
+      ['no warnings', false],
+    ]);
+    const page = await operator.get('/admin/catalog');
+    expect(page.text).to.contain('the price stays as it was: price.input is').and.to.contain('100000.00 RUB');
+    const log = join(test.folder, 'log');
+    await until(() => readFileSync(log, 'utf8').includes('"alert":"loss"'));
   });
 
   it('advise what to do on loopback and in a sandbox', async () => {
