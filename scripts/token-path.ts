@@ -1,29 +1,10 @@
-// Prints two walks through the code: the files that a token of a streamed chat answer passes, and the way of a held
-// amount into the SQLite store and back. `npm run -s token-path -- FOLDER` prints those of another checkout, without the
-// files and functions that it lacks.
+// Prints two walks through the code: the units that a token of a streamed chat answer passes, and the way of a held
+// amount into the SQLite store and back. A unit is a file of which some function runs for every batch of an answer, one
+// token each: measured, not listed (`token-files.ts`). `npm run -s token-path -- FOLDER` prints the walks of another
+// checkout, without the functions that it lacks.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const TOKEN: readonly string[] = [
-  'lib/upstream/host/exchange.ts',
-  'lib/stream/bytes.ts',
-  'lib/upstream/host/frames.ts',
-  'lib/stream/lines.ts',
-  'lib/upstream/host/json-template-parser.ts',
-  'lib/upstream/formats/chat/reply.ts',
-  'lib/upstream/host/writer.ts',
-  // Before there was a list of transforms.
-  'lib/stream/drive.ts',
-  'lib/stream/pipeline.ts',
-  'lib/calls/text/attempt.ts',
-  'lib/calls/text/pipeline.ts',
-  'lib/calls/text/watch.ts',
-  'lib/stream/guard.ts',
-  'lib/stream/meter.ts',
-  'lib/calls/text/delivery.ts',
-  'lib/api/dialects/chat/render.ts',
-  'lib/http/sse-reply.ts',
-];
+import { findTokenFiles } from './token-files.ts';
 
 /** A function that has the amount in its hands, and the type that carries it from there on. */
 type Stay = readonly [file: string, name: string, shape: string];
@@ -32,7 +13,7 @@ const HELD: readonly Stay[] = [
   ['lib/money/price.ts', 'textHold', 'Micro'],
   ['lib/calls/text/hold.ts', 'computeHold', 'Micro'],
   ['lib/calls/text/answer.ts', 'constructor', 'HoldRequest'],
-  ['lib/calls/paid.ts', 'run', 'HoldRequest'],
+  ['lib/calls/paid.ts', 'begin', 'HoldRequest'],
   ['lib/ledger/ledger.ts', 'hold', 'HoldOp'],
   ['lib/ledger/ledger.ts', 'submitStart', 'HoldOp'],
   ['lib/ledger/queue.ts', 'submit', 'Submission'],
@@ -63,13 +44,13 @@ const HELD: readonly Stay[] = [
 
 const folder = process.argv[2] ?? '.';
 
-printToken();
+await printToken();
 console.log('');
 printHeld();
 
-function printToken(): void {
+async function printToken(): Promise<void> {
   console.log('A token of a streamed chat answer: lines and files');
-  const files = TOKEN.filter((file) => existsSync(join(folder, file)));
+  const files = await findTokenFiles(folder);
   for (const file of files) console.log(`${pad(countLines(file))}  ${file}`);
   console.log(`${pad(sum(files.map(countLines)))}  in ${files.length} files`);
 }

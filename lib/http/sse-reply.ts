@@ -2,7 +2,7 @@
 // compressed, which delays events.
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { directOutput, takeOverChunks } from '../platform/manual-chunks.ts';
+import { takeOverChunks } from '../platform/manual-chunks.ts';
 import { probeByComments } from './half-closed.ts';
 
 export interface SseReply {
@@ -173,4 +173,14 @@ function takeReusableBuffer(): Buffer | undefined {
   const bytes = reusableBuffer;
   reusableBuffer = undefined;
   return bytes;
+}
+
+/**
+ * Where a reply whose chunks are taken over writes without waiting for the end of the tick: the socket, or the reply itself until it is its
+ * turn on the connection. A text held until the end of the tick and longer than the socket's buffer would make every
+ * client look slow.
+ */
+export function directOutput(response: ServerResponse): Writable {
+  const { socket } = response;
+  return socket?.writable ? socket : response;
 }

@@ -2,7 +2,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { directOutput, takeOverChunks } from '../../lib/platform/manual-chunks.ts';
+import { directOutput } from '../../lib/http/sse-reply.ts';
+import { takeOverChunks } from '../../lib/platform/manual-chunks.ts';
 import { until } from '../../testkit/client.ts';
 
 describe('manual chunks', () => {

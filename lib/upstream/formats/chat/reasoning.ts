@@ -8,19 +8,6 @@ export const CHAT_STATE = 'chat';
 /** Texts of a detail that arrive in fragments. */
 const FRAGMENTS = ['text', 'summary', 'data'];
 
-/** The same text may have several names beside each other. */
-export function readReasoning(fields: JsonObject): string {
-  const { reasoning_content: content, reasoning, reasoning_text: text, thinking } = fields;
-  if (isText(content)) return content;
-  if (isText(reasoning)) return reasoning;
-  if (isText(text)) return text;
-  return isText(thinking) ? thinking : '';
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
 /** Reads the `reasoning_details` of one reply. */
 export class ReasoningDetails {
   #details: Record<string, unknown>[] = [];

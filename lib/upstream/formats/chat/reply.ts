@@ -14,7 +14,7 @@ import type {
 import { isFields } from '../../host/fields.ts';
 import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
-import { ReasoningDetails, readReasoning } from './reasoning.ts';
+import { ReasoningDetails } from './reasoning.ts';
 
 interface Choice extends JsonObject {
   readonly delta?: JsonObject | null;
@@ -72,7 +72,8 @@ export class ChatReply implements AnswerReader {
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
-    const reason = this.#kit.finishReason(word, choice?.error);
+    // Most chunks have none.
+    const reason = word ? this.#kit.finishReason(word, choice?.error) : undefined;
     if (reason || isWhole) this.#details?.flush(out);
     if (reason) this.#finish(reason, word, out);
     else if (choice) this.#endWithout(choice, isWhole, out);
@@ -110,7 +111,7 @@ export class ChatReply implements AnswerReader {
   /** At its end an answer may be counted elsewhere. */
   #countsOf(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
     const usage = chunk.usage ?? choice?.delta?.usage ?? choice?.usage;
-    if (isFields(usage)) {
+    if (usage && isFields(usage)) {
       this.#usage ??= new Usage();
       return this.#usage.report(usage);
     }
@@ -201,6 +202,19 @@ function firstChoice(choices: unknown): Choice | undefined {
     if (typeof choice === 'object' && choice !== null && Number(choice.index ?? 0) === 0) return choice;
   }
   return undefined;
+}
+
+/** The same text may have several names beside each other. */
+function readReasoning(fields: JsonObject): string {
+  const { reasoning_content: content, reasoning, reasoning_text: text, thinking } = fields;
+  if (isText(content)) return content;
+  if (isText(reasoning)) return reasoning;
+  if (isText(text)) return text;
+  return isText(thinking) ? thinking : '';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** Some servers have reasoning as a part of the content: a text, or parts in turn. */
