@@ -35,7 +35,7 @@ export interface PaidCalls {
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
 
-  /** A function of its own: what waits for an upstream refers to nothing that the hold needed. */
+  /** Separate from `run`, which would otherwise keep everything here in memory while the upstream answers. */
   async function begin<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<Begun> {
     const { context, terms } = call;
     context.signal.throwIfAborted();

@@ -1,5 +1,5 @@
-// An HTTP server's own `close` cuts idle connections, also if a request is on its way: busy keep-alive connections lose
-// theirs. The `close` of `net.Server`, which it extends, only stops listening.
+// An HTTP server's own `close` cuts idle connections even if a request is on its way, so busy keep-alive connections
+// lose requests. The `close` of its base class `net.Server` only stops listening.
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 

@@ -16,7 +16,7 @@ export function nextPollAt(
   return at - expiresAt < DAY_MS ? at + HOUR_MS : null;
 }
 
-/** Polls have no end: a provider may take days for a refund. */
+/** Without an end: a provider may take days for a refund. */
 export function nextRefundPollAt(askedAt: number, at: number): number {
   return at + (at - askedAt < 10 * MINUTE_MS ? MINUTE_MS : HOUR_MS);
 }

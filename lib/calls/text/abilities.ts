@@ -54,7 +54,7 @@ function meetsDemand({ demands }: Abilities, wishes: Pick<Wishes, 'tools'>): boo
 }
 
 /** Why a model cannot answer the request at all; undefined if it can. */
-export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
+export function findInability(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
   if (demandsTool(request) && !meetsDemand(abilities, request)) {
     return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${whyNoDemand(abilities)}` });
   }

@@ -8,7 +8,7 @@ import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { RequestContent, TextRequest } from './request.ts';
 
-/** Who calls: names are the caller's own, so they mean nothing across accounts. */
+/** The caller: conversation names are its own, and mean nothing across accounts. */
 export type Caller = Pick<CallContext, 'accountId' | 'session'>;
 
 const NAME_CHARACTERS = 16;
@@ -26,7 +26,7 @@ export function nameConversation(model: TextModel, request: TextRequest, caller:
   return hash.digest('hex').slice(0, NAME_CHARACTERS);
 }
 
-/** A vendor that caches for nothing has the price of its plain input. */
+/** Without one, cached tokens cost the same as others, and there is nothing to gain. */
 function hasCachePrice({ price }: TextModel): boolean {
   return [price, ...(price.bands ?? [])].some(
     ({ cacheRead, cacheWrite, cacheWrite1h }) => (cacheRead ?? cacheWrite ?? cacheWrite1h) !== undefined,

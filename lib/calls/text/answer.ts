@@ -35,7 +35,7 @@ export interface TextAnswering {
   readonly onAttempt?: OnAttempt | undefined;
   /** What prompts have in the caches of vendors. */
   readonly cachedPrompts: CachedPrompts;
-  /** What an embedder adds to the way of every answer. */
+  /** Transforms that an embedder adds to every answer. */
   readonly transforms?: readonly CreateTransform[] | undefined;
 }
 
@@ -74,21 +74,21 @@ export class TextAnswer<Out>
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
   readonly #buffered: boolean;
-  /** As asked for, or as many as the model gives. */
+  /** As requested, or the maximum of the model. */
   readonly #maxTokens: number;
   /** The maximum of output tokens delivered and billed. */
   readonly #outputMax: number;
-  /** The last one. */
+  /** The latest attempt. */
   #attempt: TextAttempt<Out> | undefined;
-  /** Where that was. */
+  /** The candidate of that attempt. */
   #asked: Candidate | undefined;
-  /** What it has used, once it has ended. */
+  /** The usage of the latest attempt, once it has ended. */
   #counted: CountedAnswer | undefined;
-  /** Those that have ended. */
+  /** The attempts that have ended. */
   #attempts: readonly NewAttempt[] = NONE;
-  /** Told of its first text. */
+  /** Called at the first text of the attempt. */
   #onFirst: (() => void) | undefined;
-  /** The digest of the prompt, and what a vendor had of it; undefined without a conversation. */
+  /** The digest of the prompt, and the part of it that a vendor has cached; undefined without a conversation. */
   #prompt:
     | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
     | undefined;
@@ -249,7 +249,7 @@ export class TextAnswer<Out>
     return pipe && this.#isOwed(ending, pipe) ? this.#computeDue(ending, pipe) : undefined;
   }
 
-  /** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */
+  /** Owed are whole answers, parts that the client has received, and the work of an upstream whose client left. */
   #isOwed({ type }: Ending, { delivery }: TextPipeline): boolean {
     return type === 'finish' || type === 'gone' || (this.#options.output.live && delivery.begun);
   }
@@ -280,7 +280,7 @@ export class TextAnswer<Out>
     return { amount: textCost(model.price, tokens), usage, bill: tokens };
   }
 
-  /** While the request is still there; another model has caches of its own. */
+  /** Called while the request is still in memory; another model has other caches. */
   #findCached({ conversation }: Candidate): void {
     if (conversation === this.#prompt?.conversation) return;
     this.#prompt = undefined;
@@ -291,7 +291,7 @@ export class TextAnswer<Out>
     if (digest !== undefined) this.#prompt = { conversation, digest, cached: engine.cachedPrompts.find(beginnings) };
   }
 
-  /** What the gateway's own move of a conversation makes a vendor count anew is charged as if it had been read. */
+  /** If the gateway moved a conversation to another cache, the prompt is charged as if it had been read there. */
   #forgiveMove(counted: Tokens): Tokens {
     const cached = this.#prompt?.cached;
     if (!cached || cached.place === this.#place) return counted;
@@ -306,12 +306,12 @@ export class TextAnswer<Out>
     this.#options.engine.cachedPrompts.note(digest, this.#place, counted, cached);
   }
 
-  /** Where the vendor's cache is. */
+  /** The place of the vendor's cache: a route and a key. */
   get #place(): string {
     return `${this.#asked?.key} ${this.#attempt?.run.keyId}`;
   }
 
-  /** What the output still has to write of a paid answer. */
+  /** The parts of a paid answer that are still to be written. */
   complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
     const { model } = this.#options;
     assert(this.#pipe, 'an answer comes from an attempt');

@@ -63,9 +63,9 @@ const AFTER_STOP_MS = 5_000;
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 export class TextAttempt<Out> implements Watched, DeliveryListener {
-  /** What has arrived so far. */
+  /** The transforms of this attempt, with their counts so far. */
   readonly pipe: TextPipeline;
-  /** What it has sent. */
+  /** The requests that the plugin has sent. */
   readonly run: PluginRun;
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
@@ -97,7 +97,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     });
   }
 
-  /** Never rejects. What the plugin leaves unhandled is told by the context that it was started in. */
+  /** Never rejects. Unhandled errors of the plugin are attributed by the async context that it starts in. */
   start(route: Route): Promise<Ending<ReplyFinishPart>> {
     return runPlugin(this.run, () => this.#answer(route));
   }
@@ -108,7 +108,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     if (signal.aborted) this.#onAbort();
     let isWhole = false;
     try {
-      // Nothing is read of the upstream meanwhile.
+      // The upstream is not read while the client is slow.
       for await (const wait of this.#read(route)) {
         this.#watch.pause();
         await untilAborted(Promise.all(wait), this.#upstream.signal);

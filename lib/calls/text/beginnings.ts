@@ -8,7 +8,7 @@ type Prompt = Pick<TextRequest, 'system' | 'tools' | 'messages'>;
 /** Some agents begin their system prompt with a line for the vendor that differs in each call. */
 const CALL_LINE = /^x-[a-z]+-billing-header:.{0,300}$/;
 
-/** A few ms of work; no conversation has as many. */
+/** Takes a few ms; conversations are shorter. */
 const PARTS_MAX = 10_000;
 
 /**

@@ -1,5 +1,5 @@
-// What prompts have in the caches of vendors, as this process has seen it: a call that the gateway sends elsewhere is
-// charged as if it had read there what it now writes anew.
+// Remembers which prompts are in the caches of vendors: if the gateway sends the next call of a conversation elsewhere,
+// the client is charged as if its prompt had been read from the cache.
 import { countPrompt, omitZeros, type Tokens } from '../../money/price.ts';
 
 export interface CachedPrompts {
@@ -44,7 +44,7 @@ export function createCachedPrompts(now: () => number = () => performance.now())
       if (tokens === 0) return;
       const until = now() + (cacheWrite1h > 0 ? HOUR_MS : MINUTES_MS);
       const kept = before?.place === place ? Math.max(before.until, until) : until;
-      // Those used last are at the end.
+      // The latest ones are at the end.
       prompts.delete(prompt);
       prompts.set(prompt, { place, tokens, until: kept });
       if (prompts.size > PROMPTS_MAX) prompts.delete(prompts.keys().next().value as string);

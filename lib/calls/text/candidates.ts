@@ -10,15 +10,15 @@ import type { TextCall } from '../../upstream/contract/provider.ts';
 import { moveSystemMessages } from '../../upstream/formats/system-messages.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
-import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
+import { type Abilities, findInability, formatFor, preferAble } from './abilities.ts';
 import { type Caller, nameConversation, orderRoutes, preferStateMaker } from './affinity.ts';
 import { addBreakpoints } from './breakpoints.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
-import { withDocumentsAsText } from './files.ts';
+import { convertDocumentsToText } from './files.ts';
 import { toProviderMessages } from './images.ts';
 import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
-import { fitFields, usesTools, withoutTools, withReferencesAsText } from './tools.ts';
+import { convertReferencesToText, dropTools, fitFields, usesTools } from './tools.ts';
 import { listVisionModels } from './vision.ts';
 
 /** Some models show nothing of their reasoning. */
@@ -65,8 +65,8 @@ export function findCandidates(choosing: Choosing): readonly Candidate[] {
   const models = listVisionModels(catalog, model, limits);
   const others = find(models.filter((each) => each !== model));
   if (!models.includes(model)) return preferStateMaker(others, request);
-  // It answers itself, whatever others could do better.
-  const able = others.filter((each) => !unableTo(each.model, each.abilities, request));
+  // The requested model sees images itself, so it comes first even if others suit the request better.
+  const able = others.filter((each) => !findInability(each.model, each.abilities, request));
   return [...preferStateMaker(find([model]), request), ...able];
 }
 
@@ -95,11 +95,11 @@ function findAbilities(model: TextModel, { provider }: Route, request: TextReque
 }
 
 export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
-  const refusal = first && unableTo(first.model, first.abilities, request);
+  const refusal = first && findInability(first.model, first.abilities, request);
   if (refusal) throw refusal;
 }
 
-/** Calls that nobody allowed are hidden. */
+/** Which tool calls the client gets; others are hidden. */
 export function allowCalls({ tools }: TextRequest, abilities: RouteAbilities): CallsAllowed {
   if (!abilities.tools) return 'none';
   return tools?.single ? 'one' : 'any';
@@ -114,10 +114,10 @@ export function createCall(
   const maxTokens = capOutput(abilities, outputMax);
   const { system, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
   const { messageFields, betas } = request;
-  const messages = abilities.tools ? request.messages : withoutTools(request);
+  const messages = abilities.tools ? request.messages : dropTools(request);
   const takesReferences = abilities.tools && abilities.messageFormat;
-  const plain = request.hasReferences && !takesReferences ? withReferencesAsText(messages) : messages;
-  const readable = files && !abilities.documents ? withDocumentsAsText(plain) : plain;
+  const plain = request.hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
+  const readable = files && !abilities.documents ? convertDocumentsToText(plain) : plain;
   const call: Omit<TextCall, 'model' | 'options'> = {
     messages: toProviderMessages({ messages: readable, images }),
     maxTokens,

@@ -11,7 +11,7 @@ import { routeSmart } from '../smart/route.ts';
 import { listPreferences, type Wishes } from './abilities.ts';
 import { computeHold } from './hold.ts';
 import type { TextRequest } from './request.ts';
-import { withoutTalk } from './tools.ts';
+import { dropToolTalk } from './tools.ts';
 
 interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
@@ -24,7 +24,7 @@ interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findTextModel(catalog, request.model, limits), smart: undefined };
-  const { system, messages } = moveSystemMessages({ system: request.system, messages: withoutTalk(request) });
+  const { system, messages } = moveSystemMessages({ system: request.system, messages: dropToolTalk(request) });
   const routing = routeSmart({ system: system?.map(({ text }) => text).join('\n\n'), messages }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowedFault(limits, SMART_ID);

@@ -31,7 +31,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
   const { catalog, paidCalls, health } = options;
   const engine: TextAnswering = { ...options, cachedPrompts: createCachedPrompts() };
 
-  /** A function of its own: what waits for the end of an answer refers to nothing that was needed to begin it. */
+  /** Separate from `run`, which would otherwise keep everything here in memory until the answer ends. */
   async function prepare<Out>(request: TextRequest, context: CallContext, output: TextOutput<Out>) {
     const { model, smart } = chooseModel(catalog(), request, context.limits);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });

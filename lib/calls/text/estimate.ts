@@ -9,7 +9,7 @@ import { countTokens } from './tokens.ts';
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
-/** What the vendor tells the model about a tool of its own format, whose definition is a few words. */
+/** The instructions that a vendor adds for a tool of its own, whose definition is only a few words. */
 const TOKENS_PER_PREDEFINED_TOOL = 1000;
 /** No vendor counts less for an image. */
 const TOKENS_PER_IMAGE_LEAST = 64;
@@ -102,7 +102,7 @@ export function* listPartTexts(part: RequestContent): Iterable<string> {
   }
 }
 
-/** What goes back to a vendor as it came costs mostly nothing, but a client may have made it up. */
+/** State that goes back unchanged mostly costs nothing, but a client may have made it up. */
 function countStateCharacters({ messages }: TextRequest): number {
   let characters = 0;
   for (const { content } of messages) {

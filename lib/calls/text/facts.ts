@@ -10,7 +10,7 @@ export interface Told {
   readonly asked: string;
   /** The model whose price was paid. */
   readonly billed: string;
-  /** The last one tried; undefined if none was. */
+  /** The last model tried; undefined if none was. */
   readonly answered: string | undefined;
   readonly smart: SmartRouting | undefined;
   readonly ending: Ending<ReplyFinishPart>;

@@ -1,4 +1,4 @@
-// The documents and recordings of a text request: what they weigh, what they may cost, and what is left of them.
+// The documents and recordings of a text request: their tokens, their form for other models, and their release.
 import { freeBytes } from '../../base/free-bytes.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
 import { countPages, hasPdfHeader } from './pdf.ts';
@@ -8,12 +8,12 @@ type File = DocumentContent | AudioContent;
 
 /** Vendors read a page as text and as an image. */
 const TOKENS_PER_PAGE = 2000;
-/** Of speech, compressed well: a second has 3 kB and counts as some 32 tokens. */
+/** For well compressed speech: a second is 3 kB and about 32 tokens. */
 const AUDIO_BYTES_PER_TOKEN = 100;
 const BYTES_PER_TOKEN = 4;
 /**
- * A file may be made to look smaller here than to the vendor: pages that a reader repairs, texts that unfold, silence.
- * The vendor's count of a hundred pages is believed.
+ * A file can look smaller here than to the vendor: damaged pages that its reader repairs, compressed text, silence. So
+ * a vendor's count of up to a hundred pages is believed.
  */
 const TOKENS_PER_FILE_BELIEVED = 100 * TOKENS_PER_PAGE;
 
@@ -27,7 +27,7 @@ export function countFileTokens(messages: readonly RequestMessage[]): FileTokens
   let estimated = 0;
   let believable = 0;
   for (const { content } of messages) {
-    for (const file of filesIn(content)) {
+    for (const file of listContentFiles(content)) {
       const tokens = estimateFileTokens(file);
       estimated += tokens;
       believable += isText(file) ? tokens : Math.max(tokens, TOKENS_PER_FILE_BELIEVED);
@@ -44,21 +44,21 @@ function estimateFileTokens(part: File): number {
 
 const isText = ({ mediaType }: File) => mediaType.startsWith('text/');
 
-/** Whatever the client calls it. */
+/** Whatever media type the client names. */
 function isPdf({ mediaType, bytes }: File): boolean {
   return /pdf/i.test(mediaType) || hasPdfHeader(bytes);
 }
 
 /** All documents and recordings, also those in results. */
-function filesIn(content: readonly RequestContent[]): readonly File[] {
+function listContentFiles(content: readonly RequestContent[]): readonly File[] {
   return content.flatMap((part): readonly File[] => {
     if (part.type === 'document' || part.type === 'audio') return [part];
-    return part.type === 'tool-result' ? filesIn(part.content) : [];
+    return part.type === 'tool-result' ? listContentFiles(part.content) : [];
   });
 }
 
 /** The messages for a model that takes no documents: those that are text stay as text. */
-export function withDocumentsAsText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+export function convertDocumentsToText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   return messages.map((message) => ({ ...message, content: message.content.map(readAsText) }));
 }
 
@@ -71,7 +71,7 @@ function readAsText(part: RequestContent): RequestContent {
   return { type: 'text', text: new TextDecoder().decode(bytes), ...(cache && { cache }) };
 }
 
-/** Frees their memory, whoever still refers to it. */
+/** Frees their memory, even if something still refers to it. */
 export function releaseFiles(messages: readonly RequestMessage[]): void {
-  for (const { content } of messages) for (const { bytes } of filesIn(content)) freeBytes(bytes as Buffer);
+  for (const { content } of messages) for (const { bytes } of listContentFiles(content)) freeBytes(bytes as Buffer);
 }

@@ -25,7 +25,7 @@ export async function fetchPromptImages(
   return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
 }
 
-/** As many as a body could have. */
+/** Limits the images of a request to the bytes that a body may have. */
 function boundBytes(images: readonly RequestImage[], fetch: FetchReference): FetchReference {
   let bytes = images.reduce((sum, { source }) => (typeof source === 'string' ? sum : sum + source.bytes.length), 0);
   return async (url, options) => {
@@ -47,16 +47,16 @@ function listImages(part: RequestContent): readonly RequestImage[] {
   return part.type === 'image' ? [part] : [];
 }
 
-/** Approximate bytes of the texts, and of the images that came with the request: all that a client can make long. */
+/** Approximate bytes of everything in a request that a client can make long: texts, files, and images sent inline. */
 export function measureRequest({ system = [], messages, tools, format, messageFields }: TextRequest): number {
   let bytes = tools?.text.length ?? 0;
   for (const fields of [format, messageFields]) if (fields) bytes += JSON.stringify(fields).length;
   for (const { text } of system) bytes += text.length;
-  for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
+  for (const { content } of messages) for (const part of content) bytes += measureContentBytes(part);
   return bytes;
 }
 
-function bytesIn(part: RequestContent): number {
+function measureContentBytes(part: RequestContent): number {
   switch (part.type) {
     case 'text':
       return part.text.length;
@@ -73,11 +73,11 @@ function bytesIn(part: RequestContent): number {
     case 'tool-call':
       return part.json.length + (part.state?.value.length ?? 0);
     case 'tool-result':
-      return part.content.reduce((sum, inner) => sum + bytesIn(inner), 0);
+      return part.content.reduce((sum, inner) => sum + measureContentBytes(inner), 0);
   }
 }
 
-/** Empties a request that no route can need any more, whoever still refers to it. */
+/** Empties a request that no route needs any more, even if something still refers to it. */
 export function releaseTextRequest(request: TextRequest): void {
   for (const { source } of listRequestImages(request)) if (typeof source !== 'string') source.release();
   if (request.files) releaseFiles(request.messages);

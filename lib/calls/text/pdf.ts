@@ -1,36 +1,36 @@
-// How many pages a PDF has, from its bytes alone: cheap, and bounded whatever they are.
+// Counts the pages of a PDF from its bytes alone: cheap, and bounded for any bytes.
 import { inflateSync } from 'node:zlib';
 
 /** For a PDF that does not say how many pages it has. */
 const BYTES_PER_PAGE = 50_000;
-/** Of what its compressed objects may become, per byte of the file: they are small structures, seldom above 10. */
+/** The most that compressed objects are inflated to, per byte of the file: ordinary ones stay below 10. */
 const INFLATED_PER_BYTE = 16;
 const INFLATED_MAX = 32 * 1024 * 1024;
 const STREAM_BYTES_MAX = 1024 * 1024;
-/** No writer makes so many. */
+/** More than any program writes. */
 const OBJECTS_MAX = 20_000;
-/** Between the name of a compressed object's type and its data. */
+/** The most characters between the type of a compressed object and its data. */
 const HEAD_CHARACTERS_MAX = 1000;
 
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
 const COUNT = /\/Count\s+(\d{1,6})(?!\d)/g;
 const OBJECTS = /\/Type\s*\/ObjStm/g;
 
-/** Readers find it after other bytes, too. */
+/** Other bytes may precede it: readers accept that. */
 export function hasPdfHeader(bytes: Uint8Array): boolean {
   const beginning = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
   return beginning.includes('%PDF-');
 }
 
-/** At least one. Pages are counted where they are, and in the compressed objects of newer files. */
+/** At least one. Counts the pages in the file itself and in the compressed objects of newer files. */
 export function countPages(bytes: Uint8Array): number {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const text = file.toString('latin1');
-  let { pages, counted } = countIn(text);
+  let { pages, counted } = countPagesIn(text);
   let isWhole = true;
   for (const objects of inflateObjects(file, text)) {
     isWhole &&= objects !== undefined;
-    const inside = countIn(objects ?? '');
+    const inside = countPagesIn(objects ?? '');
     pages += inside.pages;
     counted = Math.max(counted, inside.counted);
   }
@@ -68,7 +68,7 @@ function inflate(data: Buffer, bytesMax: number): string | undefined {
 }
 
 /** `counted` is the largest count of its page tree, if it is there. */
-function countIn(text: string): { readonly pages: number; readonly counted: number } {
+function countPagesIn(text: string): { readonly pages: number; readonly counted: number } {
   let pages = 0;
   let counted = 0;
   for (const _ of text.matchAll(PAGE)) pages += 1;

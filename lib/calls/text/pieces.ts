@@ -26,9 +26,9 @@ export class Pieces {
   #states = 0;
   readonly #innerRoot: number;
   readonly #firstRoot: number;
-  /** Steps that complete no piece form the trees. Others are computed when first needed; 0 means not yet. */
+  /** Steps that complete no piece form the trees; the others are computed on first use. 0: not computed yet. */
   readonly #steps: Uint32Array;
-  /** How many pieces each prefix makes if the word ends with it; 0 is not known yet. */
+  /** How many pieces each prefix makes if the word ends with it; 0: not computed yet. */
   readonly #rests: Uint8Array;
   /** Whether a prefix is a piece. */
   readonly #isPiece: Uint8Array;

@@ -8,7 +8,7 @@ import { createDelivery, type Delivery, type DeliveryListener, type DeliveryOpti
 import type { TextOutput } from './output.ts';
 import type { Watch } from './watch.ts';
 
-/** Makes a transform of an embedder's for one answer: it sees every part between the guard and the delivery. */
+/** Creates an embedder's transform for one answer; it gets every part between the guard and the delivery. */
 export type CreateTransform = () => Transform<StreamPart>;
 
 export interface TextPipelineOptions<Out> {

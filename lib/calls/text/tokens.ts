@@ -1,5 +1,5 @@
-// Counts tokens like a tokenizer that knows only what all public ones know: hardly any counts more for the same text. An
-// estimate in the middle of them gives less weight to what the others join.
+// Counts tokens like a tokenizer that knows only the pieces that all public ones know: hardly any counts more for the
+// same text. An estimate of the average tokenizer gives less weight to pieces that some of them join.
 import { Pieces } from './pieces.ts';
 import pieces from './token-pieces.json' with { type: 'json' };
 
@@ -45,11 +45,11 @@ const SPACE_AGAIN = 0.25;
 
 /** Units processed together: an array is read three times as fast as a string. */
 const UNITS_MAX = 16_384;
-/** Followed by units that are not letters, so that nobody has to look for the end. */
+/** Ends in units that are not letters, so that no loop has to check for the end. */
 const units = new Uint16Array(UNITS_MAX + 2);
 const buffer = Buffer.from(units.buffer);
 
-/** What counts beside the first piece of each word, and the first byte of each character. */
+/** The weights of everything but the first piece of a word and the first byte of a character. */
 interface Weights {
   /** A further piece of a word. */
   readonly piece: number;
@@ -60,7 +60,7 @@ interface Weights {
 }
 
 const MOST: Weights = { piece: 1, sign: 1, byte: 1 };
-/** Fitted to the middle one of the public tokenizers; `test/calls/text/tokens.test.ts` says how near it is. */
+/** Fitted to the median of the public tokenizers; `test/calls/text/tokens.test.ts` bounds the error. */
 const MIDDLE: Weights = { piece: 0.5, sign: 0.55, byte: 0.3 };
 
 /** Tokens of a text: hardly any tokenizer counts more. Linear in its length. */
@@ -68,7 +68,7 @@ export function countTokens(text: string): number {
   return weighTokens(text, MOST);
 }
 
-/** Tokens of a text as most tokenizers count it, for a bill where nobody counted. */
+/** Tokens of a text as most tokenizers count it, for a bill without a count of the upstream. */
 export function estimateTokens(text: string): number {
   return weighTokens(text, MIDDLE);
 }

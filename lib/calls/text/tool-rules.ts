@@ -10,11 +10,11 @@ import type {
   Tools,
 } from '../../upstream/contract/provider.ts';
 
-/** What most vendors take. */
+/** Names that most vendors accept. */
 const NAMES = /^[a-zA-Z0-9_-]{1,64}$/;
 /** The shortest limit of any vendor. */
 const ID_CHARACTERS_MAX = 40;
-/** What is left of a name before its hash. */
+/** The part of a name that is kept before its hash. */
 const NAME_CHARACTERS_KEPT = 54;
 
 type Call = Pick<TextCall, 'messages' | 'tools'>;

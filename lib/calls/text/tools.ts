@@ -1,39 +1,39 @@
 // What happens to a request's tools at models with and without tool support.
 import type { RequestContent, RequestMessage, RequestResult, RequestTools, TextRequest } from './request.ts';
 
-/** Whether a model with tools is better for it than one without. */
+/** Whether a model with tool support suits the request better. */
 export function usesTools({ tools, hasCalls }: Pick<TextRequest, 'tools' | 'hasCalls'>): boolean {
   return tools !== undefined || hasCalls === true;
 }
 
-/** Whether an answer without a call would not be what was asked for. */
+/** Whether the client demands a tool call. */
 export function demandsTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
   return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
-/** Whether the call that is required is one of a certain tool. */
+/** Whether the client demands a call of one particular tool. */
 export function demandsCertainTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
   return typeof tools?.choice === 'object' || (tools?.choice === 'any' && tools.list.length === 1);
 }
 
 /** The messages for a model without tools: texts and images of results are kept, calls are not. */
-export function withoutTools({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
-  return hasCalls ? rewrite(messages, (part) => (part.type === 'tool-result' ? part.content : [])) : messages;
+export function dropTools({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
+  return hasCalls ? rewriteMessages(messages, (part) => (part.type === 'tool-result' ? part.content : [])) : messages;
 }
 
 /** The messages without the exchange between tools and their callers. */
-export function withoutTalk({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
-  return hasCalls ? rewrite(messages, () => []) : messages;
+export function dropToolTalk({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
+  return hasCalls ? rewriteMessages(messages, () => []) : messages;
 }
 
-/** The tools without what an upstream's format does not have. */
+/** The tools without fields that the upstream's format does not have. */
 export function fitFields(tools: RequestTools, { messageFormat }: { readonly messageFormat?: boolean }): RequestTools {
   if (messageFormat || !tools.list.some(({ messageFields }) => messageFields)) return tools;
   return { ...tools, list: tools.list.map(({ messageFields: _, ...tool }) => tool) };
 }
 
-/** The messages for an upstream that knows no references: a tool's name says the same. */
-export function withReferencesAsText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+/** The messages for an upstream without tool references: each becomes the name of its tool. */
+export function convertReferencesToText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   return messages.map((message) => ({ ...message, content: message.content.map(readReference) }));
 }
 
@@ -43,7 +43,7 @@ function readReference(part: RequestContent): RequestContent {
   return { ...part, content: part.content.map(readReference) as RequestResult['content'] };
 }
 
-function rewrite(
+function rewriteMessages(
   messages: readonly RequestMessage[],
   change: (part: RequestContent) => readonly RequestContent[],
 ): readonly RequestMessage[] {

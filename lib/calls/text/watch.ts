@@ -147,7 +147,7 @@ class TimerWatch implements Watch {
   };
 }
 
-/** Counts, comments and pings are none. */
+/** Counts, comments and pings are not content. */
 function isContent(part: Incoming): boolean {
   switch (part?.type) {
     case 'block-delta':

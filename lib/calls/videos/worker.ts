@@ -40,7 +40,7 @@ export interface Worker {
   hold(id: string): () => void;
   /** When a new job is polled for the first time. */
   firstLook(): number;
-  /** A job is due then. */
+  /** Makes the worker wake up when the job is due. */
   expect(id: string, dueAt: number): void;
   /** Claims nothing more and aborts what is running; the leases of those jobs expire. */
   stop(): Promise<void>;

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type Abilities, formatFor, preferAble, unableTo, type Wishes } from '../../../lib/calls/text/abilities.ts';
+import {
+  type Abilities,
+  findInability,
+  formatFor,
+  preferAble,
+  type Wishes,
+} from '../../../lib/calls/text/abilities.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 
 const NONE: Abilities = { tools: false, demands: false, json: false, schema: false };
@@ -48,10 +54,10 @@ describe('abilities', () => {
     ] as const;
     for (const [offered, isPossible] of rows) {
       expect(preferred({ tools: offered }, ways).includes('certain')).to.equal(isPossible);
-      const refusal = unableTo('m', { ...NONE, ...certain }, { tools: offered } as unknown as TextRequest);
+      const refusal = findInability('m', { ...NONE, ...certain }, { tools: offered } as unknown as TextRequest);
       expect(refusal === undefined).to.equal(isPossible);
     }
-    const refusal = unableTo('m', { ...NONE, ...certain }, { tools: two } as unknown as TextRequest);
+    const refusal = findInability('m', { ...NONE, ...certain }, { tools: two } as unknown as TextRequest);
     expect(refusal?.message).to.equal('Invalid `tool_choice`: `m` can be required to call a certain tool, not any.');
   });
 
@@ -65,7 +71,7 @@ describe('abilities', () => {
 
   it('say what a model cannot do at all', () => {
     const why = (abilities: Partial<Abilities>, request: object) =>
-      unableTo('m', { ...NONE, ...abilities }, request as TextRequest)?.message;
+      findInability('m', { ...NONE, ...abilities }, request as TextRequest)?.message;
     const demanding = { tools: tools('any') };
     expect(why({}, demanding)).to.equal('Invalid `tool_choice`: `m` has no tools that it could call.');
     expect(why({ tools: true }, demanding)).to.equal('Invalid `tool_choice`: `m` calls tools only as it sees fit.');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RequestContent, RequestMessage, TextRequest } from '../../../lib/calls/text/request.ts';
-import { withoutTalk, withoutTools } from '../../../lib/calls/text/tools.ts';
+import { dropTools, dropToolTalk } from '../../../lib/calls/text/tools.ts';
 
 const text = (words: string): RequestContent => ({ type: 'text', text: words });
 const call: RequestContent = { type: 'tool-call', id: 'call_1', name: 'find', json: '{}' };
@@ -21,7 +21,7 @@ const REQUEST = { messages: MESSAGES, hasCalls: true } as TextRequest;
 
 describe('a request with calls of tools', () => {
   it('has the texts of results and no calls for a model without tools', () => {
-    expect(withoutTools(REQUEST)).to.deep.equal([
+    expect(dropTools(REQUEST)).to.deep.equal([
       { role: 'user', content: [text('look')] },
       { role: 'assistant', content: [text('well')] },
       { role: 'user', content: [text('found'), text('and?')] },
@@ -30,7 +30,7 @@ describe('a request with calls of tools', () => {
   });
 
   it('is judged by what people and models said to each other', () => {
-    expect(withoutTalk(REQUEST)).to.deep.equal([
+    expect(dropToolTalk(REQUEST)).to.deep.equal([
       { role: 'user', content: [text('look')] },
       { role: 'assistant', content: [text('well')] },
       { role: 'user', content: [text('and?')] },
@@ -39,7 +39,7 @@ describe('a request with calls of tools', () => {
 
   it('is left alone where it has none', () => {
     const { hasCalls: _, ...plain } = REQUEST;
-    expect([withoutTools(plain), withoutTalk(plain)]).to.deep.equal([MESSAGES, MESSAGES]);
-    expect([withoutTools(plain), withoutTalk(plain)].every((messages) => messages === MESSAGES)).to.equal(true);
+    expect([dropTools(plain), dropToolTalk(plain)]).to.deep.equal([MESSAGES, MESSAGES]);
+    expect([dropTools(plain), dropToolTalk(plain)].every((messages) => messages === MESSAGES)).to.equal(true);
   });
 });
