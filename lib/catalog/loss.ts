@@ -118,6 +118,11 @@ function describeLoss({ member, price, cost, upstream, route, vision }: Found): 
   return `price.${member} is ${formatRub(price)} RUB, below the cost ${who}over ${upstream} (${route}), ${formatRub(cost)} RUB`;
 }
 
+/** Those whose price was kept, though it is below cost. */
+export function countModelsBelowCost({ losses }: { readonly losses: readonly LossNotice[] }): number {
+  return new Set(losses.filter(({ outcome }) => outcome === 'kept').map(({ model }) => model)).size;
+}
+
 /** One line for the operator. */
 export function describeNotice({ outcome, ...loss }: LossNotice): string {
   const what = outcome === 'raised' ? 'was raised to the cost: it' : 'stays as it was:';

@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { readVersion } from '../base/package-version.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
+import { countModelsBelowCost } from '../catalog/loss.ts';
 import type { LiveCalls } from '../http/live-calls.ts';
 
 export interface ServiceFacts {
@@ -42,6 +43,9 @@ export function createServiceMetrics(registry: Registry, { calls, catalog, catal
   gauge('tollgate_models', 'Models that can be used.', () => listModels(catalog()).length);
   gauge('tollgate_catalog_reload_failed', 'Whether the last reload of the catalog failed (1 or 0).', () =>
     catalogFailure() === undefined ? 0 : 1,
+  );
+  gauge('tollgate_models_below_cost', 'Models that are sold below cost since a cost or a rate has moved.', () =>
+    countModelsBelowCost(catalog()),
   );
   gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () =>
     answerInTime(ping).then(

@@ -9,6 +9,7 @@ const AGGREGATORS: Readonly<Record<string, 'max' | 'min'>> = {
   tollgate_build_info: 'max',
   tollgate_catalog_reload_failed: 'max',
   tollgate_models: 'max',
+  tollgate_models_below_cost: 'max',
   tollgate_open_videos: 'max',
   tollgate_payments_in_review: 'max',
   tollgate_store_up: 'min',

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
+import type { LossNotice } from '../../lib/catalog/loss.ts';
 import { createServiceMetrics } from '../../lib/metrics/service.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 import { openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -34,6 +35,19 @@ describe('service metrics', () => {
     expect(await look()).to.equal(0);
     failure = { at: 1, reason: 'a mistake' };
     expect(await look()).to.equal(1);
+  });
+
+  it('counts the models that are sold below cost', async () => {
+    const registry = new Registry();
+    const loss = { model: 'a', upstream: 'one', route: 'm', member: 'input', price: 1n, cost: 2n };
+    const losses: LossNotice[] = [
+      { ...loss, outcome: 'kept' },
+      { ...loss, member: 'output', outcome: 'kept' },
+      { ...loss, model: 'b', outcome: 'raised' },
+    ];
+    const facts = { calls, catalogFailure: () => undefined, ping: async () => undefined };
+    createServiceMetrics(registry, { ...facts, catalog: () => ({ ...none, losses }) });
+    expect(parseExposition(await registry.metrics()).sum('tollgate_models_below_cost')).to.equal(1);
   });
 
   itTimed('shows a store as down if it fails or never answers', async () => {

@@ -1,4 +1,5 @@
 // Checks of the setup for an operator; each says what to do.
+import { countModelsBelowCost } from '../../catalog/loss.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { table } from '../components.ts';
 import { html } from '../html.ts';
@@ -87,7 +88,7 @@ function listMissingSecrets({ services }: UserVisit): readonly string[] {
 async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
   const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
-  const { models, warnings, losses } = catalog();
+  const { models, warnings } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
   const accounts = (await store.accounts.list()).slice(-ACCOUNTS_CHECKED);
   const owners = await Promise.all(accounts.map(({ id }) => store.users.listAccountMembers(id)));
@@ -97,7 +98,7 @@ async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boole
     models: (['text', 'image', 'video'] as const).every((type) => types.has(type)),
     operators: (await store.users.operators()) > 1,
     payments: listMissingSecrets(visit).length === 0,
-    loss: losses.every(({ outcome }) => outcome === 'raised'),
+    loss: countModelsBelowCost(catalog()) === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };
