@@ -3,9 +3,13 @@
 // lie as far apart as those of a service that has run for long, and so do those that its indexes get.
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
+import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
+import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
+import { CALL_ATTEMPTS, toAttemptDocument } from '../../lib/store/mongodb/attempts.ts';
 import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/store/mongodb/rows.ts';
+import { createSaveAttempt } from '../../lib/store/sqlite/attempts.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS, WALLET_COLUMNS } from '../../lib/store/sqlite/rows.ts';
 
 const FILL_CACHE_KIB = 1_048_576;
@@ -15,6 +19,11 @@ const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output
 const TOKENS = { input: 1200, output: 4000 };
 const COST = textCost(PRICE, TOKENS);
 const USAGE = JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output });
+/** What the vendor takes. */
+const VENDOR_PRICE: TextPrice = { input: 400_000n, output: 2_400_000n };
+const RATE = 81_400_000n;
+const VENDOR_COST = computeCost({ prices: VENDOR_PRICE }, JSON.parse(USAGE)) ?? 0n;
+const VENDOR_PRICES = serializeCost(VENDOR_PRICE);
 const RESERVED = 2_000_000n;
 /** For later calls. */
 const SPARE = 10n ** 13n;
@@ -28,6 +37,7 @@ const USAGE_COLUMNS =
 interface Rows {
   readonly entries: Entry[];
   readonly charges: Charge[];
+  readonly attempts: Attempt[];
 }
 
 interface Target {
@@ -111,7 +121,7 @@ function* generateCalls(
 /** A payment of each wallet, then calls, each with a hold and its charge. */
 function createHistory(ids: readonly string[]) {
   const wallets = new Map<string, Wallet>();
-  let rows: Rows = { entries: [], charges: [] };
+  let rows: Rows = { entries: [], charges: [], attempts: [] };
   const add = (op: Operation, charge?: Charge) => {
     const wallet = wallets.get(op.wallet) ?? emptyWallet(op.wallet);
     const decision = decide({ wallet, charge, prior: undefined }, op);
@@ -136,6 +146,7 @@ function createHistory(ids: readonly string[]) {
     } as const;
     const held = add({ kind: 'reserve', ...charge, ...start, owner: 'own_1', lease: at });
     rows.charges.push(add({ kind: 'settle', ...charge, amount: COST, usage: USAGE }, held) as Charge);
+    rows.attempts.push(...toAttemptRows({ charge: charge.chargeId, wallet }, [makeAttempt(at)]));
   }
 
   return {
@@ -143,10 +154,35 @@ function createHistory(ids: readonly string[]) {
     size: () => rows.entries.length,
     take(): Rows {
       const taken = rows;
-      rows = { entries: [], charges: [] };
+      rows = { entries: [], charges: [], attempts: [] };
       return taken;
     },
     wallets: () => [...wallets.values()],
+  };
+}
+
+/** Of a call that was answered in full. */
+export function makeAttempt(at: number): NewAttempt {
+  const cost = {
+    currency: 'USD',
+    prices: VENDOR_PRICES,
+    rate: RATE,
+    cost: VENDOR_COST,
+    costRub: convertToRub(VENDOR_COST, RATE),
+  };
+  return {
+    model: MODEL,
+    upstream: 'vendor',
+    upstreamModel: 'vendor-model-1',
+    keyPlace: 1,
+    requestId: `chatcmpl-${at.toString(36)}`,
+    at,
+    ending: 'answered',
+    firstMs: 400,
+    totalMs: 9000,
+    usage: USAGE,
+    certainty: 'reported',
+    cost,
   };
 }
 
@@ -183,6 +219,7 @@ function openFile(path: string): Target {
     WALLET_COLUMNS,
     `ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')}`,
   );
+  const addAttempt = createSaveAttempt(db);
   const addAccount = createInsert(db, 'accounts', 'id, name, created_at');
   const addUsage = createInsert(db, 'usage_hours', USAGE_COLUMNS);
   const addCursor = createInsert(db, 'usage_cursors', 'wallet, seq');
@@ -190,15 +227,16 @@ function openFile(path: string): Target {
     async addAccounts(ids) {
       for (const id of ids) {
         addAccount({ id, name: id, createdAt: Date.now() });
-        addWallet(emptyWallet(id));
+        addWallet({ ...emptyWallet(id), playMoney: 0 });
       }
     },
-    async write({ entries, charges }) {
+    async write({ entries, charges, attempts }) {
       charges.forEach(addCharge);
       entries.forEach(addEntry);
+      attempts.forEach(addAttempt);
     },
     async saveWallets(wallets) {
-      wallets.forEach(saveWallet);
+      for (const wallet of wallets) saveWallet({ ...wallet, playMoney: 0 });
       wallets.map(writeUsage).forEach(addUsage);
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
@@ -243,7 +281,8 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
         ids.map((id) => walletRow(emptyWallet(id))),
       );
     },
-    async write({ entries, charges }) {
+    async write({ entries, charges, attempts }) {
+      await put(CALL_ATTEMPTS, attempts.map(toAttemptDocument));
       await put('charges', charges.map(toChargeDocument));
       await put('entries', entries.map(toEntryDocument));
     },

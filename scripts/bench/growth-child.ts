@@ -9,7 +9,7 @@ import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { nameKey } from './fill.ts';
+import { makeAttempt, nameKey } from './fill.ts';
 import { heldMemory } from './held.ts';
 
 export interface Load {
@@ -161,7 +161,7 @@ async function pair(wallet: string): Promise<number> {
   } as const;
   const hold = { amount: 1_000_000n, owner: 'own_0123456789abcdef01234567', lease: at + 60_000 };
   await apply({ kind: 'reserve', ...charge, ...start, ...hold });
-  await apply({ kind: 'settle', ...charge, amount: LEAST, usage: USAGE });
+  await apply({ kind: 'settle', ...charge, amount: LEAST, usage: USAGE, attempts: [makeAttempt(Date.now())] });
   return performance.now() - from;
 }
 

@@ -142,7 +142,7 @@ function toAttemptId({ charge, number }: Pick<Attempt, 'charge' | 'number'>): st
   return `${charge}/${String(number).padStart(4, '0')}`;
 }
 
-function toAttemptDocument(attempt: Attempt): Document {
+export function toAttemptDocument(attempt: Attempt): Document {
   const { cost, ...row } = attempt;
   const money = cost && { rate: toLong(cost.rate), cost: toLong(cost.cost), costRub: toLong(cost.costRub) };
   return {
