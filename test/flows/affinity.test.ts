@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { ask, CHAT, MESSAGES, RESPONSES, type SendOptions, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import {
   answerStatus,
   chatAnswer,
@@ -90,7 +91,7 @@ describe('the route and key of a conversation', () => {
       { role: 'user', content: 'Go on.' },
     ];
     const seen: string[] = [];
-    for (const name of NAMES) {
+    for (const name of NAMES.slice(0, longer(16, NAMES.length))) {
       const headers = { 'x-session-id': name };
       const inChat = await place(ask('a'), { headers });
       expect(await place(ask('b'), { headers, path: MESSAGES })).to.equal(inChat);

@@ -12,14 +12,15 @@ import {
 } from '../../testkit/cached-calls.ts';
 import { CHAT, findBilling, MESSAGES, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatChunk, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
 const rub = (text: string) => parseRub(text) as bigint;
 const CACHE_KEYS = ['rub_per_mtok_cache_read', 'rub_per_mtok_cache_write', 'rub_per_mtok_cache_write_1h'];
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`calls with cached tokens: ${kind.name}`, () => {
     let database: StoreDatabase;
     let upstream: TestUpstream;

@@ -4,7 +4,7 @@ import { openCrashRig, type Round } from '../../testkit/crash.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 
-const ROUNDS = longer(2, 4);
+const ROUNDS = longer(1, 4);
 /** With room for a busy machine: an idle one takes a twentieth. */
 const READY_MS_MAX = 15_000;
 

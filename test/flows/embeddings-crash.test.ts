@@ -31,7 +31,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   'when the hold is made': { at: 'after reserve', ends: 'returned' },
   'while the upstream works': { at: undefined, ends: 'returned', short: true },
   'before the charge is made': { at: 'before settle', ends: 'returned' },
-  'when the charge is made': { at: 'after settle', ends: 'settled', short: true },
+  'when the charge is made': { at: 'after settle', ends: 'settled' },
   'before the client is answered': { at: 'before reply 200', ends: 'settled' },
   'before the hold of a failure goes back': { at: 'before release', fails: true, ends: 'returned' },
   'before the client is told of a failure': { at: 'before reply 502', fails: true, ends: 'returned' },

@@ -4,7 +4,8 @@ import { readUsage } from '../../lib/ledger/usage-fold.ts';
 import { open, type Reply, send, until } from '../../testkit/client.ts';
 import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { itLong } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
@@ -14,6 +15,8 @@ const MINIMUM = RUB / 2n;
 const CLOSED_MS_MAX = 100;
 
 for (const kind of STORES) {
+  /** What no store takes part in. */
+  const itOnce = kind === SQLITE ? it : itLong;
   describe(`embeddings on ${kind.name}`, () => {
     let database: StoreDatabase;
     let upstream: TestUpstream;
@@ -187,7 +190,7 @@ for (const kind of STORES) {
       ['the connection breaks', ({ response }) => void response.socket?.destroy(), 2],
     ];
     for (const [name, behaviour, asked] of failures) {
-      it(`refunds when ${name}`, async () => {
+      itOnce(`refunds when ${name}`, async () => {
         upstream.behave(behaviour);
         const { status, json, text } = await embed({});
         expect(status).to.equal(502);
@@ -205,7 +208,7 @@ for (const kind of STORES) {
       expect((await embed({ model: 'embed-open', dimensions: 2 })).status).to.equal(502);
     });
 
-    it('closes the upstream when the client leaves, and charges the estimated input', async () => {
+    itOnce('closes the upstream when the client leaves, and charges the estimated input', async () => {
       upstream.behave(() => undefined);
       const arrived = upstream.nextCall();
       const body = { model: 'embed-a', input: 'A lighthouse stands on a rock. '.repeat(500) };
@@ -240,7 +243,7 @@ for (const kind of STORES) {
       expect(await charged()).to.equal(MINIMUM);
     });
 
-    it('takes 2,048 texts and a text of megabytes, over the thread that parses long bodies', async () => {
+    itOnce('takes 2,048 texts and a text of megabytes, over the thread that parses long bodies', async () => {
       const many = Array.from({ length: 2048 }, (_, at) => `text number ${at} `.repeat(10));
       upstream.behave(embedAnswer({ tokens: 60_000 }));
       const { json } = await embed({ input: many });
@@ -254,14 +257,14 @@ for (const kind of STORES) {
       expect(upstream.calls[1]?.body.input).to.deep.equal([long]);
     });
 
-    it('passes tokens on to a model that takes them', async () => {
+    itOnce('passes tokens on to a model that takes them', async () => {
       expect((await embed({ model: 'embed-tokens', input: [1, 2, 3] })).status).to.equal(200);
       expect(upstream.calls[0]?.body.input).to.deep.equal([[1, 2, 3]]);
       upstream.behave(embedAnswer({ tokens: null }));
       expect((await embed({ model: 'embed-tokens', input: [[1, 2], [3]] })).json.usage.prompt_tokens).to.equal(3);
     });
 
-    it('writes a long reply piece by piece, whole and correct', async () => {
+    itOnce('writes a long reply piece by piece, whole and correct', async () => {
       const vector = Array.from({ length: 4000 }, (_, at) => Math.fround(Math.sin(at)));
       upstream.behave(embedAnswer({ vectors: Array(60).fill(vector) }));
       const { json, headers, text } = await embed({ model: 'embed-open', input: Array(60).fill('x') });

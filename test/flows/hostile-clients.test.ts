@@ -111,7 +111,7 @@ describe('hostile clients', () => {
 
   it('may send any number of texts in one message', async () => {
     const content = [{ type: 'search_result', content: Array(190_000).fill('a') }];
-    for (const path of DIALECTS) {
+    for (const path of longer<readonly string[]>(DIALECTS.slice(0, 1), DIALECTS)) {
       const body = ask('hi', { messages: [{ role: 'user', content }] });
       expect((await send(gateway.url + path, { key: account.key, body })).status).to.equal(200);
     }

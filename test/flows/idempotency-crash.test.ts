@@ -85,7 +85,7 @@ function processes(kind: StoreKind): void {
     return reply;
   }
 
-  it('a hold whose process died frees its key with the hold', async () => {
+  itLong('a hold whose process died frees its key with the hold', async () => {
     const reply = await repeatAfter('after reserve');
     expect(reply.status, reply.text).to.equal(200);
     expect(reply.headers).not.to.have.property('idempotent-replayed');
@@ -93,7 +93,7 @@ function processes(kind: StoreKind): void {
       { state: 'expired', charged: 0n },
       { state: 'settled', charged: CHARGED },
     ]);
-  }).timeout(90_000);
+  })?.timeout(90_000);
 
   it('a call that was settled when its process died, before its reply was kept, names its charge', async () => {
     const reply = await repeatAfter('after settle');
@@ -114,7 +114,7 @@ function processes(kind: StoreKind): void {
     expect(rig.upstream.calls).to.have.length(1);
   })?.timeout(90_000);
 
-  it('a process that slept past its lease does not charge what was sent again to another', async () => {
+  itLong('a process that slept past its lease does not charge what was sent again to another', async () => {
     const sleeper = await startDoomed();
     const { behaviour, finish } = chatHeld();
     rig.upstream.behave(behaviour);
@@ -149,7 +149,7 @@ function processes(kind: StoreKind): void {
       expect([again.headers['idempotent-replayed'], again.text]).to.deep.equal(['true', repeated.text]);
     }
     expect((await sleeper.stop()).stdout).to.include('a late call is free: its client has repeated it');
-  }).timeout(90_000);
+  })?.timeout(90_000);
 
   it('two processes charge once for many calls at the same moment', async () => {
     const services = [survivor, await startDoomed()];

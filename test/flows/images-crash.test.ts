@@ -28,7 +28,7 @@ interface Step {
 
 const STEPS: Readonly<Record<string, Step>> = {
   'before the hold is made': { at: 'before reserve', ends: 'returned' },
-  'when the hold is made': { at: 'after reserve', ends: 'returned', short: true },
+  'when the hold is made': { at: 'after reserve', ends: 'returned' },
   'while the upstream works': { at: undefined, ends: 'returned' },
   'when the image is there': { at: 'before media', ends: 'returned' },
   'while the image is stored': { at: 'before file', ends: 'returned' },
@@ -37,7 +37,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   'before the client is answered': { at: 'before reply 200', ends: 'settled' },
   'before the hold of a failure goes back': { at: 'before release', fails: true, ends: 'returned' },
   'when the hold of a failure has gone back': { at: 'after release', fails: true, ends: 'returned' },
-  'before the client is told of a failure': { at: 'before reply 502', fails: true, ends: 'returned', short: true },
+  'before the client is told of a failure': { at: 'before reply 502', fails: true, ends: 'returned' },
 };
 
 const steps = Object.entries(STEPS).filter(([, step]) => longer(step.short, true));

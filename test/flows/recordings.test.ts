@@ -86,12 +86,12 @@ describe('recordings through the gateway', () => {
   for (const { plugin, recordings } of suites) {
     describe(`${plugin.name}, however its bytes are cut into reads`, () => {
       for (const [at, recording] of recordings.entries()) {
-        if (longer(at % 20 !== 0, false)) continue;
+        if (longer(at % 40 !== 0, false)) continue;
         const model = modelId(plugin, at);
         it(`${recording.name}: the same text, ending and charge`, async () => {
           const places = Array.from({ length: recording.reply.body.length }, (_, place) => place);
           const ways: Pacing[] = [{ cuts: places, together: true }];
-          for (let stride = 0; stride < STRIDES; stride += longer(8, 1)) {
+          for (let stride = 0; stride < STRIDES; stride += longer(16, 1)) {
             ways.push({ cuts: places.filter((place) => place % STRIDES === stride) });
           }
           for (const pacing of ways) {

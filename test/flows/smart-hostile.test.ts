@@ -100,8 +100,8 @@ describe('hostile requests for smart', () => {
           ': ',
           'write and ',
         ];
-        for (const piece of pieces.filter((_, at) => longer(at % 5 === 0, true))) {
-          const messages = user(`${piece.repeat(50_000)}!`);
+        for (const piece of pieces.filter((_, at) => longer(at % 10 === 0, true))) {
+          const messages = user(`${piece.repeat(longer(20_000, 50_000))}!`);
           const { smart_routing } = (await both(path, messages)).json;
           expect((await both(path, messages)).json.smart_routing).to.deep.equal(smart_routing);
         }

@@ -14,7 +14,7 @@ describe('output that nobody reads', () => {
   });
   afterEach(() => home.remove());
 
-  for (const pauseMs of longer([0, 600], [0, 100, 600])) {
+  for (const pauseMs of longer([600], [0, 100, 600])) {
     it(`keeps no service from ending, closed ${pauseMs} ms before`, async () => {
       const service = await startService(home, { env: { SANDBOX: 'off' } });
       service.process.stdout?.destroy();

@@ -200,7 +200,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             checkIds(kind, listIds(understood.turns), listIds(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
-          { numRuns: longer(20, 60) },
+          { numRuns: longer(8, 60) },
         );
       });
 
@@ -249,7 +249,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
                 })),
               );
             }),
-            { numRuns: longer(20, 60) },
+            { numRuns: longer(8, 60) },
           );
         });
 
@@ -266,7 +266,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
               expect(heard.calls.map(({ id }) => id)).to.deep.equal(answer.calls.slice(0, 1).map(({ id }) => id));
             }),
-            { numRuns: longer(10, 20) },
+            { numRuns: longer(4, 20) },
           );
         });
       }

@@ -133,7 +133,7 @@ function crashes(kind: StoreKind): void {
     expect([await jobs(), await kinds(), upstream.begun.size]).to.deep.equal([[], ['topup'], 0]);
   });
 
-  it('when the charge has committed, and nobody here knows: refunded, and not begun', async () => {
+  itLong('when the charge has committed, and nobody here knows: refunded, and not begun', async () => {
     await beginAndDie('after charge');
     await expectEnd('failed');
     expect(upstream.begun.size).to.equal(0);
@@ -167,7 +167,7 @@ function crashes(kind: StoreKind): void {
     await expectEnd('failed');
   });
 
-  it('while it is looked at: goes on in the next process', async () => {
+  itLong('while it is looked at: goes on in the next process', async () => {
     upstream.behave({ look: once(kill, finished) });
     await begin();
     await recover();

@@ -6,11 +6,12 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 /** How often something else comes in place of the file. */
-const TIMES = 2;
+const TIMES = longer(1, 2);
 
 interface Vendor {
   /** The end of the upstream's `baseUrl`. */

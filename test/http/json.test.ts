@@ -69,7 +69,7 @@ describe('json', () => {
           const text = JSON.stringify(made, null, '\t').replaceAll('\t', space);
           expect(parse(text)).to.deep.equal(JSON.parse(text));
         }),
-        { numRuns: 500 },
+        { numRuns: longer(100, 500) },
       );
     });
 
@@ -84,7 +84,7 @@ describe('json', () => {
           expect(parse(text)).to.deep.equal(JSON.parse(text));
           expect(refusalOf(() => parse(text.slice(0, -1)))).to.match(NOT_JSON);
         }),
-        { numRuns: 500 },
+        { numRuns: longer(100, 500) },
       );
     });
 
@@ -123,7 +123,7 @@ describe('json', () => {
             expect(parse(text)).to.deep.equal(wanted);
           },
         ),
-        { numRuns: 1500 },
+        { numRuns: longer(300, 1500) },
       );
     });
 

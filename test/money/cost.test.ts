@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { computeCost, convertToRub, readCost, serializeCost } from '../../lib/money/cost.ts';
 import type { PriceVector, TextPrice, Tokens } from '../../lib/money/price.ts';
 import { nameTokens } from '../../lib/money/token-usage.ts';
+import { longer } from '../../testkit/long.ts';
 
 /** A fraction of integers, the denominator above zero. */
 interface Fraction {
@@ -113,7 +114,7 @@ describe('what a vendor charges', () => {
       fc.property(text, tokens, (prices, used) => {
         expect(computeCost({ prices }, nameTokens(used))).to.equal(round(costExactly(prices, used)));
       }),
-      { numRuns: 1000 },
+      { numRuns: longer(250, 1000) },
     );
   });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { findLosses } from '../../lib/money/loss.ts';
 import { derivePrice, NO_MARKUP } from '../../lib/money/markup.ts';
 import { type PriceVector, TEXT_MINIMUM } from '../../lib/money/price.ts';
+import { longer } from '../../testkit/long.ts';
 import { listPrompts, pin, rate, readMembers, sameType } from './vectors.ts';
 
 const RUB = 1_000_000n;
@@ -119,7 +120,7 @@ describe('prices below cost', () => {
         const below = [...sold].some(([member, each]) => each * RUB < (bought.get(member) as bigint) * rub);
         expect(findLosses(price, pin(other, rub)).length > 0).to.equal(below);
       }),
-      { numRuns: 1000 },
+      { numRuns: longer(250, 1000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('prices below cost', () => {
         const price = derivePrice(costs, { factor, step: 10_000n }) ?? expect.fail('no price');
         expect(costs.flatMap((each) => findLosses(price, each))).to.deep.equal([]);
       }),
-      { numRuns: 500 },
+      { numRuns: longer(125, 500) },
     );
   });
 });

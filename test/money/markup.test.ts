@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { derivePrice, findDearestPrices, markUp, NO_MARKUP } from '../../lib/money/markup.ts';
 import { findDearest, type PriceVector } from '../../lib/money/price.ts';
+import { longer } from '../../testkit/long.ts';
 import { listPrompts, micro, pin, rate, readMembers, sameType } from './vectors.ts';
 
 const KOPECK = 10_000n;
@@ -124,7 +125,7 @@ describe('derived prices', () => {
           expect(price === each || (price - each) * 10n ** 12n < dearest, `${member} is the smallest`).to.equal(true);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: longer(125, 500) },
     );
   });
 

@@ -17,6 +17,7 @@ import {
 } from '../../lib/money/price.ts';
 import { readTextPrice, serializePrice } from '../../lib/money/stored-price.ts';
 import { nameTokens, readTokens } from '../../lib/money/token-usage.ts';
+import { longer } from '../../testkit/long.ts';
 
 const RATES: TokenRates = { input: 2_000_000n, output: 10_000_000n };
 const CACHED: TokenRates = { ...RATES, cacheRead: 200_000n, cacheWrite: 2_500_000n, cacheWrite1h: 4_000_000n };
@@ -107,7 +108,7 @@ describe('prices of cached tokens and bands', () => {
         const off = textCost(tariff, used) * 1_000_000n - costExactly(tariff, used);
         expect(off > -500_000n && off <= 500_000n, `${off}`).to.equal(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: longer(250, 1000) },
     );
   });
 
@@ -220,7 +221,7 @@ describe('the hold of a call with cached tokens and bands', () => {
         expect(countPrompt(used) <= countPrompt(heldTokens(estimate))).to.equal(true);
         expect(textCost(tariff, used) <= textHold(tariff, estimate)).to.equal(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: longer(250, 1000) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type FaultCode, fault } from '../../lib/base/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ErrorPart, ProviderPart, StreamPart } from '../../lib/stream/part.ts';
+import { longer } from '../../testkit/long.ts';
 
 const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
 const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
@@ -372,7 +373,7 @@ describe('guard', () => {
           passed.push(...guard.end(), ...guard.push([failure('internal')]), ...guard.end());
           expect(flawsOf(passed)).to.deep.equal([]);
         }),
-        { numRuns: 3000 },
+        { numRuns: longer(600, 3000) },
       );
     });
 
@@ -383,7 +384,7 @@ describe('guard', () => {
           expect(typesOf(pass([parts.slice(0, cut), parts.slice(cut)]))).to.deep.equal(typesOf(whole));
           expect(typesOf(pass(parts.map((one) => [one])))).to.deep.equal(typesOf(whole));
         }),
-        { numRuns: 1000 },
+        { numRuns: longer(200, 1000) },
       );
     });
   });

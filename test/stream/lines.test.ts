@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LINE_LIMITS, type LineLimits, LineSplitter } from '../../lib/stream/lines.ts';
+import { longer } from '../../testkit/long.ts';
 
 const encoder = new TextEncoder();
 
@@ -110,7 +111,7 @@ describe('splitter of lines', () => {
         expect(decode([bytes.subarray(0, place), bytes.subarray(place)]).lines).to.deep.equal(expected);
         expect(decode(everyByte(bytes)).lines).to.deep.equal(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: longer(100, 500) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('splitter of lines', () => {
           expect(decoded.lines).to.deep.equal(expected);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: longer(400, 2000) },
     );
   });
 

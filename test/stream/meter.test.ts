@@ -4,6 +4,7 @@ import { countPrompt } from '../../lib/money/price.ts';
 import { countCharacters } from '../../lib/stream/characters.ts';
 import { convertToTokens, createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
+import { longer } from '../../testkit/long.ts';
 
 /** One token in four characters. */
 const estimateTokens = (text: string) => text.length / 4;
@@ -336,7 +337,7 @@ describe('meter', () => {
           expect(doubt === undefined || trusted).to.equal(true);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: longer(400, 2000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createStopMatcher } from '../../lib/stream/stop-matcher.ts';
+import { longer } from '../../testkit/long.ts';
 
 interface Ended {
   readonly text: string;
@@ -69,7 +70,7 @@ describe('stop matcher', () => {
       fc.property(letters, strings, fc.array(fc.nat(), { maxLength: 20 }), (text, stops, places) => {
         expect(run(stops, cut(text, places))).to.deep.equal(expected(stops, text));
       }),
-      { numRuns: 3000 },
+      { numRuns: longer(600, 3000) },
     );
   });
 

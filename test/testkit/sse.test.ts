@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LineLimits } from '../../lib/stream/lines.ts';
+import { longer } from '../../testkit/long.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../testkit/sse.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -115,7 +116,7 @@ describe('server-sent events', () => {
         expect(decode(everyByte(bytes)).events).to.deep.equal(expected);
         expect(decode(cut(bytes, at)).events).to.deep.equal(expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: longer(400, 2000) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('server-sent events', () => {
         expect(decode(everyByte(bytes), limits)).to.deep.equal(expected);
         expect(decode(cut(bytes, at), limits)).to.deep.equal(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: longer(200, 1000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Pieces } from '../../../lib/calls/text/pieces.ts';
+import { longer } from '../../../testkit/long.ts';
 
 const ALPHABET = { first: 'a', last: 'd', smallBits: 0x20 };
 
@@ -50,7 +51,7 @@ describe('pieces of words', () => {
         for (const [each, afterSpace] of [...words, ...words])
           expect(counted(pieces, each, afterSpace)).to.deep.equal([simpleCount(each, lists, afterSpace), each.length]);
       }),
-      { numRuns: 300 },
+      { numRuns: longer(60, 300) },
     );
   });
 });

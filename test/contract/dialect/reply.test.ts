@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import { type CollectedReply, createCollector } from '../../../lib/stream/collect.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
+import { longer } from '../../../testkit/long.ts';
 import { ANSWERED, SUBJECTS } from './subject.ts';
 
 const BILLING: BillingPart = {
@@ -163,7 +164,7 @@ describe('the contract of dialects: replies', () => {
             expect(read).to.include({ id: `${idPrefix}req_1`, model: 'm', input, output });
             expect(read.text).to.equal(blocks.flat().join(''));
           }),
-          { numRuns: 200 },
+          { numRuns: longer(40, 200) },
         );
       });
 

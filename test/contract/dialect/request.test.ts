@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { isFault } from '../../../lib/base/faults.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import type { RequestImage } from '../../../lib/media/reference.ts';
+import { longer } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { PNG } from '../../media/sample-images.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
@@ -349,7 +350,7 @@ describe('the contract of dialects: requests', () => {
         ).to.deep.equal(textsOf(false));
         expect((first?.system ?? []).map((part) => part.text)).to.deep.equal(textsOf(true));
       }),
-      { numRuns: 300 },
+      { numRuns: longer(60, 300) },
     );
   });
 });

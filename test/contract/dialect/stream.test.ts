@@ -6,6 +6,7 @@ import { Stream as ChatStream } from 'openai/streaming';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { parseEvents } from '../../../testkit/client.ts';
+import { longer } from '../../../testkit/long.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../../testkit/sse.ts';
 import { readStream, renderAll, SUBJECTS } from './subject.ts';
 
@@ -264,7 +265,7 @@ describe('the contract of dialects: streams', () => {
             expect(read).to.include({ input: 11, output, reason: subject.reasons[ending] });
             expect(read.billing).to.deep.equal(BILLING_BLOCK);
           }),
-          { numRuns: 300 },
+          { numRuns: longer(60, 300) },
         );
       });
 
@@ -286,7 +287,7 @@ describe('the contract of dialects: streams', () => {
             for await (const chunk of stream) chunks.push(chunk);
             expect([...chunks, '[DONE]']).to.deep.equal(parsed);
           }),
-          { numRuns: 100 },
+          { numRuns: longer(20, 100) },
         );
       });
 

@@ -61,7 +61,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   ),
 });
 
-const RUNS = longer(4, 20);
+const RUNS = longer(2, 20);
 
 export function modelContract(kind: StoreKind): void {
   const context = useStore(kind);

@@ -7,6 +7,7 @@ import type { ToolPiece } from '../../../lib/upstream/contract/answer.ts';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../../lib/upstream/contract/provider.ts';
 import { Frames } from '../../../lib/upstream/host/frames.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+import { longer } from '../../../testkit/long.ts';
 
 const fault = createHostFault({ secrets: [] });
 
@@ -195,7 +196,7 @@ describe('frames', () => {
       const seen = ({ error, ...found }: Read) => ({ ...found, error: String(error) });
       expect(seen(read(body))).to.deep.equal(seen(read(body, 1)));
     };
-    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), run), { numRuns: 2000 });
+    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), run), { numRuns: longer(400, 2000) });
   });
 
   it('go on behind an event that fails an answer which is already finished', () => {
@@ -354,7 +355,7 @@ describe('writer of an answer', () => {
         expect(passed.some(({ type }) => type === 'error')).to.equal(false);
         expect(error === undefined || !guard.finished).to.equal(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: longer(400, 2000) },
     );
   });
 

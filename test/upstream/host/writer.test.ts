@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { createGuard } from '../../../lib/stream/guard.ts';
 import type { ProviderPart } from '../../../lib/upstream/contract/provider.ts';
 import { Writer } from '../../../lib/upstream/host/writer.ts';
+import { longer } from '../../../testkit/long.ts';
 
 interface Seen {
   readonly type: string;
@@ -62,7 +63,7 @@ describe('calls of tools', () => {
           ...made.map(([text], at) => call(`id${at}`, `f${at}`, text)),
         ]);
       }),
-      { numRuns: 300 },
+      { numRuns: longer(60, 300) },
     );
   });
 
