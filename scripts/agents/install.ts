@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Program, Runs } from './program.ts';
+import type { Program } from './program.ts';
 
 export interface InstalledProgram extends Program {
   readonly version: string;
@@ -39,11 +39,12 @@ function installFromNpm(
   } catch {
     if (!existsSync(manifest)) return undefined;
   }
-  const installed = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  return {
-    version: installed.version,
-    start: findStart(folder, runs, { bin: 'node_modules/.bin', interpreter: process.execPath }),
-  };
+  const { version: installed } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  const start: Installed['start'] =
+    'command' in runs
+      ? [join(folder, 'node_modules/.bin', runs.command)]
+      : [process.execPath, copyScript(folder, runs.script)];
+  return { version: installed, start };
 }
 
 /** Into a virtual environment of the Python that `PYTHON` names. */
@@ -55,9 +56,10 @@ function installFromPypi(folder: string, { package: name, extras = [], runs }: P
   } catch {
     // The version of an earlier run will do.
   }
-  const start = findStart(folder, runs, { bin: 'bin', interpreter: python });
+  // Commands name their Python by a path that is wrong once the checkout was moved.
+  const file = 'command' in runs ? join(folder, 'bin', runs.command) : copyScript(folder, runs.script);
   const version = readPypiVersion(folder, python, name);
-  return version !== undefined && existsSync(start[0]) ? { version, start } : undefined;
+  return version !== undefined && existsSync(file) ? { version, start: [python, file] } : undefined;
 }
 
 function readPypiVersion(folder: string, python: string, name: string): string | undefined {
@@ -68,17 +70,11 @@ function readPypiVersion(folder: string, python: string, name: string): string |
   }
 }
 
-interface Tools {
-  readonly bin: string;
-  readonly interpreter: string;
-}
-
-/** A script lies beside the packages that it imports. */
-function findStart(folder: string, runs: Runs, { bin, interpreter }: Tools): Installed['start'] {
-  if ('command' in runs) return [join(folder, bin, runs.command)];
-  const script = join(folder, runs.script);
-  copyFileSync(fileURLToPath(new URL(`./libraries/${runs.script}`, import.meta.url)), script);
-  return [interpreter, script];
+/** It has to lie beside the packages that it imports. */
+function copyScript(folder: string, name: string): string {
+  const script = join(folder, name);
+  copyFileSync(fileURLToPath(new URL(`./libraries/${name}`, import.meta.url)), script);
+  return script;
 }
 
 function run(folder: string, command: string, args: readonly string[]): string {

@@ -80,7 +80,7 @@ const mini = (wire: WireName, modelClass: string): Program => ({
 const LLM_TOOL = `import subprocess
 
 
-def bash(runs: Xstr) -> str:
+def bash(command: str) -> str:
     "Run a command."
     result = subprocess.run(command, shell=True, capture_output=True, text=True)
     return result.stdout + result.stderr
