@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { KEY } from './outcome.ts';
 import type { Recording } from './recording.ts';
 import type { ReceivedRequest } from './replay.ts';
-import { describeSettings, onStage, openStage } from './stage.ts';
+import { API_KEY, describeSettings, FIXED_CLOCK, onStage, openStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 export function askingChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
@@ -59,17 +59,34 @@ async function keySent(subject: Subject, kind: Recording['kind']): Promise<void>
 
 /**
  * A header derived from the key, such as a signature, changes with the key; one that varies per call always changes.
+ * A signature may depend on time, address and body too: these stay the same.
  */
 async function dependsOnKey(subject: Subject, kind: Recording['kind']): Promise<boolean> {
-  const { settings } = ordinary(subject, kind);
-  const mine = typeof settings.apiKey === 'string' ? settings.apiKey : undefined;
-  const one = await asking(subject, kind, mine);
-  const again = await asking(subject, kind, mine);
-  const other = await asking(subject, kind, `${one.key}0`);
-  return one.requests.some(({ headers }, at) => {
-    const steady = Object.keys(headers).filter((name) => headers[name] === again.requests[at]?.headers[name]);
-    return steady.some((name) => name !== 'host' && headers[name] !== other.requests[at]?.headers[name]);
-  });
+  const recording = ordinary(subject, kind);
+  const { apiKey: mine, ...settings } = recording.settings;
+  const key = typeof mine === 'string' ? mine : API_KEY;
+  const first = await openStage(subject.plugin, settings, { key, clock: FIXED_CLOCK });
+  const { replay } = first;
+  const other = await openStage(subject.plugin, settings, { key: `${key}0`, clock: FIXED_CLOCK, replay });
+  try {
+    const [one, again, changed] = [
+      await collectHeaders(first),
+      await collectHeaders(first),
+      await collectHeaders(other),
+    ];
+    return one.some((headers, at) => {
+      const steady = Object.keys(headers).filter((name) => headers[name] === again[at]?.[name]);
+      return steady.some((name) => name !== 'host' && headers[name] !== changed[at]?.[name]);
+    });
+  } finally {
+    await other.close();
+    await first.close();
+  }
+
+  async function collectHeaders(stage: TestBench): Promise<readonly ReceivedRequest['headers'][]> {
+    await stage.run(recording);
+    return replay.requests.map(({ headers }) => headers);
+  }
 }
 
 async function keyHidden(subject: Subject, kind: Recording['kind']): Promise<void> {
@@ -92,17 +109,12 @@ interface Asking {
 }
 
 /** The request of the ordinary call. */
-async function asking(subject: Subject, kind: Recording['kind'], withKey?: string): Promise<Asking> {
+async function asking(subject: Subject, kind: Recording['kind']): Promise<Asking> {
   const recording = ordinary(subject, kind);
-  const { apiKey: _, ...rest } = recording.settings;
-  const settings = withKey === undefined ? recording.settings : rest;
-  const stage = await openStage(subject.plugin, settings, withKey);
-  try {
+  return onStage(subject.plugin, recording.settings, async (stage) => {
     await stage.run(recording);
     return { key: stage.place.key, requests: [...stage.replay.requests] };
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 function listHeaderTexts({ headers }: ReceivedRequest): readonly string[] {

@@ -5,7 +5,8 @@ import type { PaymentProvider } from '../contract/payment.ts';
 import { spellSecret } from './output-watch.ts';
 import type { CallName } from './payment-fixture.ts';
 import { listCallNames, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
-import type { Received } from './payment-vendor.ts';
+import type { Received, Vendor } from './payment-vendor.ts';
+import { FIXED_CLOCK } from './stage.ts';
 import type { Check } from './subject.ts';
 
 export function secretChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
@@ -30,12 +31,18 @@ function expectSecrets({ open: { secrets } }: PaymentStage): readonly string[] {
   return secrets;
 }
 
-/** What is the same for one secret and another for another is made from it, be it the secret itself or a signature. */
+/**
+ * What is the same for one secret and another for another is made from it, be it the secret itself or a signature. That
+ * may depend on time, address and body too, so these stay the same.
+ */
 async function proved(subject: PaymentSubject, call: CallName): Promise<void> {
   const settings = await withOtherSecrets(subject);
-  const one = await collectRequests(subject, call);
-  const again = await collectRequests(subject, call);
-  const other = await collectRequests({ ...subject, fixture: { ...subject.fixture, settings } }, call);
+  const seen: (readonly Received[])[] = [];
+  await onStage(subject, async ({ vendor }) => {
+    const changed = { ...subject, fixture: { ...subject.fixture, settings } };
+    for (const each of [subject, subject, changed]) seen.push(await collectRequests(each, call, vendor));
+  });
+  const [one = [], again = [], other = []] = seen;
   let isProved = false;
   for (const [at, request] of one.entries()) {
     const has: boolean = differs(request, again[at], other[at]);
@@ -56,14 +63,12 @@ function differs(request: Received, again: Received | undefined, other: Received
   });
 }
 
-async function collectRequests(subject: PaymentSubject, call: CallName): Promise<readonly Received[]> {
-  let found: readonly Received[] = [];
-  await onStage(subject, async (stage) => {
-    // It may refuse what the fixture says to another secret.
-    await stage.call(call).catch(() => undefined);
-    found = [...stage.vendor.received];
-  });
-  return found;
+async function collectRequests(subject: PaymentSubject, call: CallName, vendor: Vendor): Promise<readonly Received[]> {
+  vendor.received.length = 0;
+  // It may refuse what the fixture says to another secret.
+  const askOnce = async (stage: PaymentStage) => void (await stage.call(call).catch(() => undefined));
+  await onStage(subject, askOnce, { vendor, clock: FIXED_CLOCK });
+  return [...vendor.received];
 }
 
 /** The settings of the fixture with other secrets of the same form. */

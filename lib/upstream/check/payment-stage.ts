@@ -1,5 +1,6 @@
 // A payment plugin under check, opened as the gateway opens it, at a vendor on loopback.
 import assert from 'node:assert/strict';
+import type { HostClock } from '../contract/host.ts';
 import type {
   HostMemory,
   Order,
@@ -93,10 +94,10 @@ export function openAt(
   origin: string,
   plugin: PaymentPlugin,
   settings: Readonly<Record<string, unknown>>,
-  log: OutputWatch['log'] = { warn() {} },
+  { log = { warn() {} }, clock }: { readonly log?: OutputWatch['log']; readonly clock?: HostClock } = {},
 ): OpenProvider<PaymentProvider> {
   const at = settingsAt(origin, plugin as never, settings);
-  const shared = { upstream: 'check', title: 'Payment provider', log };
+  const shared = { upstream: 'check', title: 'Payment provider', log, ...(clock && { clock }) };
   return createProvider<PaymentProvider>({ plugin, settings: at, ...shared, extras: { memory: createMemory() } });
 }
 
@@ -106,13 +107,23 @@ function createMemory(): HostMemory {
   return { get: async (name) => values.get(name), set: async (name, value) => void values.set(name, value) };
 }
 
+interface StageOptions {
+  /** Another stage's, which closes it: its address stays the same. */
+  readonly vendor?: Vendor;
+  readonly clock?: HostClock;
+}
+
 /** Opens a stage, lets a check play on it, and closes it. */
-export async function onStage(subject: PaymentSubject, play: (stage: PaymentStage) => Promise<void>): Promise<void> {
+export async function onStage(
+  subject: PaymentSubject,
+  play: (stage: PaymentStage) => Promise<void>,
+  { vendor: shared, clock }: StageOptions = {},
+): Promise<void> {
   const { plugin, fixture } = subject;
   const { shop, live } = await describeProvider(subject);
   const { baseUrl } = settingsAt(NOWHERE, plugin as never, fixture.settings);
   const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
-  const vendor = await startVendor(fixture, base, createFacts(fixture, shop, live));
+  const vendor = shared ?? (await startVendor(fixture, base, createFacts(fixture, shop, live)));
   let secrets: readonly string[] = [];
   const watch = watchOutput(() => secrets);
   ({ secrets } = checkSettings({
@@ -120,7 +131,7 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
     upstream: 'check',
     settings: settingsAt(vendor.origin, plugin as never, fixture.settings),
   }));
-  const open = openAt(vendor.origin, plugin, fixture.settings, watch.log);
+  const open = openAt(vendor.origin, plugin, fixture.settings, { log: watch.log, ...(clock && { clock }) });
   const { provider } = open;
   try {
     await play({
@@ -134,7 +145,7 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
     });
   } finally {
     await open.close();
-    await vendor.close();
+    if (!shared) await vendor.close();
     watch.end();
   }
 }

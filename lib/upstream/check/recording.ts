@@ -16,6 +16,7 @@ import type {
 } from '../contract/provider.ts';
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import { renameCause } from '../host/former-names.ts';
+import { type AwsEvent, awsEvents, encodeAwsEvents } from './aws-events.ts';
 import type { SeenUsage } from './outcome.ts';
 import { blockState, embedCall, imageCall, textCall, videoCall } from './recording-calls.ts';
 import { createSampleImage, type Format } from './sample-image.ts';
@@ -158,10 +159,11 @@ const reply = Joi.object({
     .default({}),
   body: Joi.string().allow(''),
   bodyBase64: Joi.string().base64(),
+  awsEvents,
   json: Joi.any(),
   end: Joi.valid('close', 'reset'),
   asked: Joi.object(asked),
-}).oxor('body', 'bodyBase64', 'json');
+}).oxor('body', 'bodyBase64', 'awsEvents', 'json');
 
 const tokens = Joi.number().integer().min(1);
 const count = Joi.number().integer().min(0).allow(null);
@@ -324,13 +326,18 @@ export function parseRecording(entry: unknown, where: string): Recording {
 interface WireReply {
   readonly body?: string;
   readonly bodyBase64?: string;
+  readonly awsEvents?: readonly AwsEvent[];
   readonly json?: unknown;
 }
 
-function parseReply({ body, bodyBase64, json, ...rest }: WireReply): Reply {
+function parseReply({ body, bodyBase64, awsEvents, json, ...rest }: WireReply): Reply {
   const text = json === undefined ? (body ?? '') : JSON.stringify(json);
-  const bytes = bodyBase64 === undefined ? Buffer.from(text) : Buffer.from(bodyBase64, 'base64');
-  const type = json !== undefined && { 'content-type': 'application/json' };
+  const binary = awsEvents ? encodeAwsEvents(awsEvents) : Buffer.from(bodyBase64 ?? '', 'base64');
+  const bytes = awsEvents || bodyBase64 !== undefined ? binary : Buffer.from(text);
+  const type = {
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+    ...(awsEvents && { 'content-type': 'application/vnd.amazon.eventstream' }),
+  };
   const { headers, ...more } = { status: 200, headers: {}, ...rest };
   return { ...more, headers: { ...type, ...headers }, body: bytes };
 }

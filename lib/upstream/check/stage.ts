@@ -11,7 +11,7 @@ import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
 
 /** A key that is easy to find wherever it should not be. */
-const API_KEY = 'sk-check-0123456789abcdef';
+export const API_KEY = 'sk-check-0123456789abcdef';
 
 /** The plugin at one replay. */
 export interface TestBench {
@@ -33,12 +33,19 @@ export interface TestBench {
   close(): Promise<void>;
 }
 
+interface StageOptions {
+  readonly key?: string;
+  /** Another stage's, to be asked at the same address; its stage closes it. */
+  readonly replay?: Replay;
+  readonly clock?: HostClock;
+}
+
 export async function openStage(
   plugin: ProviderPlugin,
   settings: Recording['settings'],
-  key: string = API_KEY,
+  { key = API_KEY, replay: shared, clock = IMMEDIATE_CLOCK }: StageOptions = {},
 ): Promise<TestBench> {
-  const replay = await startReplay();
+  const replay = shared ?? (await startReplay());
   const { origin } = replay;
   const place = { origin, key: typeof settings.apiKey === 'string' ? settings.apiKey : key };
   const opened: OpenProvider[] = [];
@@ -46,7 +53,7 @@ export async function openStage(
   const make = () => {
     const at = settingsAt(origin, plugin, settings, key);
     const upstream = `check of ${plugin.name}`;
-    opened.push(createProvider({ plugin, upstream, settings: at, log: watch.log, clock: IMMEDIATE_CLOCK }));
+    opened.push(createProvider({ plugin, upstream, settings: at, log: watch.log, clock }));
     return (opened.at(-1) as OpenProvider).provider;
   };
   let provider: Provider;
@@ -76,7 +83,7 @@ export async function openStage(
     },
     async close() {
       for (const open of opened) await open.close();
-      await replay.close();
+      if (!shared) await replay.close();
       watch.end();
     },
   };
@@ -144,6 +151,9 @@ const IMMEDIATE_CLOCK: HostClock = {
     signal.throwIfAborted();
   },
 };
+
+/** The time of every request is the same. */
+export const FIXED_CLOCK: HostClock = { ...IMMEDIATE_CLOCK, now: () => Date.UTC(2026, 0, 1) };
 
 function fillIn<T extends Recording>(recording: T, origin: string): T {
   const filled = (reply: Reply): Reply => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { aborted } from './abort.ts';
+import { findAwsEventEnds } from './aws-events.ts';
 import { type TextOutcome, within } from './outcome.ts';
 import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -54,7 +55,7 @@ function hasReasoning(recording: Recording): recording is TextRecording {
 
 export function isStream({ reply }: TextRecording): boolean {
   const type = Object.entries(reply.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  return /event-stream|ndjson|jsonl|stream\+json/.test(String(type));
+  return /event-?stream|ndjson|jsonl|stream\+json/.test(String(type));
 }
 
 async function run(stage: TestBench, recording: TextRecording, body: Buffer): Promise<TextOutcome> {
@@ -136,7 +137,7 @@ async function behindFinish(stage: TestBench, recording: TextRecording, isNeverL
   const fragmentEnd = await firstFragment(stage, recording);
   const fragmentStart = gaps[gaps.indexOf(fragmentEnd) - 1] ?? 0;
   const finishEnd = await findGap(stage, recording, ({ finish }) => finish !== undefined);
-  const fragment = body.subarray(fragmentStart, fragmentEnd).toString('utf8');
+  const fragment = body.subarray(fragmentStart, fragmentEnd);
   const { text: first } = (await stage.run(recording, { pacing: { length: fragmentEnd } })) as TextOutcome;
   const { text, fault, finish } = await run(stage, recording, insert(body, finishEnd, fragment));
   assert.equal(fault, undefined, 'text behind the reason to end is a failure');
@@ -173,11 +174,13 @@ export async function findGap(
 
 /** Where an event, or a single line, has ended. */
 function findEventEnds(body: Buffer): readonly number[] {
+  const ends = findAwsEventEnds(body);
+  if (ends) return ends;
   const text = body.toString('latin1');
   const end = /(\r\n|\n|\r){2,}/.test(text) ? /(\r\n|\n|\r){2,}/g : /\r\n|\n|\r/g;
   return [...text.matchAll(end)].map((match) => match.index + match[0].length);
 }
 
-function insert(body: Buffer, place: number, line: string): Buffer {
-  return Buffer.concat([body.subarray(0, place), Buffer.from(line), body.subarray(place)]);
+function insert(body: Buffer, place: number, more: string | Buffer): Buffer {
+  return Buffer.concat([body.subarray(0, place), Buffer.from(more), body.subarray(place)]);
 }

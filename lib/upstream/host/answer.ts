@@ -1,11 +1,13 @@
 // One text answer as a plugin reads it: the request, its refusal, and the parts of the reply.
 import { type OpenBody, readWhenAsked } from '../../stream/bytes.ts';
+import { LINE_LIMITS } from '../../stream/lines.ts';
 import type { ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from '../contract/answer.ts';
 import type { HostFault } from '../contract/fault.ts';
 import type { HostRequest } from '../contract/request.ts';
 import type { Asking } from './ask.ts';
-import { Frames } from './frames.ts';
+import { FramedAnswer } from './framed-answer.ts';
+import { EVENT_CHARS_MAX, Frames } from './frames.ts';
 import type { KeyRing } from './key-ring.ts';
 
 interface AnswerOptions {
@@ -17,10 +19,16 @@ interface AnswerOptions {
   readonly reader: AnswerReader;
 }
 
+const EVENT_CHARS = LINE_LIMITS.charsMax;
+
 /** Nothing is sent before the first `next`. */
 export function readAnswer(options: AnswerOptions): AsyncIterableIterator<readonly ProviderPart[]> {
   const { reader, fault, init } = options;
-  const decoder = new Frames({ reader, fault, eventCharsMax: init.eventCharsMax });
+  const { framing, eventCharsMax } = init;
+  const bytesMax = Math.min(eventCharsMax ?? EVENT_CHARS, EVENT_CHARS_MAX);
+  const decoder = framing
+    ? new FramedAnswer({ reader, fault, framing, bytesMax })
+    : new Frames({ reader, fault, eventCharsMax });
   return readWhenAsked(() => askForBody(options), { decoder, signal: init.signal });
 }
 

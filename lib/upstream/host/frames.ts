@@ -18,7 +18,7 @@ class NotJson extends Error {
 
 /** How many times longer a value in several lines may be than one in a single line. */
 const PIECES = 4;
-const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+export const EVENT_CHARS_MAX = 32 * 1024 * 1024;
 const EXCERPT_CHARS = 200;
 
 const LETTER_D = 100;

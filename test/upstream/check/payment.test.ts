@@ -64,6 +64,18 @@ describe('the suite of payment plugins', function () {
     });
   }
 
+  it('takes what is made from the secret, the time, the address and the body for a proof', async () => {
+    const signed = (from: string) =>
+      `import { createHmac } from 'node:crypto';\n${source.replace(
+        `authorization: \`Bearer \${secret}\``,
+        `authorization: createHmac('sha256', ${from}).update(host.clock.now() + baseUrl + path + JSON.stringify(body ?? '')).digest('hex')`,
+      )}`;
+    expect(await failuresOf(await write(signed('secret')))).to.deep.equal([]);
+    expect(await failuresOf(await write(signed('shop')), 'fetch')).to.deep.equal([
+      'fetch: proves who asks, by the secret of the settings',
+    ]);
+  });
+
   it('gives a verdict on one that blocks its process', async () => {
     const own = await write(source.replace('notice({ body }) {', 'notice() { for (;;) {}'));
     const failed: string[] = [];

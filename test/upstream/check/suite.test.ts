@@ -297,6 +297,13 @@ describe('the contract suite on the example of docs/providers.md', function () {
     const signed = HAND_MADE.replace("'Bearer ' + key", "'Signed ' + [...key].reverse().join('')");
     const own = recordings.replace('"headers": { "authorization": "Bearer {{key}}" },', '');
     expect(await failures(signed, own)).to.deep.equal([]);
+    const timed = HAND_MADE.replace(
+      "'Bearer ' + key",
+      "'Signed ' + host.clock.now() + settings.baseUrl + [...key].reverse().join('')",
+    );
+    expect(await failures(timed, own)).to.deep.equal([]);
+    const unsigned = HAND_MADE.replace("'Bearer ' + key", "'Signed ' + host.clock.now() + settings.baseUrl");
+    expect(await failures(unsigned, own)).to.deep.equal(['asking for text: sends the key']);
     const random = HAND_MADE.replace("'Bearer ' + key", "'Random ' + Math.random()");
     expect(await failures(random, own)).to.deep.equal(['asking for text: sends the key']);
   });

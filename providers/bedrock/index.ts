@@ -1,0 +1,64 @@
+// Plugin for Amazon Bedrock: text of any of its models by the Converse API, signed with an access key of AWS.
+import type { AccountSettings, AnswerReader, Host, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import { buildConverseBody, STATE_FORMAT } from './request.ts';
+import { signRequest } from './sign.ts';
+
+interface Settings extends AccountSettings {
+  readonly region: string;
+}
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 2,
+  name: 'bedrock',
+  settings(joi, account) {
+    const pair = joi.string().pattern(/^[^:\s]+:[^:\s]+$/, 'access key id:secret access key');
+    const key = pair.meta({ secret: true });
+    const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
+    const region = joi.string().default('us-east-1');
+    return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region });
+  },
+  faultWords: { server: 'modelstreamerrorexception internalserverexception', timeout: 'modeltimeoutexception' },
+  faultTexts: { length: /(input|prompt) is too long/i },
+  create(settings, host) {
+    const resolveTarget = host.perRoute(settings, ({ baseUrl, region }) => ({ baseUrl, region }));
+    return {
+      tools: true,
+      toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
+      stateFormat: STATE_FORMAT,
+      text(call, signal) {
+        const { baseUrl, region } = resolveTarget(call);
+        const url = `${baseUrl}/model/${encodeURIComponent(call.model)}/converse-stream`;
+        const body = JSON.stringify(buildConverseBody(call, host));
+        const auth = (key: string) => signRequest({ key, region, url: new URL(url), body, now: host.clock.now() });
+        const headers = { 'content-type': 'application/json' };
+        const framing = 'aws-event-stream';
+        return host.answer(url, { method: 'POST', headers, auth, body, framing, signal }, createReader(host));
+      },
+    };
+  },
+};
+
+export default plugin;
+
+function createReader({ fields, finishReason }: Host): AnswerReader {
+  return {
+    take({ contentBlockIndex: block, start, delta, stopReason, usage }, out) {
+      const { toolUseId: id, name } = fields(start, 'toolUse');
+      if (id !== undefined) out.tool({ block, id, name });
+      const { text, toolUse, reasoningContent } = fields(delta);
+      if (typeof text === 'string') out.text(text, block);
+      if (toolUse !== undefined) out.tool({ block, json: fields(toolUse).input });
+      const { text: thought, signature, redactedContent } = fields(reasoningContent);
+      if (typeof thought === 'string') out.reasoning(thought, block);
+      if (typeof signature === 'string') out.state({ format: STATE_FORMAT, value: signature }, block);
+      if (typeof redactedContent === 'string') {
+        out.reasoning('', block, { redacted: true });
+        out.state({ format: STATE_FORMAT, value: redactedContent }, block);
+      }
+      const reason = finishReason(stopReason);
+      if (reason !== undefined) out.finish(reason, String(stopReason));
+      const { inputTokens: input, outputTokens: output, cacheReadInputTokens, cacheWriteInputTokens } = fields(usage);
+      out.usage({ input, output, cacheRead: cacheReadInputTokens, cacheWrite: cacheWriteInputTokens });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// The plugin of Bedrock: its signature, and what no recording shows of its requests.
+import { expect } from 'chai';
+import type { Host, TextCall } from '../../lib/upstream/contract/provider.ts';
+import plugin from '../../providers/bedrock/index.ts';
+import { buildConverseBody } from '../../providers/bedrock/request.ts';
+import { signRequest } from '../../providers/bedrock/sign.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
+
+const ORIGIN = 'https://bedrock-runtime.eu-central-1.amazonaws.com';
+const KEY = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+const host = { argumentsOf: JSON.parse } as unknown as Host;
+
+describe('bedrock', () => {
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: ORIGIN, apiKey: KEY, region: 'eu-central-1' });
+
+  it('signs as the SDK of the vendor does', () => {
+    const url = new URL(`${ORIGIN}/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse-stream`);
+    const body = '{"messages":[{"role":"user","content":[{"text":"Привет"}]}]}';
+    const now = Date.UTC(2026, 10, 27, 1, 2, 3);
+    // Printed by SignatureV4 of @smithy/signature-v4 for the same request.
+    expect(signRequest({ key: KEY, region: 'eu-central-1', url, body, now })).to.deep.equal({
+      'x-amz-date': '20261127T010203Z',
+      authorization:
+        'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261127/eu-central-1/bedrock/aws4_request, ' +
+        'SignedHeaders=content-type;host;x-amz-date, ' +
+        'Signature=4a8bd76155da6cb8b2ff09d697e7c8f698eda61091288b7a382ecfab9a465450',
+    });
+  });
+
+  it('sends a route with a region of its own there, signed for it', async () => {
+    const options = { region: 'us-west-2', baseUrl: `${ORIGIN}/` };
+    const { sent } = await vendor.tell(vendor.open(), { ...HELLO, model: 'eu.m', options }, '{}', {
+      status: 429,
+    });
+    expect(sent.path).to.equal('/model/eu.m/converse-stream');
+    expect(sent.headers.authorization).to.match(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/us-west-2\/bedrock\//,
+    );
+    expect(sent.headers['x-amz-date']).to.match(/^\d{8}T\d{6}Z$/);
+  });
+
+  it('gives its own reasoning back, and none of others', () => {
+    const reasoning = (format: string, more: object = {}) => ({
+      type: 'reasoning' as const,
+      text: 'Hm.',
+      state: { format, value: 'sig' },
+      ...more,
+    });
+    const call: TextCall = {
+      model: 'm',
+      options: {},
+      maxTokens: 9,
+      stops: ['a', 'b', 'c', 'd', 'e'],
+      messages: [
+        {
+          role: 'assistant',
+          content: [reasoning('converse'), reasoning('messages'), reasoning('converse', { text: '', redacted: true })],
+        },
+      ],
+    };
+    expect(buildConverseBody(call, host)).to.deep.equal({
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+            { reasoningContent: { redactedContent: 'sig' } },
+          ],
+        },
+      ],
+      inferenceConfig: { maxTokens: 9, stopSequences: ['a', 'b', 'c', 'd'] },
+    });
+  });
+
+  it('offers tools as the client wants them called', () => {
+    const list = [{ name: 'look', schema: { type: 'object' } }];
+    const toolConfig = (tools: TextCall['tools']) =>
+      (
+        buildConverseBody({ model: 'm', options: {}, maxTokens: 9, messages: [], ...(tools && { tools }) }, host) as {
+          toolConfig?: { toolChoice: object };
+        }
+      ).toolConfig;
+    expect(toolConfig({ list, choice: 'none' })).to.equal(undefined);
+    expect(toolConfig({ list })?.toolChoice).to.deep.equal({ auto: {} });
+    expect(toolConfig({ list, choice: 'any' })?.toolChoice).to.deep.equal({ any: {} });
+    expect(toolConfig({ list, choice: { name: 'look' } })?.toolChoice).to.deep.equal({ tool: { name: 'look' } });
+  });
+});
