@@ -12,7 +12,10 @@ const MODELS_MAX = 200;
 const MODEL_LENGTH_MAX = 100;
 
 /** Throws `OperatorError` for limits that make no sense. */
-export function checkLimits({ budget, expiresAt, models }: RequestedLimits, now: number): void {
+export function checkLimits({ budget, expiresAt, models, endUsers }: RequestedLimits, now: number): void {
+  if (endUsers && (endUsers.cap <= 0n || endUsers.cap > AMOUNT_MAX)) {
+    throw new OperatorError(`The budget of an end user must be above zero and at most ${formatRub(AMOUNT_MAX)} RUB.`);
+  }
   if (budget !== null && (budget <= 0n || budget > AMOUNT_MAX)) {
     throw new OperatorError(`A budget must be above zero and at most ${formatRub(AMOUNT_MAX)} RUB.`);
   }

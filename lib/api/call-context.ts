@@ -1,10 +1,12 @@
 // The context that engines get with a call of a key: who pays, within which limits, and how it is logged.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { CallContext, CallLog } from '../calls/context.ts';
+import type { RequestSpending } from '../calls/spending.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Services } from './services.ts';
+import { readCaps } from './spending.ts';
 
 interface CallOfKey {
   readonly state: RequestState;
@@ -14,9 +16,13 @@ interface CallOfKey {
   readonly services: Pick<Services, 'log'>;
   /** The memory that the request takes; absent if nothing is measured. */
   readonly reservation?: Pick<MemoryReservation, 'releaseAll'>;
+  readonly request: { readonly raw: { readonly req: Pick<IncomingMessage, 'headers'> } };
 }
 
-export function createCallContext({ state, holder, call, services, reservation }: CallOfKey): CallContext {
+export function createCallContext(
+  { state, holder, call, services, reservation, request }: CallOfKey,
+  spending?: RequestSpending,
+): CallContext {
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const { id: keyId, account: accountId, limits } = holder;
   return {
@@ -25,6 +31,7 @@ export function createCallContext({ state, holder, call, services, reservation }
     keyId,
     limits,
     ...readCallBudget(holder),
+    ...readCaps(holder, request.raw.req.headers, spending),
     waitedMs,
     signal: call.signal,
     onFirst: () => {

@@ -7,6 +7,7 @@ import { DIMENSIONS_MAX, INPUTS_MAX } from '../catalog/schema.ts';
 import { body, checkFields, documented, invalidField, optional, required } from './dialects/fields.ts';
 import { modelField } from './media-fields.ts';
 import { count, list, text } from './openapi/schema.ts';
+import { readSpending, spendingFields } from './spending.ts';
 
 const TOKENS = list(count('A token id.', { maximum: 2 ** 31 - 1 }), { minItems: 1 });
 const SEVERAL = { minItems: 1, maxItems: INPUTS_MAX };
@@ -22,6 +23,7 @@ interface Fields {
 
 export const embeddingFields = body({
   model: modelField,
+  ...spendingFields,
   input: required(
     documented(Joi.any(), {
       description: 'The texts. Only some models accept token ids of their own tokenizer.',
@@ -48,7 +50,13 @@ export const embeddingFields = body({
 
 export function parseEmbedding(value: unknown): EmbeddingRequest {
   const { model, input, dimensions, encoding_format: encoding } = checkFields<Fields>(embeddingFields, value);
-  return { model, ...readInput(input), dimensions: dimensions ?? undefined, encoding: encoding ?? 'float' };
+  return {
+    model,
+    ...readInput(input),
+    dimensions: dimensions ?? undefined,
+    encoding: encoding ?? 'float',
+    ...readSpending(value),
+  };
 }
 
 function readInput(input: unknown): Pick<EmbeddingRequest, 'inputs' | 'tokens'> {

@@ -8,12 +8,14 @@ import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, optional } from './dialects/fields.ts';
 import { IMAGE_HINT, readImageSources } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';
+import { readSpending, spendingFields } from './spending.ts';
 
 const SIDE = { least: 16, most: 8192 };
 const SIZE = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/;
 
 /** Whether the model supports the values is checked once the model is known. */
 export const videoFields = body({
+  ...spendingFields,
   model: modelField.description('The id or an alias of a video model. See `GET /api/v1/models`.'),
   prompt: promptField,
   seconds: optional(
@@ -79,6 +81,7 @@ export function parseVideo(value: unknown): VideoRequest {
     size: typeof size === 'string' ? readSize(size) : undefined,
     aspect: aspect ?? undefined,
     resolution: resolution ?? undefined,
+    ...readSpending(value),
     ...readImageSources(image == null ? [] : [{ field: 'image', source: image }]),
   };
 }

@@ -74,6 +74,11 @@ const unpaid = (text: Row['text']): Row => ({
   text,
 });
 
+const price = ({ isReserve, priceRub }: FaultDetail) => `${isReserve ? 'needs a reserve of' : 'costs'} ${priceRub} RUB`;
+
+const budget = ({ budgetRub, reset, resetsAt }: FaultDetail) =>
+  `${budgetRub} RUB ${resetsAt ? `per ${reset} and resets at ${resetsAt}` : 'in total and does not reset'}`;
+
 const upstream = (text: string, retryable = true): Row => ({
   status: 502,
   type: 'api_error',
@@ -165,16 +170,25 @@ const table = {
       'The wallet holds money from test payments, which cannot pay for real models. Ask the operator of this service to ' +
       'convert it or write it off.',
   ),
-  key_budget: {
-    status: 402,
-    type: 'billing_error',
-    chatCode: 'insufficient_balance',
-    retryable: false,
-    text: (d) =>
-      `The budget of the key "${d.field}" does not cover this call, which ` +
-      `${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB. The budget is ` +
-      `${d.budgetRub} RUB ${d.resetsAt ? `per ${d.reset} and resets at ${d.resetsAt}` : 'in total and does not reset'}.`,
-  },
+  key_budget: unpaid(
+    (d) =>
+      `The budget of the key "${d.field}" does not cover this call, which ${price(d)}. The budget is ${budget(d)}.`,
+  ),
+  user_budget: unpaid(
+    (d) =>
+      `The budget of ${d.field ? `the end user "${d.field}"` : 'calls that name no end user'} does not cover this call, which ` +
+      `${price(d)}. The budget is ${budget(d)}.`,
+  ),
+  run_budget: unpaid(
+    (d) =>
+      `The budget of the run "${d.field}" does not cover this call, which ${price(d)}. The budget is ${d.budgetRub} RUB ` +
+      'for 24 hours from the first call of the run.',
+  ),
+  call_budget: unpaid(
+    (d) =>
+      `This call ${price(d)}, which is above its \`max_cost_rub\` of ${d.budgetRub} RUB. Raise it` +
+      `${d.hint ? ` or ${d.hint}` : ''}.`,
+  ),
   account_suspended: {
     status: 403,
     type: 'permission_error',

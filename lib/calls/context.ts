@@ -1,7 +1,9 @@
 // The context of a paid call: its caller, its lifetime, and its log.
+import type { CallCap } from '../ledger/caps.ts';
 import type { CallBudget } from '../ledger/ledger.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
+import type { Micro } from '../money/money.ts';
 
 export interface CallContext {
   readonly requestId: string;
@@ -10,6 +12,10 @@ export interface CallContext {
   /** The limits of the key; absent if it has none. */
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
+  /** Further budgets that the call counts in; absent if there are none. */
+  readonly caps?: readonly CallCap[];
+  /** The most that the client lets it cost; absent if it does not say. */
+  readonly maxCost?: Micro;
   /** Absent if the client sent no idempotency key. */
   readonly idempotency?: IdempotencyTerms;
   /** How long the request has already waited for the store. */

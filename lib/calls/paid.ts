@@ -1,5 +1,6 @@
 // A paid call of any kind: hold the price, call the upstream, settle or release. However the call ends, its hold ends
 // exactly once, and the log line says how.
+import { refuseAboveMaxCost } from '../ledger/caps.ts';
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { NewAttempt } from '../money/attempt.ts';
 import type { Micro } from '../money/money.ts';
@@ -39,12 +40,14 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
   async function begin<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<Begun> {
     const { context, terms } = call;
     context.signal.throwIfAborted();
+    refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
     const hold = await ledger.hold({
       ...terms,
       chargeId: context.requestId,
       wallet: context.accountId,
       key: context.keyId,
       budget: context.budget,
+      caps: context.caps,
       idempotency: context.idempotency,
       owed: running.overshoot(context.accountId),
       waitedMs: context.waitedMs ?? 0,

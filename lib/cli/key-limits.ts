@@ -15,6 +15,8 @@ export interface LimitOptions {
   readonly reset?: Reset;
   readonly expires?: number | typeof REMOVED;
   readonly models?: readonly string[] | typeof REMOVED;
+  readonly userBudget?: Micro | typeof REMOVED;
+  readonly userReset?: Reset;
 }
 
 /** Marks a limit to remove: commander turns null into an empty string. */
@@ -31,7 +33,13 @@ export function addLimitOptions(command: Command, { canRemove }: { readonly canR
     .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orRemoved('none', readPayment))
     .addOption(new Option('--reset <period>', 'when its budget resets, in the time zone of its owner').choices(RESETS))
     .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orRemoved('never', readTime))
-    .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orRemoved('all', readModels));
+    .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orRemoved('all', readModels))
+    .option(
+      '--user-budget <rub>',
+      `the most that each end user, whom the calls name, may spend between two resets${or('none')}`,
+      orRemoved('none', readPayment),
+    )
+    .addOption(new Option('--user-reset <period>', 'when the budgets of end users reset').choices(RESETS));
 }
 
 function readModels(text: string): readonly string[] {
@@ -41,13 +49,24 @@ function readModels(text: string): readonly string[] {
 }
 
 /** The requested changes; other limits stay as they are. */
-export function readLimitChanges({ budget, reset, expires, models }: LimitOptions): Partial<RequestedLimits> {
+export function readLimitChanges(options: LimitOptions): Partial<RequestedLimits> {
+  const { budget, reset, expires, models } = options;
   return {
     ...(budget !== undefined && { budget: liftToNull(budget) }),
     ...(reset !== undefined && { reset }),
     ...(expires !== undefined && { expiresAt: liftToNull(expires) }),
     ...(models !== undefined && { models: liftToNull(models) }),
+    ...readUserLimit(options),
   };
+}
+
+function readUserLimit({ userBudget, userReset }: LimitOptions): Pick<Partial<RequestedLimits>, 'endUsers'> {
+  if (userBudget === undefined) {
+    if (userReset === undefined) return {};
+    throw new InvalidArgumentError('--user-reset needs --user-budget.');
+  }
+  const cap = liftToNull(userBudget);
+  return { endUsers: cap === null ? undefined : { cap, reset: userReset ?? 'none' } };
 }
 
 /**
@@ -75,9 +94,10 @@ function liftToNull<T>(value: T | typeof REMOVED): T | null {
   return value === REMOVED ? null : (value as T);
 }
 
-export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits) {
+export function limitsJson({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits) {
   const money = budget === null ? null : { rub: toRub(budget), reset, time_zone: zone };
-  return { budget: money, expires_at: toTime(expiresAt), models };
+  const users = endUsers ? { rub: toRub(endUsers.cap), reset: endUsers.reset, time_zone: zone } : null;
+  return { budget: money, expires_at: toTime(expiresAt), models, user_budget: users };
 }
 
 /** What a key has spent of its budget in the current period. */
@@ -86,12 +106,17 @@ export function computeSpent({ limits }: KeyRow, sum: BudgetSum | undefined): Mi
 }
 
 /** The limits in one table cell. */
-export function formatLimits({ budget, reset, expiresAt, models }: KeyLimits, spent?: Micro): string {
+export function formatLimits({ budget, reset, expiresAt, models, endUsers }: KeyLimits, spent?: Micro): string {
   const of = spent === undefined ? '' : `${formatMoney(spent)} of `;
   const parts = [
-    budget !== null && `${of}${formatMoney(budget)}${reset === 'none' ? '' : ` a ${reset}`}`,
+    budget !== null && `${of}${formatBudget(budget, reset)}`,
     expiresAt !== null && `until ${toTime(expiresAt)}`,
     models !== null && `only ${models.join(', ')}`,
+    endUsers !== undefined && `${formatBudget(endUsers.cap, endUsers.reset)} for each end user`,
   ].filter((part) => part !== false);
   return parts.length === 0 ? 'none' : parts.join('; ');
+}
+
+function formatBudget(most: Micro, reset: Reset): string {
+  return `${formatMoney(most)}${reset === 'none' ? '' : ` a ${reset}`}`;
 }

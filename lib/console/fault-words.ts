@@ -49,6 +49,15 @@ const RUSSIAN: FaultWords = {
   key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
     `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
     `а бюджет ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
+  user_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
+    `Бюджета ${field ? `пользователя «${field}»` : 'запросов без имени пользователя'} не хватает: ` +
+    `${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
+    `а бюджет ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
+  run_budget: ({ field, isReserve, priceRub, budgetRub }) =>
+    `Бюджета запуска «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
+    `а бюджет ${budgetRub} ₽ на 24 часа с первого запроса.`,
+  call_budget: ({ isReserve, priceRub, budgetRub }) =>
+    `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub} ₽, а \`max_cost_rub\` разрешает только ${budgetRub} ₽.`,
   account_suspended: () => 'Аккаунт приостановлен.',
   stale_form: () => 'Форма устарела. Откройте страницу заново.',
   foreign_form: () => 'Форма отправлена с другого сайта.',

@@ -2,6 +2,7 @@
 // corrections stay in the store, and so do open holds and calls that paid for a job.
 
 import { OperatorError } from '../base/operator-error.ts';
+import { isClosedRun } from '../money/budget.ts';
 import type { Entry } from '../money/decide.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import { getEntryChargeId } from '../money/replay.ts';
@@ -100,7 +101,8 @@ function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore
 
   function* end(): Generator<ArchiveLine> {
     if (calls === 0) return;
-    const periods = [...budgets].map(([key, sum]) => ({ key, ...sum })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    const sums = [...budgets].map(([key, sum]) => ({ key, ...sum })).filter((sum) => !isClosedRun(sum, Date.now()));
+    const periods = sums.sort((a, b) => (a.key < b.key ? -1 : 1));
     const to = { ...account.checkpoint(), lasting, budgets: periods, kept: kept?.charge.id ?? null };
     yield { stop: { to, calls, stays } };
   }

@@ -22,6 +22,7 @@ import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { Store } from '../store/store.ts';
+import { type CallCap, capFault, toCapTerms } from './caps.ts';
 import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
 import { type CallPrice, describeReserve, insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
@@ -56,6 +57,8 @@ export interface HoldRequest {
   readonly amount: Micro;
   /** Absent if the key has no budget. */
   readonly budget?: CallBudget;
+  /** Further budgets; absent if there are none. */
+  readonly caps?: readonly CallCap[];
   /** Absent if the client sent no idempotency key. */
   readonly idempotency?: IdempotencyTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
@@ -174,9 +177,9 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { kind: chargeKind, budget, waitedMs, ...call } = request;
+    const { kind: chargeKind, budget, caps, waitedMs, ...call } = request;
     const { chargeId, wallet } = call;
-    const start = { chargeKind, at, budget: toBudgetTerms(budget, at), real: isReal() || undefined };
+    const start = { chargeKind, at, ...toTerms({ budget, caps, at }), real: isReal() || undefined };
     const op: HoldOp = { ...call, ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs };
     // A hold that is applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
@@ -187,9 +190,9 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
     const at = now();
-    const { kind: chargeKind, budget, waitedMs, usage, ...call } = request;
+    const { kind: chargeKind, budget, caps, waitedMs, usage, ...call } = request;
     const { chargeId, wallet } = call;
-    const start = { chargeKind, at, budget: toBudgetTerms(budget, at), real: isReal() || undefined };
+    const start = { chargeKind, at, ...toTerms({ budget, caps, at }), real: isReal() || undefined };
     const op: ChargeOp = { ...call, ...start, kind: 'charge', usage: JSON.stringify(usage), job };
     // The client does not know about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
@@ -272,6 +275,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 interface StartedCall extends CallPrice {
   readonly at: number;
   readonly budget?: CallBudget;
+  readonly caps?: readonly CallCap[];
+}
+
+function toTerms({ budget, caps, at }: Omit<StartedCall, keyof CallPrice>): Pick<HoldOp, 'budget' | 'caps'> {
+  return { budget: toBudgetTerms(budget, at), ...(caps && { caps: caps.map((cap) => toCapTerms(cap, at)) }) };
 }
 
 function toBudgetTerms(budget: CallBudget | undefined, at: number): HoldOp['budget'] {
@@ -279,23 +287,25 @@ function toBudgetTerms(budget: CallBudget | undefined, at: number): HoldOp['budg
 }
 
 function toHold(
-  { status, wallet, charge, exposed = 0n }: Outcome,
+  { status, wallet, charge, cap, exposed = 0n }: Outcome,
   asked: StartedCall & Pick<HoldRequest, 'owed' | 'idempotency'>,
 ): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge, idempotencyId: asked.idempotency?.id };
-  throw toRefusalFault(status, wallet && subtractOwed(wallet, (asked.owed ?? 0n) + exposed), asked);
+  throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, (asked.owed ?? 0n) + exposed), asked);
 }
 
-function toPaid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: StartedCall): Paid {
+function toPaid({ status, wallet, charge, job, cap, exposed = 0n }: Outcome, asked: StartedCall): Paid {
   // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
-  throw toRefusalFault(status, wallet && subtractOwed(wallet, exposed), asked);
+  throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, exposed), asked);
 }
 
-function toRefusalFault(status: Outcome['status'], wallet: Wallet | undefined, asked: StartedCall) {
+function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: StartedCall) {
+  const cap = asked.caps?.find((each) => each.id === id);
+  if (cap) return capFault(cap, asked);
   switch (status) {
     case 'insufficient':
       return insufficientFault(wallet as Wallet, asked);

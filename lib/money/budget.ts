@@ -40,6 +40,17 @@ export interface CapPeriod {
   readonly period: number;
 }
 
+/** How long the calls of a run share its budget. */
+export const RUN_MS = 24 * 3_600_000;
+
+/** What the ids of runs' sums begin with, and a text that sorts after all of them. */
+export const RUN_IDS = { first: 'run:', after: 'run;' } as const;
+
+/** The sum of a run that no call can count in any more, and that the store may have removed. */
+export function isClosedRun({ key, period }: Pick<BudgetSum, 'key' | 'period'>, now: number): boolean {
+  return key.startsWith(RUN_IDS.first) && period < now - RUN_MS;
+}
+
 /** The effect of a call on a sum. */
 interface Spending extends Omit<BudgetSum, 'spent'> {
   readonly amount: Micro;

@@ -236,7 +236,8 @@ function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decisi
 }
 
 function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: Decision) {
-  if (!charge || !entry) return undefined;
+  // The sum of a run that has closed may have been removed: what comes back to it is no spending of a new one.
+  if (!charge || !entry || (!sum && entry.avail > 0n)) return undefined;
   return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: -entry.avail });
 }
 

@@ -18,6 +18,14 @@ export interface KeyLimits {
   readonly expiresAt: number | null;
   /** Ids or aliases of the models it may be used for; null for all. */
   readonly models: readonly string[] | null;
+  /** The budget of each end user whom the calls of the key name; absent: none. */
+  readonly endUsers?: EndUserLimit | undefined;
+}
+
+export interface EndUserLimit {
+  readonly cap: Micro;
+  /** In the time zone of the limits. */
+  readonly reset: Reset;
 }
 
 export const NO_LIMITS: KeyLimits = {

@@ -4,6 +4,7 @@ import { verifyChanges } from '../ledger/audit-changes.ts';
 import { auditLedger } from '../ledger/last-audit.ts';
 import { createUsageChore, type UsageChore } from '../ledger/usage-chore.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { RUN_MS } from '../money/budget.ts';
 import { createCleaner } from '../store/cleaner.ts';
 import type { Store } from '../store/store.ts';
 
@@ -28,7 +29,10 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const mediaCleaner = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
   const onKeysError = (err: unknown) => log.warn({ err }, 'could not remove expired idempotency keys');
   const idempotencyCleaner = createCleaner({ expiring: store.idempotency, onError: onKeysError });
-  const chores = [createAudits(store, log, metrics?.onAudit), mediaCleaner, idempotencyCleaner, ...more];
+  const runs = { clean: (now: number, limit: number) => store.ledger.removeRuns(now - 2 * RUN_MS, limit) };
+  const onRunsError = (err: unknown) => log.warn({ err }, 'could not remove the budgets of earlier runs');
+  const cleaners = [mediaCleaner, idempotencyCleaner, createCleaner({ expiring: runs, onError: onRunsError })];
+  const chores = [createAudits(store, log, metrics?.onAudit), ...cleaners, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

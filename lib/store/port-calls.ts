@@ -55,7 +55,7 @@ export const READS = {
 
 /** All other calls. */
 export const WRITES = {
-  ledger: ['apply'],
+  ledger: ['apply', 'removeRuns'],
   journal: [],
   attempts: ['put'],
   checkpoints: ['put'],

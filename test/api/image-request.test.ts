@@ -113,9 +113,9 @@ describe('image request', () => {
     for (const name of ['image', 'image[]', 'images', 'images[]', 'image[0]']) {
       expect([classifyEditPart(name, true), classifyEditPart(name, false)], name).to.deep.equal(['file', 'text']);
     }
-    for (const name of ['prompt', 'model', 'size', 'aspect', 'n'])
+    for (const name of ['prompt', 'model', 'size', 'aspect', 'n', 'max_cost_rub', 'user', 'safety_identifier'])
       expect(classifyEditPart(name, true)).to.equal('text');
-    for (const name of ['mask', '', 'image[a]', 'user', '__proto__'])
+    for (const name of ['mask', '', 'image[a]', 'metadata', '__proto__'])
       expect(classifyEditPart(name, false)).to.equal('other');
   });
 });

@@ -67,7 +67,8 @@ describe('paid calls', () => {
     const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
     const budget = { name: 'k', reset: 'day', zone: 'UTC', limit: 100n * RUB } as const;
     const idempotency = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
-    const told = { requestId: 'req-all', budget, idempotency, waitedMs: 7 };
+    const caps = [{ kind: 'run', id: 'run:a', name: 'a', limit: 100n * RUB }] as const;
+    const told = { requestId: 'req-all', budget, caps, idempotency, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
     const call = { terms, attempts: [], owed: () => undefined };
     await calls.run({
@@ -84,9 +85,9 @@ describe('paid calls', () => {
       context: { ...inside, requestId: 'req-after' },
       ask: async () => ({ type: 'gone' }),
     });
-    const common = { ...terms, wallet, key: 'key', budget: undefined, idempotency: undefined };
+    const common = { ...terms, wallet, key: 'key', budget: undefined, caps: undefined, idempotency: undefined };
     expect(requests).to.deep.equal([
-      { ...common, chargeId: 'req-all', budget, idempotency, owed: 0n, waitedMs: 7 },
+      { ...common, chargeId: 'req-all', budget, caps, idempotency, owed: 0n, waitedMs: 7 },
       { ...common, chargeId: 'req-inside', owed: 10n * RUB + 1n, waitedMs: 0 },
       { ...common, chargeId: 'req-after', owed: 0n, waitedMs: 0 },
     ]);

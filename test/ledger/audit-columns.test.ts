@@ -77,6 +77,9 @@ function another({ table, column, value }: Place): unknown {
       return String(value).replace(/[48]/, '5');
     case 'keys.limits':
       return { ...(value as object), budget: 1n };
+    case 'charges.caps':
+      if (value === null || value === undefined) return 1;
+      return typeof value === 'string' ? value.replace('1000', '1001') : [{ ...(value as object[])[0], period: 1001 }];
     case 'archives.state':
       return 'leaving';
     case 'accounts.autoTopup':

@@ -1,4 +1,5 @@
 // A store with a representative history.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import type { Operation } from '../../lib/money/decide.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
@@ -31,7 +33,8 @@ export async function fillStore(store: Store): Promise<void> {
     ['key_a_limited', 'acc_a'],
     ['key_b_limited', 'acc_b'],
   ] as const) {
-    await store.keys.add({ id, account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
+    const limits = { ...NO_LIMITS, ...(id === 'key_idle' && { endUsers: { cap: RUB, reset: 'day' } as const }) };
+    await store.keys.add({ id, account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT, limits }, 10);
   }
   for (const key of ['key_a', 'key_b']) {
     const next = { id: `${key}_next`, hash: newId('hash'), last4: 'abcd', createdAt: AT, endsAt: AT + 50 };
@@ -222,7 +225,8 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, back('release', 'released', AT + 31), hold('expired'), back('expire', 'expired', AT + 32));
   await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
-  await applied(store, { ...hold('open'), excess: 5n * RUB });
+  const caps = [{ id: `user:${key}:someone`, period: 1000, limit: 100n * RUB }];
+  await applied(store, { ...hold('open'), excess: 5n * RUB, caps });
   const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };
   await applied(store, { ...hold('slow'), idempotency: repeat }, back('expire', 'slow', AT + 36), {
     ...hold('again'),

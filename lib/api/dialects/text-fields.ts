@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { fault } from '../../base/faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import { list, ref } from '../openapi/schema.ts';
+import { spendingFields } from '../spending.ts';
 import { documented, isRecord, optional, required } from './fields.ts';
 
 /** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
@@ -80,6 +81,7 @@ export function textFields(messages: { readonly schema: string; readonly descrip
     max_tokens: outputTokensField,
     max_completion_tokens: tokenCount('Counts when `max_tokens` is absent.'),
     stream: streamField,
+    ...spendingFields,
   };
 }
 

@@ -14,7 +14,7 @@ import {
   BILLING_EXAMPLE,
   chatUsageSchema,
   GENERATING_STATUSES,
-  IDEMPOTENCY_KEY,
+  PAID_HEADERS,
   SESSION_ID,
   withRouting,
 } from './text.ts';
@@ -86,7 +86,7 @@ const OPERATION: Json = {
   tags: ['Text'],
   summary: 'Create a chat completion',
   description: 'Same models, prices and limits as `POST /api/v1/messages`, in the chat completions format.',
-  parameters: [IDEMPOTENCY_KEY, SESSION_ID],
+  parameters: [...PAID_HEADERS, SESSION_ID],
   requestBody: {
     required: true,
     content: json(ref('ChatRequest'), {

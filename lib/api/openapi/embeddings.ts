@@ -3,7 +3,7 @@ import { describeFields } from '../dialects/fields.ts';
 import { embeddingFields } from '../embedding-request.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
-import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
+import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const EMBEDDING: Json = {
   operationId: 'createEmbedding',
@@ -13,7 +13,7 @@ const EMBEDDING: Json = {
     'Turns texts into vectors. An estimate of the price is reserved before the call; the tokens that the provider ' +
     'counts are charged, at least 0.5 RUB per call, and nothing if it fails. If the client disconnects after the upstream ' +
     'request has started, the estimated tokens are charged.',
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: PAID_HEADERS,
   requestBody: {
     required: true,
     content: json(ref('EmbeddingRequest'), { example: { model: 'embedding-1', input: ['A lighthouse', 'A harbour'] } }),

@@ -5,7 +5,7 @@ import { describeFields } from '../dialects/fields.ts';
 import { editFields, generationFields } from '../image-request.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
-import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
+import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
 const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
@@ -23,7 +23,7 @@ const GENERATION: Json = {
   tags: ['Images'],
   summary: 'Create an image',
   description: PAID,
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: PAID_HEADERS,
   requestBody: {
     required: true,
     content: json(ref('ImageRequest'), { example: { prompt: 'A lighthouse at night', size: '1024x1024' } }),
@@ -43,7 +43,7 @@ const EDIT: Json = {
   tags: ['Images'],
   summary: 'Edit or combine images',
   description: `${PAID} Send JSON or a form; both have the same fields.`,
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: PAID_HEADERS,
   requestBody: {
     required: true,
     content: {

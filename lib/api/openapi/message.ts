@@ -14,8 +14,8 @@ import {
   BILLING_FIELDS,
   BILLING_OPTIONAL,
   GENERATING_STATUSES,
-  IDEMPOTENCY_KEY,
   messageUsageSchema,
+  PAID_HEADERS,
   SESSION_ID,
   withRouting,
 } from './text.ts';
@@ -89,7 +89,7 @@ const OPERATION: Json = {
     'A call first reserves the estimated input tokens at the input price, plus `max_tokens` (at least 512) at ' +
     'the output price. When the answer is complete, the actual usage is charged, at least 0.5 RUB, and the rest of the ' +
     'reserve is returned.',
-  parameters: [IDEMPOTENCY_KEY, SESSION_ID],
+  parameters: [...PAID_HEADERS, SESSION_ID],
   requestBody: {
     required: true,
     content: json(ref('MessageRequest'), {

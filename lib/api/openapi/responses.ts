@@ -6,7 +6,7 @@ import { type Chapter, choice, constant, count, headers, type Json, json, list, 
 import {
   BILLING_EXAMPLE,
   GENERATING_STATUSES,
-  IDEMPOTENCY_KEY,
+  PAID_HEADERS,
   responsesUsageSchema,
   SESSION_ID,
   withRouting,
@@ -248,7 +248,7 @@ const OPERATION: Json = {
   description:
     'Same models, prices and limits as `POST /api/v1/messages`, in the responses format. Nothing is stored: each request ' +
     'has the whole conversation in `input`.',
-  parameters: [IDEMPOTENCY_KEY, SESSION_ID],
+  parameters: [...PAID_HEADERS, SESSION_ID],
   requestBody: {
     required: true,
     content: json(ref('ResponseRequest'), {

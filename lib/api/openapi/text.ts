@@ -6,7 +6,7 @@ import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const;
 
 /** A header of generating endpoints. */
-export const IDEMPOTENCY_KEY: Json = {
+const IDEMPOTENCY_KEY: Json = {
   name: 'idempotency-key',
   in: 'header',
   description:
@@ -14,6 +14,19 @@ export const IDEMPOTENCY_KEY: Json = {
     'again and is not charged twice. A call that failed and was refunded frees its key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
+
+/** A header of generating endpoints. */
+const RUN_BUDGET: Json = {
+  name: 'x-run-budget',
+  in: 'header',
+  description:
+    'The name of a run and its budget in RUB, such as `nightly; 50`: calls of the account with this name share the budget ' +
+    'for 24 hours from the first. A call that the budget does not cover is refused with 402.',
+  schema: { type: 'string', pattern: '^[^;]{1,128}; *\\d+(\\.\\d{1,6})?$' },
+};
+
+/** Headers that every generating endpoint takes. */
+export const PAID_HEADERS: readonly Json[] = [IDEMPOTENCY_KEY, RUN_BUDGET];
 
 /** A header of the text endpoints. */
 export const SESSION_ID: Json = {

@@ -3,7 +3,7 @@ import { describeFields } from '../dialects/fields.ts';
 import { videoFields } from '../video-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, object, ref, rub, text } from './schema.ts';
-import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
+import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const ID = 'vid_019a2b3c4d5e0123456789abcdef0123';
 const POLL = `/api/v1/videos?id=${ID}`;
@@ -16,7 +16,7 @@ const START: Json = {
     'Starts a job and returns its id as soon as the provider accepts it; then poll `poll` every few seconds. The price ' +
     'of the generated resolution, per second or per request, is charged at the start, and refunded if the video fails or ' +
     'is not completed within two hours. A client that disconnects does not stop the job.',
-  parameters: [IDEMPOTENCY_KEY],
+  parameters: PAID_HEADERS,
   requestBody: {
     required: true,
     content: json(ref('VideoRequest'), {

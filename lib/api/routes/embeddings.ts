@@ -34,7 +34,10 @@ async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   reserveMemory(reservation, request, model);
   const holder = await confirmHolder(paid, services.holders);
   refuseModel(holder.limits, model);
-  const context = { ...createCallContext({ ...paid, holder }), idempotency: idempotency?.terms({ awaited: true }) };
+  const context = {
+    ...createCallContext({ ...paid, holder }, request.spending),
+    idempotency: idempotency?.terms({ awaited: true }),
+  };
   const answered = await services.embeddings.run({ model, request, estimate }, context);
   return answered ? answerPieces(paid, renderReply(answered, model, request.encoding)) : h.abandon;
 }

@@ -95,7 +95,7 @@ async function runEngine(
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
   const call = { prompt, images: images.map(toProviderImage), ...shape };
   const idempotency = paid.idempotency?.terms({ awaited: true });
-  const context = { ...createCallContext(paid), idempotency };
+  const context = { ...createCallContext(paid, imageRequest.spending), idempotency };
   const answered = await services.images.run({ kind: task.kind, model, call }, context);
   return answered && { ...answered, model, url: services.results.buildLink(answered.image) };
 }

@@ -81,20 +81,20 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCal
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
       parsed = await fetchPromptImages(parsed, fetch, call.signal);
     }
-    return { request: parsed, context: await prepareContext(paid, parsed.stream) };
+    return { request: parsed, context: await prepareContext(paid, parsed) };
   } catch (error) {
     releaseTextRequest(parsed);
     throw error;
   }
 }
 
-async function prepareContext(paid: PaidRequest, stream: boolean): Promise<CallContext> {
-  const { request, services, state, call, reservation, idempotency } = paid;
+async function prepareContext(paid: PaidRequest, { stream, spending }: TextRequest): Promise<CallContext> {
+  const { request, services, state, call, idempotency } = paid;
   const holder = await confirmHolder(paid, services.holders);
   call.streams = stream;
   state.notes.stream = stream;
   return {
-    ...createCallContext({ state, holder, call, services, reservation }),
+    ...createCallContext({ ...paid, holder }, spending),
     session: readSession(request.raw.req.headers),
     idempotency: idempotency?.terms({ awaited: !stream }),
   };

@@ -45,7 +45,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     refuseModel(holder.limits, model);
     const [image] = images.map(toProviderImage);
     const idempotency = paid.idempotency?.terms({ awaited: true });
-    const context = { ...createCallContext({ ...paid, holder }), idempotency };
+    const context = { ...createCallContext({ ...paid, holder }, videoRequest.spending), idempotency };
     const started = await services.videos.start({ model, terms, prompt: videoRequest.prompt, image }, context);
     return answerJson(paid, describeStart(model, terms, started));
   } finally {

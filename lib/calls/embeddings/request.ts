@@ -1,4 +1,5 @@
 // A request for embeddings, independent of its wire format.
+import type { RequestSpending } from '../spending.ts';
 
 export interface EmbeddingRequest {
   /** As the client wrote it: an id or an alias. */
@@ -10,6 +11,7 @@ export interface EmbeddingRequest {
   readonly dimensions: number | undefined;
   /** How the client wants its vectors: as numbers, or as base64 of little-endian floats of 32 bits. */
   readonly encoding: 'float' | 'base64';
+  readonly spending?: RequestSpending;
   /** Computed with the request if it was parsed on the thread. */
   readonly estimate?: EmbeddingEstimate;
 }

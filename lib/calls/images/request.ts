@@ -1,7 +1,9 @@
 // An image request, independent of its wire format.
+
 import type { FaultCode, FaultDetail } from '../../base/faults.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import type { Size } from '../../upstream/contract/provider.ts';
+import type { RequestSpending } from '../spending.ts';
 
 /** Images per edit. */
 export const REFERENCES_MAX = 4;
@@ -20,6 +22,7 @@ export interface ImageRequest {
   readonly size: Size | undefined;
   /** Undefined when `size` was sent, or neither was. */
   readonly aspect: string | undefined;
+  readonly spending?: RequestSpending;
   /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];
   /** Set if one of the images cannot be read; reported only once the balance would cover the call. */

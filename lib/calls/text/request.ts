@@ -1,4 +1,5 @@
 // A text request independent of its wire format: what every dialect parses into and the engine runs.
+
 import type { RequestImage } from '../../media/reference.ts';
 import type { ImageTokens } from '../../stream/meter.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
   ToolResultContent,
   Tools,
 } from '../../upstream/contract/provider.ts';
+import type { RequestSpending } from '../spending.ts';
 import type { ReasoningWish } from './reasoning.ts';
 
 /** A message as read, before its images are fetched. */
@@ -108,6 +110,7 @@ export interface TextRequest {
   readonly betas?: readonly string[];
   /** `metadata.user_id`: of an agent, it names the session too. */
   readonly userId?: string;
+  readonly spending?: RequestSpending;
   /** What the dialect needs again to write the answer; the engine does not look at it. */
   readonly echo?: object;
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */

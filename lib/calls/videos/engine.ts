@@ -1,8 +1,10 @@
 // Starts videos: charges the price and creates the job in one transaction, has an upstream start it before answering,
 // and fails the job with a refund if none does.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, fault, refundedFault, toFault } from '../../base/faults.ts';
 import type { VideoModel } from '../../catalog/model.ts';
+import { refuseAboveMaxCost } from '../../ledger/caps.ts';
 import type { Ledger, Paid } from '../../ledger/ledger.ts';
 import type { NewAttempt } from '../../money/attempt.ts';
 import type { Job, JobOutcome } from '../../money/job-rules.ts';
@@ -94,12 +96,13 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   function charge(id: string, { model, terms }: VideoStart, context: CallContext): Promise<Paid> {
-    const { requestId, accountId: wallet, keyId: key, budget, idempotency: repeat, waitedMs = 0 } = context;
+    const { requestId, accountId: wallet, keyId: key, budget, caps, idempotency: repeat, waitedMs = 0 } = context;
     const { price, prices, asked } = terms;
     const createdAt = clock.now();
     const { seconds, resolution } = asked;
     const facts = { ...asked, size: `${asked.size.width}x${asked.size.height}` };
     const usage = { seconds, ...(resolution !== null && { resolution }) };
+    refuseAboveMaxCost(context.maxCost, { kind: 'video', amount: price.amount });
     const of = { chargeId: requestId, wallet, key, kind: 'video', model: model.id } as const;
     return ledger.charge(
       {
@@ -109,6 +112,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
         usage,
         waitedMs,
         ...(budget && { budget }),
+        ...(caps && { caps }),
         ...(repeat && { idempotency: repeat }),
       },
       {

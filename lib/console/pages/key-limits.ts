@@ -28,6 +28,11 @@ const WORDS = defineWords({
     resets: { none: 'never', day: 'every day', week: 'every week', month: 'every month' },
     expires: 'Disable the key on',
     expiresHint: 'From the start of this day the key is rejected for good. Leave empty to keep it.',
+    users: 'Budget of each end user (RUB)',
+    usersHint:
+      'For an app with users of its own, named in `user`, `safety_identifier` or `metadata.user_id` of each call. Leave empty for no limit.',
+    usersReset: 'Budgets of end users reset',
+    perUser: 'per end user',
     models: 'Models',
     modelsHint: 'Model IDs separated by commas. Leave empty for all models.',
     save: 'Save',
@@ -58,6 +63,11 @@ const WORDS = defineWords({
     resets: { none: 'не обновлять', day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
     expires: 'Отключить ключ с даты',
     expiresHint: 'С начала этого дня ключ перестанет работать навсегда. Оставьте пустым, если не нужно.',
+    users: 'Бюджет каждого пользователя, ₽',
+    usersHint:
+      'Для приложения со своими пользователями: их имена передаются в `user`, `safety_identifier` или `metadata.user_id`. Оставьте пустым, чтобы не ограничивать.',
+    usersReset: 'Обновлять бюджеты пользователей',
+    perUser: 'на пользователя',
     models: 'Модели',
     modelsHint: 'Названия через запятую. Оставьте пустым, чтобы разрешить все.',
     save: 'Сохранить',
@@ -84,7 +94,7 @@ const WORDS = defineWords({
 
 /** A wrong field and its error. */
 export interface LimitProblem {
-  readonly field: 'budget' | 'expires' | 'models';
+  readonly field: 'budget' | 'users' | 'expires' | 'models';
   readonly text: string;
 }
 
@@ -97,8 +107,9 @@ interface Refused {
 /** The form fields of limits, filled in; ids are unique when a page has several forms. */
 export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refused): Html {
   const words = WORDS[visit.language];
-  const { budget, reset, models } = limits;
+  const { budget, reset, models, endUsers } = limits;
   const money = budget === null ? '' : visit.format.rubTyped(budget);
+  const userMoney = endUsers ? visit.format.rubTyped(endUsers.cap) : '';
   /** Refused input stays in its field. */
   const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
   const wrong = (name: LimitProblem['field']) =>
@@ -106,6 +117,8 @@ export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refu
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
   return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
 ${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
+${field({ name: 'users', label: words.users, value: typed('users', userMoney), inputmode: 'decimal', hint: words.usersHint, optional: true, ...wrong('users') })}
+${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_reset', endUsers?.reset ?? 'month') }, options)}
 <input type="hidden" name="expires_shown" value="${typed('expires_shown', formatExpiryDay(limits))}">
 ${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', formatExpiryDay(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
 ${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
@@ -125,6 +138,8 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
+  const endUsers = readUserLimit(sent, before);
+  if (endUsers === null) return { field: 'users', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   // The form may be older than a rotation, which has set an expiry: an unchanged day changes nothing.
   const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : formatExpiryDay(before));
@@ -138,7 +153,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   const unknown = named.filter((name) => !byName.has(name) && !before.models?.includes(name));
   if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
   const models = named.map((name) => byName.get(name)?.id ?? name);
-  const limits = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
+  const limits = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models, endUsers };
   try {
     checkLimits(limits, visit.services.now());
     return limits;
@@ -149,19 +164,31 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   }
 }
 
+/** Undefined for no budget of end users, null for a wrong one; a form without the field changes nothing. */
+function readUserLimit(sent: Form, before: KeyLimits): KeyLimits['endUsers'] | null {
+  if (!sent.has('users')) return before.endUsers;
+  const text = sent.text('users');
+  if (text === '') return undefined;
+  const cap = readRub(text);
+  const reset = RESETS.find((name) => name === (sent.text('users_reset') || 'none'));
+  return cap === undefined || cap <= 0n || reset === undefined ? null : { cap, reset };
+}
+
 /** The limits of a key in the table: the budget with its bar, the last day, the models. */
 export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: BudgetSum | undefined): readonly Html[] {
   const words = WORDS[visit.language];
   const { format, services } = visit;
-  const { budget, reset, expiresAt, models } = limits;
+  const { budget, reset, expiresAt, models, endUsers } = limits;
   const spent = getSpent(sum, periodAt(services.now(), limits).start);
   const bar =
     budget !== null &&
     html`<meter min="0" max="${Number(budget)}" value="${Number(spent)}" aria-label="${name}"></meter><br>`;
   return [
-    budget === null
-      ? html`${words.noBudget}`
-      : html`${bar}${format.rub(spent)} / ${format.rub(budget)}${reset !== 'none' && html`, ${words.resets[reset]}`}`,
+    html`${
+      budget === null
+        ? words.noBudget
+        : html`${bar}${format.rub(spent)} / ${format.rub(budget)}${reset !== 'none' && html`, ${words.resets[reset]}`}`
+    }${endUsers && html`<br>${format.rub(endUsers.cap)} ${words.perUser}${endUsers.reset !== 'none' && html`, ${words.resets[endUsers.reset]}`}`}`,
     html`${expiresAt === null ? words.never : format.time(expiresAt)}`,
     html`${models === null ? words.all : models.join(', ')}`,
   ];
@@ -200,8 +227,9 @@ export const keyLimits = page({
 });
 
 /** Without bigints, which the audit log cannot store. */
-export function toAuditDetail({ budget, ...rest }: RequestedLimits): Record<string, unknown> {
-  return { ...rest, budget: budget === null ? null : formatRub(budget) };
+export function toAuditDetail({ budget, endUsers, ...rest }: RequestedLimits): Record<string, unknown> {
+  const users = endUsers && { userBudget: formatRub(endUsers.cap), userReset: endUsers.reset };
+  return { ...rest, budget: budget === null ? null : formatRub(budget), ...users };
 }
 
 /** Issues the new key first, so that the account is never left without one. */

@@ -172,7 +172,7 @@ async function runCallAsKey<T>(
   const state = getRequestState(request);
   const call = services.calls.open(request);
   try {
-    return await run(createCallContext({ state, holder, call, services }), call);
+    return await run(createCallContext({ state, holder, call, services, request }), call);
   } catch (error) {
     if (endUnanswered(request.raw.res, state, error)) return undefined;
     throw error;

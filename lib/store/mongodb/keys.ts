@@ -211,6 +211,7 @@ function readKeyDocument(row: Document): KeyRow {
   };
 }
 
-function toLimitsDocument({ budget, reset, zone, expiresAt, models }: KeyLimits): Document {
-  return { budget: budget && toLong(budget), reset, zone, expiresAt, models };
+function toLimitsDocument({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits): Document {
+  const own = { budget: budget && toLong(budget), reset, zone, expiresAt, models };
+  return endUsers ? { ...own, endUsers: { ...endUsers, cap: toLong(endUsers.cap) } } : own;
 }

@@ -1,8 +1,9 @@
-// The reads of the ledger in MongoDB: rows of a wallet, sums over time, and orphans.
+// The ledger in MongoDB but for its batches: rows of a wallet, sums over time, orphans, and sums that are over.
 import { type Document, ReadConcern } from 'mongodb';
+import { RUN_IDS } from '../../money/budget.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
-import { read } from './call.ts';
+import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
 import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
@@ -21,6 +22,8 @@ export function ledgerReads(connection: Connection): LedgerReads {
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
   const budgets = db.collection<Row>('budgets');
+  const write = (command: Document): Promise<Document> =>
+    call({ repeatable: true }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
     async wallet(id) {
@@ -64,6 +67,20 @@ export function ledgerReads(connection: Connection): LedgerReads {
     async budgets(keys) {
       const filter = { _id: { $in: [...keys] } };
       return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
+    },
+    async removeRuns(before, limit) {
+      const filter = { _id: { $gte: RUN_IDS.first, $lt: RUN_IDS.after }, period: { $lt: before } };
+      const find = (signal: AbortSignal) =>
+        budgets
+          .find(filter, { signal, projection: { _id: 1 } })
+          .limit(limit)
+          .toArray();
+      const ids = (await read(find)).map(({ _id }) => _id);
+      if (ids.length === 0) return 0;
+      // The run may have begun again since.
+      const q = { _id: { $in: ids }, period: { $lt: before } };
+      const { n } = await write({ delete: 'budgets', deletes: [{ q, limit: 0 }] });
+      return Number(n);
     },
     async orphans({ now, leaseMs, after, limit }) {
       const alive = await listAliveOwners(db, now);

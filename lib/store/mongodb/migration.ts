@@ -8,6 +8,7 @@ import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { RATES } from './rate-schema.ts';
 import {
+  addEndUserLimit,
   CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
   COLLECTIONS,
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   (db, signal) => makeCollection(db, CALL_ATTEMPTS_COLLECTION, signal),
   (db, signal) => makeCollection(db, RATES, signal),
   addCaps,
+  addEndUsers,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -189,6 +191,11 @@ async function addCaps(db: Db, signal: AbortSignal): Promise<void> {
   const { $and: rules } = await readValidator(db, 'charges', signal);
   const others = rules.filter((rule: Document) => !isDeepStrictEqual(rule, CHARGE_WITH_CAPS));
   await send(db, { collMod: 'charges', validator: { $and: [...others, CHARGE_WITH_CAPS] }, ...MAJORITY }, { signal });
+}
+
+async function addEndUsers(db: Db, signal: AbortSignal): Promise<void> {
+  const validator = addEndUserLimit(await readValidator(db, 'keys', signal));
+  await send(db, { collMod: 'keys', validator, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

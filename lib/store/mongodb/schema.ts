@@ -1,5 +1,6 @@
 // The collections of the MongoDB store: indexes, and validators that repeat the rules of the ledger.
 import type { Document } from 'mongodb';
+import { RESETS } from '../../money/key-limits.ts';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
   allowOnly,
@@ -46,14 +47,22 @@ export const CHARGE_WITH_EXCESS: Document = {
   $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
 };
 
-const CAP_PERIODS: Document = {
-  bsonType: 'array',
-  minItems: 1,
-  items: { bsonType: 'object', required: ['id', 'period'], properties: { id: name, period: time } },
-};
-
 /** A later version adds `caps`: the further budgets that a call counts in. */
-export const CHARGE_WITH_CAPS: Document = { $jsonSchema: { properties: { caps: CAP_PERIODS } } };
+export const CHARGE_WITH_CAPS: Document = { $or: [{ caps: { $exists: false } }, { 'caps.0.id': isText }] };
+
+const END_USER_LIMIT = fields({ cap: { bsonType: 'long', minimum: 1 }, reset: allowOnly(...RESETS) }).$jsonSchema;
+
+/** A later version of keys may limit each end user. */
+export function addEndUserLimit({ $and: rules }: Document): Document {
+  return {
+    $and: rules.map(({ $jsonSchema: schema, ...rule }: Document) => {
+      if (!schema) return rule;
+      const { limits } = schema.properties;
+      const properties = { ...limits.properties, endUsers: END_USER_LIMIT };
+      return { $jsonSchema: { ...schema, properties: { ...schema.properties, limits: { ...limits, properties } } } };
+    }),
+  };
+}
 
 const KINDS = [
   'topup',

@@ -45,8 +45,10 @@ export interface LedgerStore {
   listChargeEntries(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
-  /** The existing budget sums of these keys. */
+  /** The existing sums of these keys and caps. */
   budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
+  /** Removes up to `limit` sums of runs that began before a time (ms since the epoch); resolves to how many. */
+  removeRuns(before: number, limit: number): Promise<number>;
   /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }

@@ -1,6 +1,6 @@
 // API keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import { type KeyLimits, NO_LIMITS, type Reset } from '../../money/key-limits.ts';
 import type { Batch } from '../ports/batches.ts';
 import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, ReplacementKey } from '../ports/keys.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
-  budget, reset, zone, expires_at, models, budget_key`;
+  budget, reset, zone, expires_at, models, budget_key, end_user_cap, end_user_reset`;
 
 /** A key that is neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
@@ -23,12 +23,15 @@ function newKeyWrites({ db, write }: Connection) {
   const countActive = db.prepare(`SELECT count(*) AS active FROM keys WHERE account = :account AND ${ACTIVE}`);
   const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
   const insert = db.prepare(
-    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models, budget_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models, end_user_cap,
+      end_user_reset, budget_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const succeed = db.prepare(
-    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, models, budget_key)
-    SELECT :id, account, name, :hash, :last4, :now, budget, reset, zone, models, coalesce(budget_key, id)
+    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, models, end_user_cap, end_user_reset,
+      budget_key)
+    SELECT :id, account, name, :hash, :last4, :now, budget, reset, zone, models, end_user_cap, end_user_reset,
+      coalesce(budget_key, id)
     FROM keys WHERE id = :before`,
   );
   const expire = db.prepare(
@@ -44,8 +47,8 @@ function newKeyWrites({ db, write }: Connection) {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
         if (isFull(account, createdAt, activeMax)) return 'too_many';
-        const { budget, reset, zone, expires, models } = toKeyLimitCells(limits);
-        const cells = [budget, reset, zone, expires, models, budgetKey] as const;
+        const { budget, reset, zone, expires, models, userCap, userReset } = toKeyLimitCells(limits);
+        const cells = [budget, reset, zone, expires, models, userCap, userReset, budgetKey] as const;
         insert.run(id, account, name, hash, last4, createdAt, ...cells);
         mark(id);
         return 'added';
@@ -69,7 +72,8 @@ function changeWrites({ db, write }: Connection) {
   const revoke = db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
   const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const put = db.prepare(
-    'UPDATE keys SET budget = :budget, reset = :reset, zone = :zone, expires_at = :expires, models = :models WHERE id = :id',
+    `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone, expires_at = :expires, models = :models,
+      end_user_cap = :userCap, end_user_reset = :userReset WHERE id = :id`,
   );
   const share = db.prepare(
     `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone
@@ -185,6 +189,7 @@ function readKeyRow(row: Record<string, unknown>): KeyRow {
       zone: row.zone as string,
       expiresAt: row.expires_at as number | null,
       models: parseModels(row.models as string | null),
+      ...readEndUserLimit(row),
     },
     budgetKey: row.budget_key as string | null,
   };
@@ -199,6 +204,13 @@ function parseModels(json: string | null): KeyLimits['models'] {
   }
 }
 
-function toKeyLimitCells({ budget, reset, zone, expiresAt, models }: KeyLimits) {
-  return { budget, reset, zone, expires: expiresAt, models: models && JSON.stringify(models) };
+function readEndUserLimit({ end_user_cap: cap, end_user_reset: reset }: Record<string, unknown>) {
+  if (cap === null && reset === null) return {};
+  // One without the other is a damaged row, which allows nothing, and which its mark reports.
+  return { endUsers: { cap: BigInt((cap as number | null) ?? 0), reset: reset as Reset } };
+}
+
+function toKeyLimitCells({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits) {
+  const users = { userCap: endUsers?.cap ?? null, userReset: endUsers?.reset ?? null };
+  return { budget, reset, zone, expires: expiresAt, models: models && JSON.stringify(models), ...users };
 }

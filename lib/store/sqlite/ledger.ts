@@ -1,7 +1,7 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import type { BudgetSum } from '../../money/budget.ts';
+import { type BudgetSum, RUN_IDS } from '../../money/budget.ts';
 import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
 import {
   addExposure,
@@ -47,7 +47,13 @@ export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
   const getChargeCache = createHeldChargeCache();
   const load = createLoadBatch(db, getChargeCache);
   const save = createSaveBatch(db);
+  const removeRuns = db.prepare(
+    `DELETE FROM budgets WHERE key IN (
+      SELECT key FROM budgets WHERE key >= '${RUN_IDS.first}' AND key < '${RUN_IDS.after}' AND period < ? LIMIT ?
+    )`,
+  );
   return {
+    removeRuns: (before: number, limit: number): number => write(() => Number(removeRuns.run(before, limit).changes)),
     apply: (operations: readonly Operation[]): readonly EncodedOutcome[] => {
       const { loaded, folded } = write(() => {
         const rows = load(operations);

@@ -83,9 +83,13 @@ export function readEntryRow(row: Row): Entry {
   };
 }
 
-/** A damaged value is reported by the audit, as what it says. */
+/** A damaged value counts as none, which the mark of the charge's entry reports. */
 function parseCaps(json: unknown): readonly CapPeriod[] {
-  return JSON.parse(json as string);
+  try {
+    return JSON.parse(json as string);
+  } catch {
+    return [];
+  }
 }
 
 function numberOrNull(value: unknown): number | null {

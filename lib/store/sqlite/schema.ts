@@ -17,8 +17,17 @@ const EXCESS = `
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
-/** The further budgets that a call counts in, as JSON of `CapPeriod[]`. */
-const CAPS = 'ALTER TABLE charges ADD COLUMN caps TEXT CHECK (json_valid(caps));';
+/** The further budgets that a call counts in, as JSON of `CapPeriod[]`. A CHECK would make the step read every charge. */
+const CAPS = 'ALTER TABLE charges ADD COLUMN caps TEXT;';
+
+/** The budget of each end user of a key. */
+const END_USERS = `
+  ALTER TABLE keys ADD COLUMN end_user_cap INTEGER CHECK (end_user_cap > 0);
+  ALTER TABLE keys ADD COLUMN end_user_reset TEXT CHECK (
+    (end_user_cap IS NULL) = (end_user_reset IS NULL)
+    AND (end_user_reset IS NULL OR ${matchAny('end_user_reset', ['none', 'day', 'week', 'month'])})
+  );
+`;
 
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
@@ -344,9 +353,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   CALL_ATTEMPTS_TABLE,
   RATE_TABLE,
   CAPS,
+  END_USERS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(CAPS) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(END_USERS) + 1;

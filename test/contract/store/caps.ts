@@ -80,6 +80,29 @@ export function capContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
+  it('of runs are removed once they are over, and take nothing back from then on', async () => {
+    const { store } = context;
+    const [wallet, id, old] = [await newWallet(store), newId('x'), newId('req')];
+    const [run, user] = [`run:${id}`, `user:${id}`];
+    const caps = (now: number) => [
+      { id: run, period: now - 100, opens: now, limit: 9n * RUB },
+      { id: user, period: 0, limit: 9n * RUB },
+    ];
+    await applied(store, charge(wallet, { chargeId: old, caps: caps(5) }));
+    expect(await store.ledger.removeRuns(5, 100)).to.equal(0);
+    let removed = 0;
+    for (let step = 1; step > 0; removed += step) step = await store.ledger.removeRuns(6, 100);
+    expect(removed).to.be.above(0);
+    expect(await spentOf(store, run)).to.equal(undefined);
+    expect(await spentOf(store, user)).to.deep.equal({ period: 0, rub: 1 });
+    expect(await statuses(store, giveBack('refund', wallet, old))).to.deep.equal(['done']);
+    expect(await spentOf(store, run)).to.equal(undefined);
+    expect(await spentOf(store, user)).to.deep.equal({ period: 0, rub: 0 });
+    await applied(store, reserve(wallet, { caps: caps(500) }));
+    expect(await spentOf(store, run)).to.deep.equal({ period: 500, rub: 1 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
   it('leave room for what running calls may cost above their holds', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, user] = [await newWallet(context.store, 100_000n), newId('user')];

@@ -164,7 +164,14 @@ function addTests(context: StoreContext): void {
 }
 
 function replacementTests(context: StoreContext): void {
-  const LIMITS = { budget: 5n * RUB, reset: 'month', zone: 'Asia/Omsk', expiresAt: null, models: ['a'] } as const;
+  const LIMITS = {
+    budget: 5n * RUB,
+    reset: 'month',
+    zone: 'Asia/Omsk',
+    expiresAt: null,
+    models: ['a'],
+    endUsers: { cap: 3n * RUB, reset: 'day' },
+  } as const;
 
   function newSuccessor(endsAt: number, createdAt = AT) {
     const { id, hash, last4 } = newKey('');
@@ -244,14 +251,22 @@ function replacementTests(context: StoreContext): void {
     const third = newSuccessor(AT + 99);
     await store.keys.replace(key.id, second, MAX);
     await store.keys.replace(second.id, third, MAX);
-    const change = { budget: 9n * RUB, reset: 'day', zone: 'UTC', expiresAt: AT + 70, models: null } as const;
+    const change = {
+      budget: 9n * RUB,
+      reset: 'day',
+      zone: 'UTC',
+      expiresAt: AT + 70,
+      models: null,
+      endUsers: undefined,
+    } as const;
     expect(await (await context.other()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
     const limitsOf = async (id: string) => (await store.keys.get(id))?.limits;
     // The first has ended by then.
     expect(await limitsOf(key.id)).to.deep.equal({ ...LIMITS, expiresAt: AT + 2 });
     const shared = { ...LIMITS, budget: change.budget, reset: change.reset, zone: change.zone };
     expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
-    expect(await limitsOf(third.id)).to.deep.equal(change);
+    const { endUsers: _, ...rest } = change;
+    expect(await limitsOf(third.id)).to.deep.equal(rest);
     expect(await limitsOf(stranger.id)).to.deep.equal(LIMITS);
     await store.keys.put(third.id, LIMITS);
     expect(await limitsOf(third.id)).to.deep.equal(LIMITS);
@@ -291,7 +306,11 @@ function replacementTests(context: StoreContext): void {
     const second = newSuccessor(AT + 99);
     await store.keys.replace(key.id, second, MAX);
     expect(await store.keys.limit(key.id, { ...NO_LIMITS, expiresAt: AT + 98 }, AT + 3)).to.equal('limited');
-    expect((await store.keys.get(second.id))?.limits).to.deep.equal({ ...NO_LIMITS, models: ['a'] });
+    expect((await store.keys.get(second.id))?.limits).to.deep.equal({
+      ...NO_LIMITS,
+      models: ['a'],
+      endUsers: LIMITS.endUsers,
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 // Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { readSpending } from '../../spending.ts';
 import { readCacheKey, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
@@ -28,6 +29,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     stream: fields.stream ?? false,
     ...readCacheKey(fields),
     ...readUserId(body),
+    ...readSpending(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
     ...readReasoning(fields.reasoning_effort, fields.reasoning),

@@ -1,5 +1,6 @@
 // Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { readSpending } from '../../spending.ts';
 import { markLast, readCacheMarker, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
@@ -32,6 +33,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     maxTokens: readMaxTokens(fields),
     stream: fields.stream ?? false,
     ...readUserId(body),
+    ...readSpending(body),
     ...readStops('stop_sequences', fields.stop_sequences),
     ...readOutputConfig(fields.output_config),
     ...readThinking(fields.thinking, fields.output_config),

@@ -1,6 +1,7 @@
 // Turns a responses body into the engine's request.
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../base/token-limits.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { readSpending } from '../../spending.ts';
 import { readCacheKey, readUserId } from '../cache.ts';
 import { checkFields, invalidField } from '../fields.ts';
 import { readSystem } from '../messages.ts';
@@ -30,6 +31,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
     stream: fields.stream ?? false,
     ...readCacheKey(fields),
     ...readUserId(body),
+    ...readSpending(body),
     ...readStops('stop', fields.stop),
     ...readTextFormat(fields.text),
     ...readReasoning(undefined, fields.reasoning),

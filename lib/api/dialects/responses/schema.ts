@@ -1,6 +1,7 @@
 // The fields of a responses request; its items are read by `input.ts`.
 import Joi from 'joi';
 import { list, ref } from '../../openapi/schema.ts';
+import { spendingFields } from '../../spending.ts';
 import { cacheFields } from '../cache.ts';
 import { body, documented, optional, required } from '../fields.ts';
 import { reasoningField, textFormatField } from '../output.ts';
@@ -63,6 +64,7 @@ export const responsesFields = body({
   ),
   max_output_tokens: outputTokensField,
   stream: streamField,
+  ...spendingFields,
   ...responsesToolFields,
   ...cacheFields,
   reasoning: reasoningField,
