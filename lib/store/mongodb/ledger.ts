@@ -22,8 +22,6 @@ export function ledgerReads(connection: Connection): LedgerReads {
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
   const budgets = db.collection<Row>('budgets');
-  const write = (command: Document): Promise<Document> =>
-    call({ repeatable: true }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
     async wallet(id) {
@@ -68,20 +66,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const filter = { _id: { $in: [...keys] } };
       return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
     },
-    async removeRuns(before, limit) {
-      const filter = { _id: { $gte: RUN_IDS.first, $lt: RUN_IDS.after }, period: { $lt: before } };
-      const find = (signal: AbortSignal) =>
-        budgets
-          .find(filter, { signal, projection: { _id: 1 } })
-          .limit(limit)
-          .toArray();
-      const ids = (await read(find)).map(({ _id }) => _id);
-      if (ids.length === 0) return 0;
-      // The run may have begun again since.
-      const q = { _id: { $in: ids }, period: { $lt: before } };
-      const { n } = await write({ delete: 'budgets', deletes: [{ q, limit: 0 }] });
-      return Number(n);
-    },
+    removeRuns: createRemoveRuns(connection),
     async orphans({ now, leaseMs, after, limit }) {
       const alive = await listAliveOwners(db, now);
       const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
@@ -91,6 +76,25 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
       return found.map(readChargeDocument);
     },
+  };
+}
+
+function createRemoveRuns({ db }: Connection): LedgerStore['removeRuns'] {
+  const budgets = db.collection<Row>('budgets');
+  return async (before, limit) => {
+    const filter = { _id: { $gte: RUN_IDS.first, $lt: RUN_IDS.after }, period: { $lt: before } };
+    const find = (signal: AbortSignal) =>
+      budgets
+        .find(filter, { signal, projection: { _id: 1 } })
+        .limit(limit)
+        .toArray();
+    const ids = (await read(find)).map(({ _id }) => _id);
+    if (ids.length === 0) return 0;
+    // The run may have begun again since.
+    const q = { _id: { $in: ids }, period: { $lt: before } };
+    const command = { delete: 'budgets', deletes: [{ q, limit: 0 }], ...MAJORITY };
+    const { n } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
+    return Number(n);
   };
 }
 
