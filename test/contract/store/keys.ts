@@ -257,7 +257,6 @@ function replacementTests(context: StoreContext): void {
       zone: 'UTC',
       expiresAt: AT + 70,
       models: null,
-      endUsers: undefined,
     } as const;
     expect(await (await context.other()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
     const limitsOf = async (id: string) => (await store.keys.get(id))?.limits;
