@@ -50,6 +50,6 @@ function format({ tier, score, base, thresholds, details }: SmartExplanation): s
     ['tier', tier],
     ['score', `${score} (standard from ${thresholds.standard}, heavy from ${thresholds.heavy})`],
   ]);
-  const rows = details.map(({ name, weight, strength, points }) => [name, `${weight}`, `${strength}`, `${points}`]);
-  return `${pairs}\n\n${formatTable(['signal', ' weight', ' strength', ' points'], [['base', '', '', `${base}`], ...rows])}`;
+  const rows = details.map(({ name, points, evidence }) => [name, `${points}`, evidence.join(', ')]);
+  return `${pairs}\n\n${formatTable(['signal', ' points', 'evidence'], [['base', `${base}`, ''], ...rows])}`;
 }

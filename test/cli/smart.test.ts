@@ -29,12 +29,12 @@ describe('cli smart', () => {
     return parseObject(stdout);
   };
 
-  it('prints tier, score and signals with their weights', async () => {
+  it('prints tier, score and signals with their points', async () => {
     for (const text of [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)]) {
       expect(await json(text)).to.deep.equal(explained(text));
     }
     const { tier, signals } = await json(PROMPT);
-    expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate']]);
+    expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate', 'wording']]);
   });
 
   it('prints points that add up', async () => {
@@ -43,10 +43,11 @@ describe('cli smart', () => {
     const { tier, score, base, details } = explained(PROMPT);
     expect(stdout).to.match(new RegExp(`^tier +${tier}$`, 'm'));
     expect(stdout).to.match(new RegExp(`^score +${score} \\(standard from 35, heavy from 65\\)$`, 'm'));
-    expect(stdout).to.match(new RegExp(`^base +${base}$`, 'm'));
-    for (const { name, weight, strength, points } of details) {
-      expect(stdout).to.match(new RegExp(`^${name} +${weight} +${strength} +${points}$`, 'm'));
+    expect(stdout).to.match(new RegExp(`^base +${base} *$`, 'm'));
+    for (const { name, points, evidence } of details) {
+      expect(stdout).to.match(new RegExp(`^${name} +${points} +${evidence[0]}`, 'm'));
     }
+    expect(stdout).to.match(/^wording .*переведи/m);
   });
 
   it('drops the newline that echo adds, and nothing else', async () => {

@@ -1,11 +1,22 @@
 // The evidence in one message: the concepts of its request by place, and its shape, written as `subject.place`.
-import { has, type Instruction, isMechanical, type Lead, readInstruction, type Sentence } from './instruction.ts';
-import { isSignalSubject } from './names.ts';
+import { type Instruction, isMechanical, readInstruction, type Sentence } from './instruction.ts';
+import { findDirection, findSignal, isSignalSubject } from './names.ts';
 import { readShape } from './shape.ts';
 import { isForeign } from './tokens.ts';
+import { listWordings } from './wordings.ts';
 
-export interface Reading {
+/** What the score of a message depends on. */
+export interface Findings {
   readonly evidence: ReadonlySet<string>;
+  /** Words and phrases of the request. */
+  readonly wordings: readonly string[];
+  readonly endsInPayload: boolean;
+  /** Whether there is a task or a question. */
+  readonly asks: boolean;
+  readonly hasCode: boolean;
+}
+
+export interface Reading extends Findings {
   readonly instruction: Instruction;
   /** The leading task or question, or `bare`. */
   readonly lead: string;
@@ -19,13 +30,17 @@ const OBJECTS = new Set(
     ' ',
   ),
 );
-const FACTS = new Set('who quantity factual define what closed'.split(' '));
-const WRITING = new Set('write give complete act'.split(' '));
+/** Tasks that lower the score count only where they are asked for: an apology promises to correct, too. */
+const ASKED_ONLY = new Set(
+  'translate fix shorten summarize classify extract'.split(' ').filter((task) => findDirection(findSignal(task)) < 0),
+);
 
 const FOREIGN_READ = 300;
 
 export function readMessage(text: string, length: number): Reading {
-  if (isForeign(text.slice(0, FOREIGN_READ))) return readMessage('', 0);
+  if (isForeign(text.slice(0, FOREIGN_READ))) {
+    return { ...readMessage('', 0), evidence: new Set(['other.script']) };
+  }
   const instruction = readInstruction(text);
   const { asking, context } = instruction;
   const evidence = new Set<string>();
@@ -35,11 +50,10 @@ export function readMessage(text: string, length: number): Reading {
   let question: string | undefined;
   for (const sentence of asking) {
     const lead = sentence.lead;
-    addConcepts(sentence, lead, evidence);
+    addConcepts(sentence, evidence);
     if (lead.question !== undefined) {
       evidence.add(`${lead.question}.asked`);
       if (question === undefined) evidence.add(`${lead.question}.${size}`);
-      if (question === undefined && has(sentence, 'me')) evidence.add(`${lead.question}.me`);
       question ??= lead.question;
     }
     if (lead.task === undefined || !(lead.command || task === undefined)) continue;
@@ -50,44 +64,40 @@ export function readMessage(text: string, length: number): Reading {
   }
   const lead = task ?? question ?? 'bare';
   addContext(context, lead === 'bare', size, evidence);
-  const shape = { lead, mechanical: isMechanical(lead), question: question !== undefined, words };
-  for (const name of readShape(text, length, instruction, shape, evidence)) evidence.add(name);
-  return { evidence, instruction, lead, words };
+  const shape = { lead, mechanical: isMechanical(lead), words };
+  for (const name of readShape(text, length, instruction, shape)) evidence.add(name);
+  return {
+    evidence,
+    wordings: listWordings(instruction),
+    endsInPayload: instruction.endsInPayload,
+    asks: lead !== 'bare',
+    hasCode: instruction.prose.codeLines > 0,
+    instruction,
+    lead,
+    words,
+  };
 }
 
 function countWords(sentences: readonly Sentence[]): number {
   return sentences.reduce((sum, { tokens }) => sum + tokens.filter(({ kind }) => kind !== 'mark').length, 0);
 }
 
-function addConcepts(sentence: Sentence, lead: Lead, evidence: Set<string>): void {
-  const kind = findSentenceKind(lead);
-  const { task, question } = lead;
-  for (const { concept } of sentence.hits) {
-    if (!isSignalSubject(concept)) continue;
-    evidence.add(`${concept}.ask`);
-    if (kind !== undefined) evidence.add(`${concept}.${kind}`);
-  }
+function addConcepts({ hits, lead: { task, question } }: Sentence, evidence: Set<string>): void {
   const subject = task?.concept ?? question;
-  if (subject === undefined) return;
-  for (const { concept, at } of sentence.hits) {
-    if (at > (task?.at ?? -1) && OBJECTS.has(concept)) evidence.add(`${subject}.${concept}`);
+  for (const { concept, at } of hits) {
+    if (isMentionable(concept)) evidence.add(`${concept}.ask`);
+    if (subject !== undefined && at > (task?.at ?? -1) && OBJECTS.has(concept)) evidence.add(`${subject}.${concept}`);
   }
 }
 
-/** The kind of a sentence, if it changes the meaning of its concepts. */
-function findSentenceKind({ task, command, question }: Lead): string | undefined {
-  if (task !== undefined && isMechanical(task.concept)) return 'handled';
-  if (task !== undefined) return WRITING.has(task.concept) ? 'written' : undefined;
-  return question !== undefined && !command && FACTS.has(question) ? 'fact' : undefined;
+function isMentionable(concept: string): boolean {
+  return isSignalSubject(concept) && !ASKED_ONLY.has(concept);
 }
 
 /** Adds the situation; without a request, the situation is the request. */
 function addContext(context: readonly Sentence[], bare: boolean, size: string, evidence: Set<string>): void {
   for (const { hits } of context) {
-    for (const { concept } of hits) if (isSignalSubject(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);
+    for (const { concept } of hits) if (isMentionable(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);
   }
-  if (!bare) return;
-  evidence.add(`bare.${size}`);
-  const first = context[0]?.hits.find(({ concept }) => OBJECTS.has(concept));
-  if (first !== undefined && isSignalSubject(first.concept)) evidence.add(`${first.concept}.first`);
+  if (bare) evidence.add(`bare.${size}`);
 }

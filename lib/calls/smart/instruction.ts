@@ -11,8 +11,6 @@ export interface Sentence {
   readonly paragraph: number;
   /** Counted from the start of the paragraph. */
   readonly line: number;
-  /** Whether it starts a line with a dash or a number. */
-  readonly bullet: boolean;
   readonly lead: Lead;
 }
 
@@ -22,6 +20,8 @@ export interface Instruction {
   readonly context: readonly Sentence[];
   /** Words of the material that the request is about. */
   readonly payload: number;
+  /** Whether the material stands last. */
+  readonly endsInPayload: boolean;
   readonly prose: Prose;
 }
 
@@ -54,59 +54,39 @@ export interface Lead {
 
 export function readInstruction(text: string): Instruction {
   const prose = readProse(text);
-  const sentences = prose.paragraphs.flatMap((paragraph, index) => splitSentences(plainText(paragraph), index));
+  const sentences = prose.paragraphs.flatMap((paragraph, index) =>
+    splitSentences(plainText(paragraph).replace(BULLET, ''), index),
+  );
   const roles = assignRoles(sentences, prose);
   const of = (role: Role) => sentences.filter((_, index) => roles[index] === role);
-  const asking = of('asking').map((sentence) => cutPayload(sentence, sentences.slice(sentences.indexOf(sentence) + 1)));
+  const asking = of('asking').map(cutPayload);
   const context = of('context');
   const payload = countTokens(sentences) - countTokens(asking) - countTokens(context);
-  return { asking, context, payload, prose };
+  return { asking, context, payload, endsInPayload: roles.at(-1) === 'payload', prose };
 }
 
 const ENDS = new Set(['.', '?', '!', ';', '\n', '…', '。', '？', '！']);
-const BULLETS = new Set(['-', '*', '•', '·']);
-const DASHES = new Set(['–', '—']);
-const ERRAND =
-  /(?:request|question|task|topic|problem|запрос|просьба|вопрос|задача|тема)(?: is| это)?\s*[:—-]?\s*["«“]/;
+/** A dash, a number or heading marks before a line. */
+const BULLET = /^[ \t]*(?:[-*•·–—#]+|\d{1,2}[.)])(?=\s)/gm;
 
 function splitSentences(text: string, paragraph: number): Sentence[] {
-  const tokens = readTokens(text, ERRAND.test(text));
+  const tokens = readTokens(text);
   const sentences: Sentence[] = [];
   let from = 0;
   let line = 0;
   for (let at = 0; at <= tokens.length; at++) {
     const token = tokens[at];
     if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
-    if (
-      token?.word === '.' &&
-      (tokens[at - 1]?.kind === 'number' || tokens[at - 1]?.word.length === 1) &&
-      at - from < 2
-    )
-      continue;
-    const part = withoutBullet(tokens.slice(from, at));
+    const part = tokens.slice(from, at);
     if (part.length > 0) {
-      const bullet = part.length < at - from && !DASHES.has(tokens[from]!.word);
       const hits = findHits(part);
       const end = token?.word ?? '';
-      sentences.push({ tokens: part, hits, end, paragraph, line, bullet, lead: readLead(part, hits, end) });
+      sentences.push({ tokens: part, hits, end, paragraph, line, lead: readLead(part, hits, end) });
     } else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
     if (token?.word === '\n') line++;
     from = at + 1;
   }
   return sentences;
-}
-
-/** Removes a leading dash, number or heading marks. */
-function withoutBullet(tokens: readonly Token[]): readonly Token[] {
-  let from = 0;
-  while (
-    from < tokens.length &&
-    (BULLETS.has(tokens[from]!.word) || DASHES.has(tokens[from]!.word) || tokens[from]!.word === '#')
-  )
-    from++;
-  const next = tokens[from + 1]?.word;
-  if (tokens[from]?.kind === 'number' && (next === ')' || next === '.')) from += 2;
-  return tokens.slice(from);
 }
 
 function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): Lead {
@@ -133,7 +113,7 @@ function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): 
   return { task: command ?? tasks[0], command: command !== undefined, question: undefined };
 }
 
-function isTask({ concept }: Hit): boolean {
+export function isTask({ concept }: Hit): boolean {
   return MECHANICAL.has(concept) || TASKS.has(concept);
 }
 
@@ -155,30 +135,13 @@ const OPENING_SENTENCES = 4;
 const OPENING_TOKENS = 60;
 const CLOSING_TOKENS = 45;
 const MATERIAL_TOKENS = 40;
-const LONG_TOKENS = 160;
 
 function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
   const opening = findOpening(sentences);
   const closing = findClosing(sentences, prose);
-  if (opening !== -1 && (closing === -1 || outweighs(sentences, opening))) return afterOpening(sentences, opening);
+  if (opening !== -1) return afterOpening(sentences, opening);
   if (closing !== -1) return sentences.map((_, index) => (index < closing ? 'payload' : 'asking'));
-  const total = countTokens(sentences);
-  let seen = 0;
-  return sentences.map(({ tokens }, index) => {
-    seen += tokens.length;
-    const middle = total > LONG_TOKENS && seen > OPENING_TOKENS && total - seen > CLOSING_TOKENS;
-    if (middle) return 'payload';
-    return isRequest(sentences[index]!.lead) ? 'asking' : 'context';
-  });
-}
-
-/** A command on a line of its own, or one with a colon, does not belong to the material of a later request. */
-function outweighs(sentences: readonly Sentence[], opening: number): boolean {
-  const { end, paragraph, line } = sentences[opening]!;
-  const { command, question } = sentences[opening]!.lead;
-  if (!command && (question === undefined || end !== '?')) return false;
-  const own = sentences.filter((other) => other.paragraph === paragraph && other.line === line);
-  return countTokens(own) <= CLOSING_TOKENS || findColon(sentences[opening]!) !== -1;
+  return sentences.map(({ lead }) => (isRequest(lead) ? 'asking' : 'context'));
 }
 
 function isRequest({ task, question }: Lead): boolean {
@@ -209,20 +172,9 @@ function opensPayload(sentences: readonly Sentence[], index: number): boolean {
   if (sentence.paragraph > 1 || sentence.line > 1) return false;
   const mechanical = task !== undefined && isWorkOnText(sentence, task);
   if (mechanical && (command || colon !== -1)) return true;
-  const behind = colon === -1 ? 0 : sentence.tokens.length - colon - 1;
-  const material = countTokens(rest) + behind;
-  if (material < MATERIAL_TOKENS || task?.concept === 'solve' || sentence.bullet) return false;
-  if (behind > 0) return (task !== undefined || question !== undefined) && holdsText(sentence, colon, rest);
-  if (sentence.end !== '\n' && rest[0]?.paragraph === sentence.paragraph && colon === -1) return false;
-  const given = has(sentence, 'deictic', 'label');
-  if (colon !== -1 && (given || task !== undefined)) return true;
-  const strong = (command && task!.at <= 3) || (question !== undefined && given);
-  return strong && (given || !specifies(rest));
-}
-
-/** A list of points or commands describes the answer. */
-function specifies(rest: readonly Sentence[]): boolean {
-  return 2 * rest.filter((sentence) => sentence.bullet || sentence.lead.command).length >= rest.length;
+  if (countTokens(rest) < MATERIAL_TOKENS) return false;
+  if (sentence.end !== '\n' && rest[0]!.paragraph === sentence.paragraph && colon === -1) return false;
+  return (command && task!.at <= 3) || (question !== undefined && has(sentence, 'deictic', 'label'));
 }
 
 function beginsLine(sentences: readonly Sentence[], index: number): boolean {
@@ -231,36 +183,21 @@ function beginsLine(sentences: readonly Sentence[], index: number): boolean {
   return before === undefined || before.paragraph !== sentence.paragraph || before.line !== sentence.line;
 }
 
-const SALUTATION = 8;
-
 /** `Check the spelling` is work on a text, `check whether it is prime` is not. */
 function isWorkOnText(sentence: Sentence, { concept }: Hit): boolean {
   return isMechanical(concept) || (concept === 'check' && has(sentence, 'grammar'));
 }
 
-/** Behind the colon is somebody's text, not what the answer must cover. */
-function holdsText({ tokens, paragraph, line }: Sentence, colon: number, rest: readonly Sentence[]): boolean {
-  const next = tokens[colon + 1]!;
-  const begins = next.quoted || next.word === '"' || DASHES.has(next.word) || tokens.length - colon <= SALUTATION;
-  return begins || rest.filter((other) => other.paragraph === paragraph && other.line === line).length >= 2;
-}
-
 function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
   const roles: Role[] = [];
-  const last = sentences.at(-1)!.paragraph;
   const head = sentences[opening]!;
   let open = !isLabel(head) && findColon(head) === -1;
   for (const [index, sentence] of sentences.entries()) {
     if (index < opening) roles.push(isRequest(sentences[index]!.lead) ? 'asking' : 'context');
     else if (index === opening) roles.push(isLabel(sentence) ? 'payload' : 'asking');
-    else if (isRestart(sentence)) {
-      open = true;
-      roles.push('asking');
-    } else {
+    else {
       open &&= sentence.paragraph === head.paragraph && continuesRequest(sentence);
-      const apart = sentence.paragraph === last && last !== head.paragraph && beginsLine(sentences, index);
-      const closes = apart && closesRequest(sentence);
-      roles.push(open || closes ? 'asking' : 'payload');
+      roles.push(open ? 'asking' : 'payload');
     }
   }
   return roles;
@@ -278,20 +215,13 @@ function continuesRequest({ tokens, hits, lead: { task, command } }: Sentence): 
   return command && task!.at <= 2;
 }
 
-function closesRequest(sentence: Sentence): boolean {
-  const { task, command } = sentence.lead;
-  if (sentence.tokens.length > CLOSING_TOKENS) return false;
-  if (command && task!.at <= 1) return isMechanical(task!.concept) || has(sentence, 'deictic', 'label');
-  return sentence.hits.some(({ concept, at }) => at === 0 && (concept === 'constraint' || concept === 'brief'));
-}
-
 /** A request at the end about what precedes it: on a line of its own, or pointing back. */
 function findClosing(sentences: readonly Sentence[], prose: Prose): number {
   let after = 0;
   let found = -1;
   for (let index = sentences.length - 1; index >= 0; index--) {
     const sentence = sentences[index]!;
-    const { task, command, question } = sentence.lead;
+    const { task, command } = sentence.lead;
     after += sentence.tokens.length;
     if (after > CLOSING_TOKENS) break;
     const before = countTokens(sentences.slice(0, index));
@@ -299,9 +229,7 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
     const apart = beginsLine(sentences, index);
     const pointing = has(sentence, 'deictic', 'label');
     const mechanical = task !== undefined && isWorkOnText(sentence, task) && (pointing || (command && task.at <= 3));
-    const strong = command && task!.at <= 3 && task!.concept !== 'solve' && before >= MATERIAL_TOKENS;
-    if ((mechanical && (apart || pointing)) || (apart && strong) || (pointing && apart && question !== undefined))
-      found = index;
+    if (mechanical && (apart || pointing)) found = index;
     if (apart && sentence.paragraph !== sentences.at(-1)!.paragraph) break;
   }
   return found;
@@ -323,22 +251,12 @@ function isLabel(sentence: Sentence): boolean {
   return colon > 0 && sentence.hits.some(({ concept, at, size }) => concept === 'label' && at === 0 && size === colon);
 }
 
-/** `Question:` ends it. */
-function isRestart(sentence: Sentence): boolean {
-  const colon = findColon(sentence);
-  return colon > 0 && colon <= 2 && sentence.hits.some(({ concept, at }) => concept === 'restart' && at < colon);
-}
-
 /** `Translate: write a quicksort` is read as `Translate:`. */
-function cutPayload(sentence: Sentence, rest: readonly Sentence[]): Sentence {
+function cutPayload(sentence: Sentence): Sentence {
   const colon = findColon(sentence);
-  const { task, question } = sentence.lead;
-  if (colon === -1 || colon === sentence.tokens.length - 1) return sentence;
-  const isWorkOnText =
-    task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
-  const material = countTokens(rest) + sentence.tokens.length - colon >= MATERIAL_TOKENS;
-  const brings = material && (task !== undefined || question !== undefined) && task?.concept !== 'solve';
-  if (!isWorkOnText && !(brings && holdsText(sentence, colon, rest))) return sentence;
+  const { task } = sentence.lead;
+  const handles = task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
+  if (!handles || colon === sentence.tokens.length - 1) return sentence;
   return {
     ...sentence,
     tokens: sentence.tokens.slice(0, colon + 1),

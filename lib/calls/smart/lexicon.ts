@@ -20,7 +20,7 @@ interface Pattern {
   readonly words: readonly Stem[];
 }
 
-const FILES = ['tasks', 'things', 'programming', 'subjects', 'frames'] as const;
+const FILES = ['tasks', 'things', 'programming', 'subjects', 'frames', 'amounts'] as const;
 const HEADING = /^\[(\S+)\]$/;
 const KEY_LENGTH = 5;
 const TYPO_MIN = 6;

@@ -7,8 +7,6 @@ export interface Prose {
   readonly dataLines: number;
   /** Characters inside fences, tags and quotations. */
   readonly fenced: number;
-  /** The text starts with code. */
-  readonly codeFirst: boolean;
 }
 
 const LINES_MAX = 200;
@@ -22,7 +20,6 @@ export function readProse(text: string): Prose {
   let fence: Fence | undefined;
   let fenced = 0;
   let before = 'blank';
-  let first: string | undefined;
   for (const line of lines) {
     const read = line.slice(0, LINE_READ).trim();
     const opened = fence === undefined ? openFence(read) : undefined;
@@ -31,7 +28,6 @@ export function readProse(text: string): Prose {
     if (inside) fenced += line.length;
     const kind = inside ? classifyFencedLine(read, fence ?? opened!) : classifyLine(read, before);
     if (kind === 'code' || kind === 'data') counts[kind]++;
-    if (kind !== 'blank') first ??= kind;
     if (kind === 'prose') paragraphs.at(-1)!.push(line);
     else if (paragraphs.at(-1)!.length > 0) paragraphs.push([]);
     before = kind;
@@ -42,7 +38,6 @@ export function readProse(text: string): Prose {
     codeLines: counts.code,
     dataLines: counts.data,
     fenced,
-    codeFirst: first === 'code',
   };
 }
 

@@ -3,38 +3,46 @@
 const SUBJECTS = {
   short: 'words',
   greeting: 'greeting',
-  translate: 'translate tongue',
-  fix: 'fix check grammar',
+  translate: 'translate',
+  fix: 'fix',
   shorten: 'shorten summarize',
   rewrite: 'rewrite change',
-  classify: 'classify identify options yes_no',
-  extract: 'extract list data',
-  convert: 'convert handle format piece measure',
-  lookup: 'lookup micro gap',
-  given_text: 'payload quoted deictic',
+  classify: 'classify',
+  extract: 'extract',
+  convert: 'convert handle format piece measure list data',
+  lookup: 'lookup micro gap tongue',
+  given_text: 'payload quoted deictic grammar',
   fact: 'who quantity factual define what',
-  closed: 'closed other',
-  arithmetic: 'sum operation operations basic numbers',
+  closed: 'closed other check identify options yes_no',
+  arithmetic: 'sum operation operations basic',
   brief: 'brief terse simple constraint',
   compose: 'write give complete act content persona plan media spoken essay long ideas',
   explain: 'explain why how topics',
   advice: 'advise opinion better care me debatable bare',
+  wording: 'wording',
   code: 'implement operate code software language tech role_code sample givens structure statement lines',
   debug: 'bug trouble review',
-  math: 'math higher science formulas solve story',
+  math: 'math higher science formulas solve',
   proof: 'prove reasoning',
   logic: 'logic clue',
-  analysis: 'analyze compare criteria strategy develop expert detailed commas bullets',
+  analysis: 'analyze compare criteria strategy develop expert detailed',
   design: 'design',
   long_output: 'asked',
   json: 'json',
-  long_input: 'length',
+  long_input: 'length material volume',
   dialog: 'after turns',
 } as const;
 
 export type SignalName = keyof typeof SUBJECTS;
 
 export const SIGNAL_NAMES = Object.keys(SUBJECTS) as readonly SignalName[];
+
+const RAISING = listNames('code debug math proof logic analysis design long_output json long_input dialog');
+const LOWERING = listNames('translate fix shorten classify extract');
+
+function listNames(names: string): ReadonlySet<string> {
+  return new Set(names.split(' '));
+}
 
 const SIGNAL_BY_SUBJECT = new Map(
   SIGNAL_NAMES.flatMap((name) => SUBJECTS[name].split(' ').map((subject): [string, SignalName] => [subject, name])),
@@ -45,11 +53,16 @@ export function isSignalSubject(subject: string): boolean {
   return SIGNAL_BY_SUBJECT.has(subject);
 }
 
-/** The signal of evidence written as `subject.place`; material counts towards the work on it. */
+/** The signal of evidence written as `subject.place`; a payload counts towards the work on it. */
 export function findSignal(evidence: string): SignalName {
   const [subject = '', place = ''] = evidence.split('.');
-  const material = subject === 'payload' || subject === 'lines' ? SIGNAL_BY_SUBJECT.get(place) : undefined;
-  const name = material ?? SIGNAL_BY_SUBJECT.get(subject);
+  const name = (subject === 'payload' ? SIGNAL_BY_SUBJECT.get(place) : undefined) ?? SIGNAL_BY_SUBJECT.get(subject);
   if (name === undefined) throw new Error(`no signal for the evidence ${evidence}`);
   return name;
+}
+
+/** 1 for a signal that never lowers the score, -1 for one that never raises it, 0 for those that do either. */
+export function findDirection(signal: SignalName): -1 | 0 | 1 {
+  if (RAISING.has(signal)) return 1;
+  return LOWERING.has(signal) ? -1 : 0;
 }

@@ -1,24 +1,58 @@
 // The evidence in a whole request: the last user message decides, an earlier one adds weight, and the system prompt may
 // give a standing order.
-import { type Reading, readMessage } from './evidence.ts';
+import { type Findings, type Reading, readMessage } from './evidence.ts';
 import { has, type Instruction, isMechanical } from './instruction.ts';
 import { type SmartRequest, viewRequest } from './view.ts';
 
-/** Collects the evidence; `judgeTier` chooses the tier of an earlier message by its evidence. */
-export function readRequest(request: SmartRequest, judgeTier: (evidence: ReadonlySet<string>) => string): Set<string> {
-  const view = viewRequest(request);
-  const order = view.system === '' ? undefined : readOrder(view.system);
-  const reading = order === undefined ? readMessage(view.prompt, view.length) : undefined;
-  const evidence = new Set(reading?.evidence ?? orderedEvidence(order!, view.length));
-  if (view.turns > 1) evidence.add('turns.2');
-  if (view.turns > 4) evidence.add('turns.5');
-  if (reading === undefined || view.earlier.length === 0) return evidence;
-  const before = view.earlier.map((text) => readMessage(text, text.length)).find(isSubstantial);
-  if (before === undefined) return evidence;
-  const tier = judgeTier(before.evidence);
-  for (const place of listFollowUpPlaces(reading)) evidence.add(`after.${tier}-${place}`);
-  return evidence;
+/** The parts of a request to be scored. */
+export interface RequestParts {
+  readonly prompt: string;
+  /** Findings if the prompt were the given text, in its request. */
+  readonly readPrompt: (text: string) => Findings;
+  /** Findings if the prompt is only material for a standing order of the system prompt. */
+  readonly ordered: Findings | undefined;
 }
+
+/** `judgeTier` chooses the tier of an earlier message by its findings. */
+export function readRequest(request: SmartRequest, judgeTier: (findings: Findings) => string): RequestParts {
+  const view = viewRequest(request);
+  const around = [
+    ...TURNS.filter((least) => view.turns >= least).map((least) => `turns.${least}`),
+    ...VOLUMES.filter((least) => view.volume >= least).map((least) => `volume.${least}`),
+    ...(request.json ? ['json.field'] : []),
+  ];
+  const before = view.earlier.map((text) => readMessage(text, text.length)).find(isSubstantial);
+  const tier = before && judgeTier(before);
+  const order = view.system === '' ? undefined : readOrder(view.system);
+  return {
+    prompt: view.prompt,
+    readPrompt(text) {
+      const reading = readMessage(text, view.length - view.prompt.length + text.length);
+      const follow = tier === undefined ? [] : listFollowUpPlaces(reading).map((place) => `after.${tier}-${place}`);
+      return { ...reading, evidence: new Set([...reading.evidence, ...around, ...follow]) };
+    },
+    ordered:
+      order === undefined
+        ? undefined
+        : {
+            evidence: new Set([...orderedEvidence(order), ...around]),
+            wordings: [],
+            endsInPayload: true,
+            asks: true,
+            hasCode: false,
+          },
+  };
+}
+
+/** What the weights are fitted to. */
+export function readFindings(request: SmartRequest, judgeTier: (findings: Findings) => string): Findings {
+  const { prompt, readPrompt, ordered } = readRequest(request, judgeTier);
+  return ordered ?? readPrompt(prompt);
+}
+
+export const TURNS = [2, 3, 5, 10, 20, 40];
+/** Characters of a whole request. */
+export const VOLUMES = [4_000, 12_000, 40_000, 120_000, 400_000];
 
 const SUBSTANTIAL_WORDS = 3;
 
@@ -29,18 +63,12 @@ function isSubstantial({ words, evidence }: Reading): boolean {
 const LEANING_WORDS = 7;
 const OWN_WORDS = 20;
 
-/** How a message continues an earlier one: its length and form, and whether it depends on it. */
-function listFollowUpPlaces({ words, lead, evidence, instruction }: Reading): string[] {
+/** The shorter a message, the more it depends on an earlier one; `and now` and the like point back to it. */
+function listFollowUpPlaces({ words, instruction }: Reading): string[] {
   const [sentence] = [...instruction.asking, ...instruction.context];
   const pointing = sentence?.hits.some(({ concept, at }) => concept === 'follow' && at <= 2) === true;
   const size = words <= LEANING_WORDS ? 'short' : words <= OWN_WORDS ? 'middle' : 'long';
-  const form = lead === 'bare' ? 'told' : sentence?.lead.question !== undefined ? 'asked' : 'ordered';
-  const places = [size, `${size}-${form}`];
-  if (pointing) places.push('pointing');
-  if (isMechanical(lead)) places.push('handled');
-  if (evidence.has('greeting.bare') || evidence.has('greeting.ask')) places.push('greeting');
-  if (lead === 'change' || lead === 'complete') places.push('changed');
-  return places;
+  return pointing ? [size, 'pointing'] : [size];
 }
 
 const CONDITIONS = new Set(['if', 'when', 'unless', 'если', 'когда']);
@@ -62,7 +90,6 @@ function readOrder(system: string): string | undefined {
   return undefined;
 }
 
-function orderedEvidence(task: string, length: number): string[] {
-  const own = ['ask', 'head', 'handled', 'short'].map((place) => `${task}.${place}`);
-  return [...own, `payload.${task}`, ...(length > 1500 ? ['length.1500'] : [])];
+function orderedEvidence(task: string): string[] {
+  return [...['head', 'short'].map((place) => `${task}.${place}`), `payload.${task}`];
 }

@@ -1,21 +1,19 @@
 // The router of the `smart` model: chooses a tier by the text of the request alone, always the same for the same text.
 import type { SmartRouting, SmartThresholds, SmartTier } from '../../base/smart-tiers.ts';
-import { findSignal, SIGNAL_NAMES, type SignalName } from './names.ts';
-import { readRequest } from './request.ts';
+import { cutFormatEnd, cutLoweringEnd, cutLoweringStart, cutRaisingEnd } from './demands.ts';
+import type { Findings } from './evidence.ts';
+import { findDirection, findSignal, SIGNAL_NAMES, type SignalName } from './names.ts';
+import { type RequestParts, readRequest } from './request.ts';
 import type { SmartRequest } from './view.ts';
-import weights from './weights.json' with { type: 'json' };
+import { computeScore, findWeight, SMART_THRESHOLDS, shareWeight, type Weight } from './weights.ts';
 
 export type { SignalName } from './names.ts';
-
 export type { SmartRequest } from './view.ts';
+export { SMART_THRESHOLDS } from './weights.ts';
 
 interface SmartSignal {
   readonly name: string;
-  /** The total weight of the evidence. */
-  readonly weight: number;
-  /** The fraction of the weight that counts, above 0 and at most 1: no signal decides alone. */
-  readonly strength: number;
-  /** The points added to the score. */
+  /** How far the score moves as this signal joins those before it. */
   readonly points: number;
   /** The evidence, heaviest first. */
   readonly evidence: readonly string[];
@@ -28,87 +26,153 @@ export interface SmartExplanation extends SmartRouting {
   readonly details: readonly SmartSignal[];
 }
 
-export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
-
-/** The score of a request without any signal. */
-export const SMART_BASE = 50;
-/** The maximum that a signal adds or subtracts. */
-const SIGNAL_MAX = 60;
-
-interface Weight {
-  readonly signal: SignalName;
-  readonly points: number;
-}
-
-const WEIGHTS = new Map<string, Weight>(
-  Object.entries(weights as Readonly<Record<string, number>>).map(([name, points]) => [
-    name,
-    { signal: findSignal(name), points },
-  ]),
-);
-
 /** The tier of a request. Pure: no clock, randomness or I/O; reads a bounded part of the request. */
 export function routeSmart(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartRouting {
-  const { tier, score, signals } = explain(request, thresholds);
-  return { tier, score, signals };
+  const { score, found } = scoreRequest(request);
+  return { tier: chooseTier(score, thresholds), score, signals: listSignals(found).map(({ name }) => name) };
 }
 
-/** Like `route`, with every signal, its evidence and what it added. */
+/** Like `routeSmart`, with every signal, its evidence and what it added. */
 export function explain(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartExplanation {
-  const details = readSignals(readEvidence(request));
-  const score = computeScore(details);
+  const { score, found } = scoreRequest(request);
+  let sum = BASE;
+  let before = computeScore(sum);
+  const details = listSignals(found).map(({ name, weight, evidence }) => {
+    sum = add(sum, weight);
+    const after = computeScore(sum);
+    const points = after - before;
+    before = after;
+    return { name, points, evidence };
+  });
+  const signals = details.map(({ name }) => name);
+  return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(BASE), thresholds, details };
+}
+
+const NOTHING: Weight = { standard: 0, heavy: 0 };
+const BASE = findWeight('base') ?? NOTHING;
+
+function add(one: Weight, other: Weight): Weight {
+  return { standard: one.standard + other.standard, heavy: one.heavy + other.heavy };
+}
+
+function judgeTier(findings: Findings): SmartTier {
+  return chooseTier(scoreFindings(findings).score, SMART_THRESHOLDS);
+}
+
+interface Scored {
+  readonly score: number;
+  readonly found: Findings;
+}
+
+function scoreRequest(request: SmartRequest): Scored {
+  const parts = readRequest(request, judgeTier);
+  const own = scorePrompt(parts.prompt, parts, new Set(), { left: CHARACTERS_SCORED });
+  return parts.ordered ? lower(own, scoreFindings(parts.ordered)) : own;
+}
+
+/** How much text is scored for one request, its parts included. */
+const CHARACTERS_SCORED = 5000;
+const CUTS_MAX = 4;
+
+/**
+ * The score of a text, bound by the scores of the same text without what it ends or begins with: a demand that raises the
+ * score must not turn the words before it into something easier, nor an order that lowers it make them harder.
+ */
+function scorePrompt(
+  text: string,
+  parts: RequestParts,
+  carried: ReadonlySet<string>,
+  budget: { left: number },
+): Scored {
+  let findings = readWith(text, parts, carried, budget);
+  let scored = scoreFindings(findings);
+  const lowering = keepDirection(findings, -1);
+  const rests = findings.hasCode ? [] : [cutLoweringEnd(text), cutLoweringStart(text)];
+  for (let rest = text, cuts = 0; cuts < CUTS_MAX; cuts++) {
+    const format = cutFormatEnd(rest);
+    const shorter = format ?? (findings.endsInPayload ? undefined : cutRaisingEnd(rest));
+    if (shorter === undefined || shorter.length > budget.left) break;
+    findings = readWith(shorter, parts, new Set([...carried, ...keepDirection(findings, 1)]), budget);
+    // The order was the only request.
+    if (format === undefined && !findings.asks) break;
+    scored = higher(scored, scoreFindings(findings));
+    rest = shorter;
+  }
+  for (const rest of rests) {
+    if (rest !== undefined && rest.length <= budget.left)
+      scored = lower(scored, scorePrompt(rest, parts, new Set([...carried, ...lowering]), budget));
+  }
+  return scored;
+}
+
+function readWith(text: string, parts: RequestParts, carried: ReadonlySet<string>, budget: { left: number }): Findings {
+  budget.left -= text.length;
+  const findings = parts.readPrompt(text);
+  return { ...findings, evidence: new Set([...findings.evidence, ...carried]) };
+}
+
+const higher = (one: Scored, other: Scored) => (other.score > one.score ? other : one);
+const lower = (one: Scored, other: Scored) => (other.score < one.score ? other : one);
+
+function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
+  return [...evidence].filter((name) => directionOf(name) === direction);
+}
+
+function directionOf(evidence: string): number {
+  return findDirection(findSignal(evidence));
+}
+
+function scoreFindings(found: Findings): Scored {
+  let sum = add(BASE, weighWordings(found.wordings));
+  for (const name of found.evidence) sum = add(sum, findWeight(name) ?? NOTHING);
+  return { score: computeScore(sum), found };
+}
+
+function weighWordings(wordings: readonly string[]): Weight {
+  const sum = wordings.reduce((total, name) => add(total, findWeight(name) ?? NOTHING), NOTHING);
   return {
-    tier: chooseTier(score, thresholds),
-    score,
-    signals: details.map(({ name }) => name),
-    base: SMART_BASE,
-    thresholds,
-    details,
+    standard: shareWeight(sum.standard, wordings.length),
+    heavy: shareWeight(sum.heavy, wordings.length),
   };
 }
 
-/** The evidence in a request, without weights. */
-export function readEvidence(request: SmartRequest): ReadonlySet<string> {
-  return readRequest(request, (evidence) => chooseTier(computeScore(readSignals(evidence)), SMART_THRESHOLDS));
+interface FoundSignal {
+  readonly name: SignalName;
+  readonly weight: Weight;
+  readonly evidence: readonly string[];
 }
 
-function readSignals(evidence: ReadonlySet<string>): SmartSignal[] {
-  const found = new Map<SignalName, [string, number][]>();
-  for (const name of evidence) {
-    const weight = WEIGHTS.get(name);
-    if (weight === undefined) continue;
-    const list = found.get(weight.signal);
-    if (list === undefined) found.set(weight.signal, [[name, weight.points]]);
-    else list.push([name, weight.points]);
-  }
-  const signals: SmartSignal[] = [];
-  for (const name of SIGNAL_NAMES) {
-    const list = found.get(name);
-    const weight = round(list?.reduce((sum, [, points]) => sum + points, 0) ?? 0, 10);
-    if (list === undefined || weight === 0) continue;
-    const points = Math.max(-SIGNAL_MAX, Math.min(SIGNAL_MAX, weight));
-    const heaviest = list.sort(([, one], [, other]) => Math.abs(other) - Math.abs(one));
-    signals.push({
-      name,
-      weight,
-      strength: round(points / weight, 100),
-      points,
-      evidence: heaviest.map(([name]) => name),
-    });
-  }
-  return signals;
+const WORDINGS_SHOWN = 8;
+
+function listSignals({ evidence, wordings }: Findings): FoundSignal[] {
+  const known = Map.groupBy([...evidence].filter(findWeight), findSignal);
+  const words = sortByWeight(wordings).slice(0, WORDINGS_SHOWN);
+  return SIGNAL_NAMES.flatMap((name): FoundSignal[] => {
+    if (name === 'wording') {
+      return words.length === 0 ? [] : [{ name, weight: weighWordings(wordings), evidence: words.map(showWording) }];
+    }
+    const list = known.get(name);
+    if (list === undefined) return [];
+    const weight = list.reduce((sum, one) => add(sum, findWeight(one)!), NOTHING);
+    return [{ name, weight, evidence: sortByWeight(list) }];
+  });
 }
 
-function computeScore(signals: readonly SmartSignal[]): number {
-  const sum = signals.reduce((total, { points }) => total + points, SMART_BASE);
-  return round(Math.max(0, Math.min(100, sum)), 10);
+/** Known names, heaviest first. */
+function sortByWeight(names: readonly string[]): string[] {
+  const size = (name: string) => {
+    const { standard, heavy } = findWeight(name)!;
+    return Math.abs(standard) + Math.abs(heavy);
+  };
+  return names.filter(findWeight).sort((one, other) => size(other) - size(one));
+}
+
+/** `^write a` as `write a …`. */
+function showWording(name: string): string {
+  return name.startsWith('^') ? `${name.slice(1)} …` : name.slice(1);
 }
 
 function chooseTier(score: number, { standard, heavy }: SmartThresholds): SmartTier {
   if (score >= heavy) return 'heavy';
   return score >= standard ? 'standard' : 'lite';
-}
-
-function round(value: number, steps: number): number {
-  return Math.round(value * steps) / steps;
 }

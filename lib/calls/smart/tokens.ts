@@ -38,12 +38,12 @@ const ADDRESS = /[^\s@]+@[^\s@]+|https?:\S+/g;
 const TOKEN =
   /[cс](?:\+\+|#)|\.net\b|[a-z\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff][a-z0-9\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]*|\d+(?:[ ,\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|\S|\n/g;
 
-/** The tokens of a plain text, in order; with `open`, quotations count as unquoted. */
-export function readTokens(text: string, open = false): Token[] {
+/** The tokens of a plain text, in order. */
+export function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
   const bare = text.includes('@') || text.includes('://') ? text.replace(ADDRESS, '@') : text;
   let from = 0;
-  if (!open && /["'`«“„‘]/.test(bare)) {
+  if (/["'`«“„‘]/.test(bare)) {
     for (const { 0: quote, index } of bare.matchAll(QUOTED)) {
       pushTokens(bare.slice(from, index), false, tokens);
       pushTokens(quote, true, tokens);

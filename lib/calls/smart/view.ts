@@ -4,6 +4,8 @@
 export interface SmartRequest {
   readonly system?: string | undefined;
   readonly messages: readonly SmartMessage[];
+  /** Whether a field of the request demands JSON. */
+  readonly json?: boolean;
 }
 
 interface SmartMessage {
@@ -26,12 +28,16 @@ interface RequestExcerpt {
   readonly system: string;
   /** User messages, including the last. */
   readonly turns: number;
+  /** Characters of the system prompt and all messages. */
+  readonly volume: number;
 }
 
 const PROMPT_HEAD = 1500;
 const PROMPT_TAIL = 800;
 const EARLIER_READ = 600;
 const EARLIER_TURNS = 3;
+/** Shorter messages, such as `ok` or `дальше`, say nothing about the task. */
+const EARLIER_MIN = 8;
 const SYSTEM_READ = 1200;
 const MESSAGES_READ = 400;
 const BLOCKS_READ = 100;
@@ -39,22 +45,29 @@ const BLOCKS_READ = 100;
 const CHARACTERS_READ = 8 * 1024 * 1024;
 
 export function viewRequest({ system = '', messages }: SmartRequest): RequestExcerpt {
-  const users = messages.slice(-MESSAGES_READ).filter(({ role }) => role === 'user');
+  const read = messages.slice(-MESSAGES_READ);
+  const users = read.filter(({ role }) => role === 'user');
   const last = users.at(-1);
   const texts = last === undefined ? [] : listTexts(last);
+  const before = users.slice(0, -1).reverse();
   return {
     prompt: cutMiddle(texts.filter(isReadable), PROMPT_HEAD, PROMPT_TAIL),
-    length: texts.reduce((sum, text) => sum + text.length, 0),
-    earlier: users
-      .slice(-1 - EARLIER_TURNS, -1)
-      .reverse()
-      .map((message) => cutMiddle(listTexts(message).filter(isReadable), EARLIER_READ, 0)),
+    length: countCharacters(texts),
+    earlier: before
+      .filter((message) => countCharacters(listTexts(message)) >= EARLIER_MIN)
+      .slice(0, EARLIER_TURNS)
+      .map((message) => cutEnd(listTexts(message).filter(isReadable), EARLIER_READ)),
     system: isReadable(system) ? system.slice(0, SYSTEM_READ) : '',
     turns: users.length,
+    volume: system.length + read.reduce((sum, message) => sum + countCharacters(listTexts(message)), 0),
   };
 }
 
 const isReadable = ({ length }: string) => length <= CHARACTERS_READ;
+
+function countCharacters(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
 
 /** The first and the last texts of a message. */
 function listTexts({ content }: SmartMessage): string[] {
@@ -63,17 +76,13 @@ function listTexts({ content }: SmartMessage): string[] {
   return blocks.map(({ text = '' }) => text).filter((text) => text !== '');
 }
 
+function cutEnd(texts: readonly string[], head: number): string {
+  const cut = (text: string) => text.slice(0, head);
+  return cut(texts.map(cut).join('\n'));
+}
+
 function cutMiddle(texts: readonly string[], head: number, tail: number): string {
-  const total = texts.reduce((sum, text) => sum + text.length + 1, -1);
-  if (total <= head + tail) return texts.join('\n');
-  let beginning = '';
-  for (const text of texts) {
-    if (beginning.length >= head) break;
-    beginning += `${text.slice(0, head - beginning.length)}\n`;
-  }
-  let ending = '';
-  for (let index = texts.length - 1; index >= 0 && ending.length < tail; index--) {
-    ending = `\n${texts[index]!.slice(-(tail - ending.length))}${ending}`;
-  }
-  return tail === 0 ? beginning : `${beginning}\n${ending}`;
+  const cut = (text: string) =>
+    text.length <= head + tail ? text : `${text.slice(0, head)}\n\n\n${text.slice(text.length - tail)}`;
+  return cut(texts.map(cut).join('\n'));
 }

@@ -25,7 +25,8 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findTextModel(catalog, request.model, limits), smart: undefined };
   const { system, messages } = moveSystemMessages({ system: request.system, messages: dropToolTalk(request) });
-  const routing = routeSmart({ system: system?.map(({ text }) => text).join('\n\n'), messages }, smart.thresholds);
+  const text = system?.map(({ text }) => text).join('\n\n');
+  const routing = routeSmart({ system: text, messages, json: request.format !== undefined }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowedFault(limits, SMART_ID);
   return { model, smart: routing };

@@ -7,14 +7,14 @@ import { expect } from 'chai';
 const LOOKS_MAX = 3;
 
 /** What a prompt of 4 KB may cost. */
-const PROMPT_MICROS = 200;
+const PROMPT_MICROS = 300;
 /** What the reference of `cost.ts` takes on a 2.8 GHz Xeon; where it takes longer, everything may. */
 const REFERENCE_MICROS = 70;
 
 describe('cost of the smart router', function () {
   this.timeout(120_000);
 
-  it('takes at most 200 µs for a prompt of 4 KB', async () => {
+  it('takes at most 300 µs for a prompt of 4 KB', async () => {
     const script = new URL('./cost.ts', import.meta.url).pathname;
     let over: readonly string[] = ['not measured'];
     for (let look = 1; over.length > 0 && look <= LOOKS_MAX; look += 1) {

@@ -20,6 +20,8 @@ interface Row {
   readonly tier: SmartTier;
   readonly accept?: readonly SmartTier[];
   readonly kind: string;
+  /** The repository, file and licence of somebody else's prompt. */
+  readonly source?: string;
   readonly system?: string;
   readonly prompt?: string;
   readonly messages?: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[];
@@ -54,9 +56,22 @@ export const HOLDOUTS = [
 /** Written after the rules were fixed; neither words, rules nor weights have seen them. */
 export const GUARD = 'holdout-21';
 
-export type SetName = 'development' | 'added' | 'payloads' | (typeof HOLDOUTS)[number] | typeof GUARD;
+/** Real prompts of other people, from public collections. */
+export const STRANGERS = ['strangers-en', 'strangers-ru'] as const;
 
-export const USED: readonly SetName[] = ['development', 'added', ...HOLDOUTS, 'payloads'];
+/** The third of them by a hash of the text that nothing was fitted to. */
+export const HELD = 'strangers-held';
+
+export type SetName =
+  | 'development'
+  | 'added'
+  | 'payloads'
+  | (typeof HOLDOUTS)[number]
+  | (typeof STRANGERS)[number]
+  | typeof GUARD
+  | typeof HELD;
+
+export const USED: readonly SetName[] = ['development', 'added', ...HOLDOUTS, 'payloads', ...STRANGERS];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {

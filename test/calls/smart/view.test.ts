@@ -24,11 +24,17 @@ describe('the excerpt for the router', () => {
     );
   });
 
+  it('skips earlier prompts that say nothing', () => {
+    const view = viewRequest({ messages: [ask('write a parser'), ask('ok'), ask('дальше'), ask('and tests')] });
+    expect(view.earlier).to.deep.equal(['write a parser']);
+    expect(view.turns).to.equal(4);
+  });
+
   it('contains the start of three earlier prompts, nearest first, and of the system prompt', () => {
     const messages = ['1', '2', '3', '4', 'last'].map((text) => ask(`${text}${'.'.repeat(700)}`));
     const view = viewRequest({ system: 's'.repeat(2000), messages });
-    expect(view.earlier.map((text) => [text[0], text.length])).to.deep.equal(['4', '3', '2'].map((of) => [of, 601]));
+    expect(view.earlier.map((text) => [text[0], text.length])).to.deep.equal(['4', '3', '2'].map((of) => [of, 600]));
     expect(view.system).to.have.length(1200);
-    expect([view.turns, view.length]).to.deep.equal([5, 704]);
+    expect([view.turns, view.length, view.volume]).to.deep.equal([5, 704, 2000 + 4 * 701 + 704]);
   });
 });

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import { findHits } from '../../../lib/calls/smart/lexicon.ts';
-import { findSignal, isSignalSubject } from '../../../lib/calls/smart/names.ts';
+import { findDirection, findSignal, isSignalSubject } from '../../../lib/calls/smart/names.ts';
 import { isForeign, plainText, readTokens } from '../../../lib/calls/smart/tokens.ts';
-import weights from '../../../lib/calls/smart/weights.json' with { type: 'json' };
 
 const FOLDER = new URL('../../../lib/calls/smart/words/', import.meta.url);
 const ONE_ALPHABET = /^~?(?:[a-z0-9]+|[а-я0-9]+)[*+]?(?:_(?:(?:[a-z0-9]+|[а-я0-9]+)[*+]?|\*))*$/;
@@ -52,11 +51,21 @@ describe('smart router words', () => {
     }
   });
 
-  it('count for existing signals', () => {
-    for (const [name, points] of Object.entries(weights)) {
+  it('count for existing signals, which raise or lower the score as they should', () => {
+    const file = new URL('../model/weights.txt', FOLDER);
+    const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1);
+    expect(lines.length).to.be.above(5000);
+    expect(statSync(file).size).to.be.below(400_000);
+    for (const line of lines) {
+      const [standard, heavy, name = ''] = line.split(' ');
+      for (const weight of [standard, heavy]) expect(Number(weight), line).to.satisfy(Number.isSafeInteger);
+      if (name === 'base' || /^[=^]/.test(name)) continue;
       expect(isSignalSubject(name.split('.')[0]!), name).to.equal(true);
-      expect(findSignal(name), name).to.be.a('string');
-      expect(Math.abs(points), name).to.be.within(1, 100);
+      const direction = findDirection(findSignal(name));
+      if (direction !== 0) {
+        expect(Number(standard) * direction, line).to.be.at.least(0);
+        expect(Number(heavy) * direction, line).to.be.at.least(0);
+      }
     }
   });
 

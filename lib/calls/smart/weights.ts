@@ -1,0 +1,48 @@
+// The learnt weights, and the score that they add up to. All numbers are integers, so that every machine gets the same.
+import { readFileSync } from 'node:fs';
+import type { SmartThresholds } from '../../base/smart-tiers.ts';
+
+/** How much a finding speaks for `standard` over `lite`, and for `heavy` over `standard`. */
+export interface Weight {
+  readonly standard: number;
+  readonly heavy: number;
+}
+
+export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
+
+/** The weight that makes one tier e times as likely as its neighbour. */
+export const WEIGHT_UNIT = 128;
+/** What `lite` and `heavy` need beyond what speaks against each other: between the two, `standard` is the safe guess. */
+const GAP = 64;
+/** At this margin, the score is halfway between the threshold and its end. */
+const HALF = 3 * WEIGHT_UNIT;
+const SHARE_BITS = 10;
+
+const WEIGHTS: ReadonlyMap<string, Weight> = new Map(
+  readFileSync(new URL('./model/weights.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('//'))
+    .map((line) => {
+      const [standard, heavy, ...name] = line.split(' ');
+      return [name.join(' '), { standard: Number(standard), heavy: Number(heavy) }];
+    }),
+);
+
+export function findWeight(name: string): Weight | undefined {
+  return WEIGHTS.get(name);
+}
+
+/** The weights of wordings count less, the more there are: divided by the root of their number. */
+export function shareWeight(sum: number, count: number): number {
+  return Math.round((sum * Math.round((1 << SHARE_BITS) / Math.sqrt(1 + count))) / (1 << SHARE_BITS));
+}
+
+/** 0 to 100: below 35 if `lite` is likeliest, from 65 if `heavy` is; grows with either weight. */
+export function computeScore({ standard, heavy }: Weight): number {
+  const both = standard + heavy;
+  const forLite = Math.min(-standard, -both - GAP);
+  const forHeavy = Math.min(heavy, both - GAP);
+  if (forLite > 0) return Math.floor((34 * HALF) / (HALF + forLite));
+  if (forHeavy >= 0) return 65 + Math.floor((35 * forHeavy) / (HALF + forHeavy));
+  return 35 + Math.floor((29 * -forLite) / Math.max(1, -forLite - forHeavy));
+}
