@@ -85,8 +85,8 @@ function isRaising(clause: string): boolean {
   const tokens = readTokens(plainText(clause));
   const hits = findHits(tokens);
   const command = hits.some((hit) => hit.at <= 1 && isTask(hit)) && !clause.trimEnd().endsWith('?');
-  if (!command || hits.some((hit) => directionOf(hit) < 0)) return false;
-  return hits.some((hit) => directionOf(hit) > 0) || readAskedWords([{ tokens, hits }]) >= LONG_WORDS;
+  if (!command || hits.some((hit) => findHitDirection(hit) < 0)) return false;
+  return hits.some((hit) => findHitDirection(hit) > 0) || readAskedWords([{ tokens, hits }]) >= LONG_WORDS;
 }
 
 const LEADING_TOKENS = 3;
@@ -94,11 +94,11 @@ const LEADING_TOKENS = 3;
 function isLowering(clause: string): boolean {
   const hits = findHits(readTokens(plainText(clause)));
   return (
-    hits.some((hit) => directionOf(hit) < 0 && hit.at < LEADING_TOKENS) &&
-    !hits.some((hit) => directionOf(hit) > 0 && findSignal(hit.concept) !== 'debug')
+    hits.some((hit) => findHitDirection(hit) < 0 && hit.at < LEADING_TOKENS) &&
+    !hits.some((hit) => findHitDirection(hit) > 0 && findSignal(hit.concept) !== 'debug')
   );
 }
 
-function directionOf({ concept }: Hit): number {
+function findHitDirection({ concept }: Hit): number {
   return isSignalSubject(concept) ? findDirection(findSignal(concept)) : 0;
 }

@@ -115,11 +115,7 @@ const higher = (one: Scored, other: Scored) => (other.score > one.score ? other 
 const lower = (one: Scored, other: Scored) => (other.score < one.score ? other : one);
 
 function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
-  return [...evidence].filter((name) => directionOf(name) === direction);
-}
-
-function directionOf(evidence: string): number {
-  return findDirection(findSignal(evidence));
+  return [...evidence].filter((name) => findDirection(findSignal(name)) === direction);
 }
 
 function scoreFindings(found: Findings): Scored {
