@@ -1,6 +1,7 @@
 // Checks a catalog like a start of the service: files, plugins, settings and references.
 import { listModels } from './listing.ts';
 import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
+import { describeNotice } from './loss.ts';
 
 interface CatalogCheck {
   /** Number of models in the files. */
@@ -16,9 +17,10 @@ interface CatalogCheck {
 export async function checkCatalog(config: CatalogConfig): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });
-  const { warnings } = live.current();
+  const { warnings, losses } = live.current();
+  const raised = losses.filter(({ outcome }) => outcome === 'raised').map(describeNotice);
   const usable = listModels(live.current()).length;
   await live.close();
   const { models, upstreams, switchedOff } = readCatalogFacts(config);
-  return { models, usable, upstreams, switched_off: switchedOff, warnings };
+  return { models, usable, upstreams, switched_off: switchedOff, warnings: [...warnings, ...raised] };
 }

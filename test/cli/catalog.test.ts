@@ -89,6 +89,23 @@ describe('cli catalog', () => {
     expectRefusal(await runCommand(['--json', 'catalog', 'check'], missing), 1);
   });
 
+  it('fails below cost, and says which prices it would raise', async () => {
+    const cost = { currency: 'RUB', input: '50', output: '240' };
+    const { upstreams, models } = catalogOf('k');
+    const routes = [{ upstream: 'one', model: 'their-1', cost }];
+    const at = (more: object) => JSON.stringify({ upstreams, models: [{ ...models[0], routes, ...more }] });
+    const refused = await check('below', at({}));
+    expectRefusal(refused, 1);
+    expect(refused.stderr).to.contain(
+      'model text-1: price.input is 40.00 RUB, below the cost over one (their-1), 50.00',
+    );
+    const raised = await check('raised', at({ onLoss: 'raise' }));
+    expect(raised.code).to.equal(0);
+    expect(raised.stdout).to.match(
+      /^warning: model text-1: the price was raised to the cost: .*price\.input is 40\.00/m,
+    );
+  });
+
   describe('import', () => {
     const list = (input: number) => ({
       openai: { id: 'openai', models: { 'their-1': { cost: { input, output: 0.5 } } } },

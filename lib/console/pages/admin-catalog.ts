@@ -1,9 +1,10 @@
 // The current catalog and its upstreams, read-only for an operator: it is edited in its files.
 import { catalogBar } from '../catalog-bar.ts';
 import { message, table } from '../components.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
@@ -20,6 +21,11 @@ const WORDS = defineWords({
     warnings: 'Warnings',
     retired: 'Retired',
     replacement: 'Replacement',
+    rates: 'Exchange rates',
+    currency: 'Currency',
+    rate: 'Rate',
+    from: 'From',
+    usedSince: 'Used since',
     name: 'Upstream',
     count: 'Routes',
     open: 'Routes paused',
@@ -40,6 +46,11 @@ const WORDS = defineWords({
     warnings: 'Предупреждения',
     retired: 'Выведены из каталога',
     replacement: 'Замена',
+    rates: 'Курсы валют',
+    currency: 'Валюта',
+    rate: 'Курс',
+    from: 'С какого дня',
+    usedSince: 'Применяется с',
     name: 'Провайдер',
     count: 'Маршрутов',
     open: 'Маршрутов на паузе',
@@ -52,7 +63,7 @@ const WORDS = defineWords({
 export const adminCatalog = page({
   path: '/admin/catalog',
   who: 'operator',
-  get(visit) {
+  async get(visit) {
     const { services, language } = visit;
     const words = WORDS[language];
     const { kinds } = chargeWords({ language });
@@ -66,14 +77,32 @@ export const adminCatalog = page({
     ]);
     const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
     const bar = catalogBar(visit);
+    const rates = await listRates(visit);
     const body = html`${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
+${rates && html`<h2>${words.rates}</h2>${rates}`}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
     return { title: words.catalog, body };
   },
 });
+
+/** The latest first; undefined if no gateway of this store has used any. */
+async function listRates({ services, language, format }: UserVisit): Promise<Html | undefined> {
+  const words = WORDS[language];
+  const latest = (await services.store.rates.list()).toSorted((one, other) => other.at - one.at).slice(0, RATES_SHOWN);
+  if (latest.length === 0) return undefined;
+  const columns = [
+    { title: words.currency },
+    { title: words.rate, number: true },
+    ...[words.from, words.usedSince].map((title) => ({ title })),
+  ];
+  const rows = latest.map(({ currency, rub, from, at }) => [currency, format.rubExact(rub), from, format.time(at)]);
+  return table(words.rates, columns, rows);
+}
+
+const RATES_SHOWN = 20;
 
 export const adminUpstreams = page({
   path: '/admin/upstreams',

@@ -43,3 +43,34 @@ describe('a catalog that failed to load', () => {
     });
   }
 });
+
+describe('the catalog page', () => {
+  it('shows the rates that were used, the latest first', async () => {
+    const catalog = chatCatalog('http://127.0.0.1:1');
+    const at = (rub: string) => ({ ...catalog, rates: { USD: { rub, from: '2026-01-01' } } });
+    const test = await startGateway({ catalog: at('80.5') });
+    try {
+      const operator = await setUpOperator(test);
+      test.writeCatalog(at('82'));
+      expect(await test.gateway.reload()).to.equal(true);
+      const { text } = await operator.get('/admin/catalog?lang=en');
+      const rates = [...text.matchAll(/<td[^>]*>USD<\/td><td[^>]*>([^<]+)<\/td><td[^>]*>([^<]+)<\/td>/g)];
+      expect(rates.map(([, rate, from]) => [rate, from])).to.deep.equal([
+        ['₽82.00', '2026-01-01'],
+        ['₽80.50', '2026-01-01'],
+      ]);
+    } finally {
+      await test.stop();
+    }
+  });
+
+  it('shows no table of rates without any', async () => {
+    const test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:1') });
+    try {
+      const operator = await setUpOperator(test);
+      expect((await operator.get('/admin/catalog?lang=en')).text).not.to.contain('Exchange rates');
+    } finally {
+      await test.stop();
+    }
+  });
+});
