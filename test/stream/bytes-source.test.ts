@@ -1,7 +1,17 @@
 // What a reader makes of a source that the test drives by hand, and what it does to it.
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { type ByteSource, type ByteTaker, type Decoder, drain, readBody, readBytes } from '../../lib/stream/bytes.ts';
+import {
+  type ByteSource,
+  type ByteTaker,
+  type Decoder,
+  drain,
+  type OpenBody,
+  readBody,
+  readBytes,
+  readWhenAsked,
+} from '../../lib/stream/bytes.ts';
+import { until } from '../../testkit/client.ts';
 
 const KIB = 1024;
 
@@ -158,6 +168,74 @@ describe('reader of a source', () => {
     expect(await failureOf(reader.next())).to.have.property('message', 'a body is read one step at a time');
     give(source, 'a');
     expect((await first).value).to.deep.equal(['a']);
+  });
+});
+
+describe('reader of a source that is asked for', () => {
+  const open = (body: ByteSource, more: Partial<OpenBody> = {}): OpenBody => ({ body, ...more });
+
+  it('asks once, at the first read', async () => {
+    const source = new Source();
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      return open(source);
+    };
+    const reader = readWhenAsked(ask, { decoder: createDecoder(), signal: never });
+    expect(asked).to.equal(0);
+    const first = reader.next();
+    await until(() => source.takers.length === 1);
+    give(source, 'a');
+    expect((await first).value).to.deep.equal(['a']);
+    expect(asked).to.equal(1);
+  });
+
+  it('throws what asking throws, and is over', async () => {
+    const refused = new Error('refused');
+    const reader = readWhenAsked(() => Promise.reject(refused), { decoder: createDecoder(), signal: never });
+    expect(await failureOf(reader.next())).to.equal(refused);
+    expect(await reader.next()).to.deep.equal(END);
+  });
+
+  it('closes what comes after it was left', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const source = new Source();
+      const { promise, resolve } = Promise.withResolvers<OpenBody>();
+      const reader = readWhenAsked(() => promise, { decoder: createDecoder(), signal: never });
+      const first = reader.next();
+      await reader.return?.();
+      expect(await first).to.deep.equal(END);
+      resolve(open(source));
+      await promise;
+      await Promise.resolve();
+      mock.timers.tick(250);
+      expect(source.calls).to.deep.equal(['open', 'resume', 'destroy']);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('gives what a decoder makes of a body that broke off, then throws why, once', async () => {
+    const source = new Source();
+    const told: unknown[] = [];
+    const decoder = Object.assign(createDecoder(), {
+      error: undefined as unknown,
+      break(error: unknown) {
+        decoder.error = error;
+        return ['the last word'];
+      },
+    });
+    const onError = (error: unknown) => void told.push(error);
+    const reader = readWhenAsked(async () => open(source, { onError }), { decoder, signal: never });
+    const first = reader.next();
+    await until(() => source.takers.length === 1);
+    const broken = new Error('broken');
+    source.taker.fail(broken);
+    expect((await first).value).to.deep.equal(['the last word']);
+    expect(await failureOf(reader.next())).to.equal(broken);
+    expect(await reader.next()).to.deep.equal(END);
+    expect(told).to.deep.equal([broken]);
   });
 });
 

@@ -152,6 +152,32 @@ describe('watch', () => {
       await expectTimeout(150);
     });
 
+    itTimed('takes what one batch brings in its order', async () => {
+      const [text, end] = [
+        { type: 'block-delta', index: 0, text: 'a' } as const,
+        { type: 'finish', reason: 'stop' } as const,
+      ];
+      start({ idleTimeoutMs: 150, afterFinishMs: 20 });
+      watch.push([text, end]);
+      await expectTimeout(20);
+      start({ idleTimeoutMs: 150, afterFinishMs: 20 });
+      watch.push([end, text]);
+      // Content followed a finish, so no later one is believed.
+      watch.push([end]);
+      await expectTimeout(150);
+    });
+
+    itTimed('is not at work by counts, empty texts and blocks of text', async () => {
+      start({ firstTokenTimeoutMs: 50, idleTimeoutMs: 5000 });
+      watch.push([
+        { type: 'start' },
+        { type: 'usage', input: 1 },
+        { type: 'block-start', index: 0, block: { type: 'text' } },
+        { type: 'block-delta', index: 0, text: '' },
+      ]);
+      await expectTimeout(50);
+    });
+
     itTimed('gives no more than a limit, whatever comes', async () => {
       start({ idleTimeoutMs: 5000 });
       watch.limit(50);
