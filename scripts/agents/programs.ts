@@ -165,8 +165,6 @@ export const PROGRAMS: readonly Program[] = [
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_OUTPUT_TOKENS: '8192',
       MAX_THINKING_TOKENS: '4000',
-      // Otherwise only its maker's own address gets it.
-      ...(place.job === 'search' && { ENABLE_TOOL_SEARCH: 'true' }),
     }),
     jobs: ['mend', 'files', 'search'],
     files: ({ job }): Readonly<Record<string, string>> => (job === 'search' ? { 'mcp.json': describeMcpServer() } : {}),
