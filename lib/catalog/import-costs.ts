@@ -5,7 +5,7 @@ import { MICRO_PER_RUB } from '../money/money.ts';
 import { TOKEN_RATES } from '../money/price.ts';
 import { type CostEntry, parseCost } from './cost.ts';
 import { setJsonValue } from './edit-json.ts';
-import type { TextPriceEntry } from './price.ts';
+import { readPrice, type TextPriceEntry } from './price.ts';
 import type { ListedPrices, PriceList } from './price-list.ts';
 import type { CatalogFile, ModelEntry, RouteEntry } from './schema.ts';
 
@@ -72,12 +72,13 @@ interface ListableRoute extends Pick<RouteEntry, 'upstream' | 'model' | 'cost'> 
 }
 
 /** Each upstream's own model once. */
-function listRoutes({ models }: CatalogFile): readonly ListableRoute[] {
+function listRoutes({ models, upstreams }: CatalogFile): readonly ListableRoute[] {
   const isListable = (type: ModelEntry['type']): type is Listable => type === 'text' || type === 'embedding';
   const routes = models.flatMap(({ type, routes: all }) =>
     isListable(type) ? all.map((route) => ({ ...route, type })) : [],
   );
-  return [...new Map(routes.map((route) => [`${route.upstream} ${route.model}`, route])).values()];
+  const real = routes.filter(({ upstream }) => !upstreams[upstream]?.sandbox);
+  return [...new Map(real.map((route) => [`${route.upstream} ${route.model}`, route])).values()];
 }
 
 /** Where the cost of a route is written, if not in the list of costs of the file that is written. */
@@ -96,25 +97,31 @@ function isSameCost(type: Listable, one: CostEntry, other: CostEntry): boolean {
   return one.currency === other.currency && print(one) === print(other);
 }
 
-/** What the list does not state stays: prices of the cache, and bands if the list has none. */
+/**
+ * What the list does not state stays: prices of the cache, and bands if the list has none. A price of reading that is above
+ * the new input price does not: then it is the input price.
+ */
 function mergeCost(type: Listable, listed: ListedPrices, before: CostEntry | undefined): CostEntry {
   if (type === 'embedding') return { currency: LIST_CURRENCY, input: listed.input };
   const known = before?.currency === LIST_CURRENCY ? (before as TextPriceEntry) : undefined;
   const { bands, ...rates } = listed;
-  const keepCache = (from: Partial<TextPriceEntry> = {}) => {
+  const keepCache = (from: Partial<TextPriceEntry> = {}, input: string) => {
     const { cacheRead, cacheWrite, cacheWrite1h } = from;
     return {
-      ...(cacheRead && { cacheRead }),
+      ...(cacheRead && readPrice(cacheRead) <= readPrice(input) && { cacheRead }),
       ...(cacheWrite && { cacheWrite }),
       ...(cacheWrite1h && { cacheWrite1h }),
     };
   };
   const merged = bands?.map((band) => ({
-    ...keepCache(known?.bands?.find(({ above }) => above === band.above)),
+    ...keepCache(
+      known?.bands?.find(({ above }) => above === band.above),
+      band.input,
+    ),
     ...band,
   }));
   const all = merged ?? known?.bands;
-  const own = { ...keepCache(known), ...rates };
+  const own = { ...keepCache(known, rates.input), ...rates };
   return {
     currency: LIST_CURRENCY,
     ...inOrder(own),

@@ -155,6 +155,21 @@ describe('the import of costs', () => {
     expect([again.unchanged, again.written]).to.deep.equal([2, []]);
   });
 
+  it('keeps no price of reading above the new input price', async () => {
+    const known = { currency: 'USD', input: '0.3', output: '0.6', cacheRead: '0.2', cacheWrite: '0.4' };
+    folder.write({ costs: { direct: { small: known } } }, 'costs.json');
+    await run(vendors({ cache_read: undefined }));
+    expect(costs().direct.small).to.deep.equal({ currency: 'USD', input: '0.15', output: '0.6', cacheWrite: '0.4' });
+  });
+
+  it('passes over the routes of the sandbox', async () => {
+    folder.write({
+      upstreams: { direct: { ...upstream(), sandbox: true } },
+      models: [model('one', [['direct', 'small']])],
+    });
+    expect(await run(vendors())).to.deep.include({ written: [], unlisted: [] });
+  });
+
   it('writes nothing new and no rise above a fifth unless it is accepted', async () => {
     const known = { currency: 'USD', input: '0.125', output: '0.5', cacheRead: '0.0375' };
     folder.write({ costs: { direct: { small: known } } }, 'costs.json');
