@@ -340,7 +340,7 @@ describe('body parser', () => {
   }
 
   describe('does not block the event loop', () => {
-    for (const [name, make] of Object.entries(shapes)) {
+    for (const [name, make] of Object.entries(shapes).slice(0, longer(2, Infinity))) {
       it(`by ${name}`, async function () {
         this.timeout(30_000);
         for (const size of SIZES) await expectQuick(make(size));

@@ -52,7 +52,7 @@ const moves = fc.oneof(
   },
 ) as fc.Arbitrary<Move>;
 
-const RUNS = { [SQLITE_HERE.name]: longer(25, 120), [MONGODB.name]: longer(2, 15) };
+const RUNS = { [SQLITE_HERE.name]: longer(10, 120), [MONGODB.name]: longer(1, 15) };
 
 for (const kind of [SQLITE_HERE, MONGODB]) {
   it(`${kind.name}: archives never change a balance, whatever happens between and during them`, async () => {

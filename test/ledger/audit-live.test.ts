@@ -23,7 +23,7 @@ import {
 } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf } from '../contract/store/payments.ts';
 
-const AUDITS = longer(3, 10);
+const AUDITS = longer(2, 10);
 const PRICES = '{"second":"1000000"}';
 
 /** A call, which may be refused while the account is suspended. */

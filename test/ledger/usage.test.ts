@@ -131,7 +131,7 @@ for (const kind of STORES) {
       const calls = fc.array(call, { minLength: 1, maxLength: 12 });
       await fc.assert(
         fc.asyncProperty(calls, (made) => compare(context, made)),
-        { numRuns: kind.name === 'sqlite' ? longer(12, 30) : longer(3, 8) },
+        { numRuns: kind.name === 'sqlite' ? longer(5, 30) : longer(2, 8) },
       );
     });
 

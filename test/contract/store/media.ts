@@ -157,9 +157,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(context.store, media.id)).length).to.equal(900 * KIB);
   });
 
-  // On MongoDB the server's share of the work takes seconds.
-  const itOnSqlite = kind.name === 'mongodb' ? itLong : it;
-  itOnSqlite('are not written whole in memory', async () => {
+  itLong('are not written whole in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const piece = Buffer.alloc(1024 * KIB, 7);
