@@ -1,6 +1,6 @@
 // The channels of an alert: an email to each owner and a signed POST to the account's webhook.
 import type { Logger } from 'pino';
-import { abortable, withDeadline } from '../media/deadline.ts';
+import { rejectOnAbort, withDeadline } from '../media/deadline.ts';
 import { FetchFailure } from '../media/failure.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
@@ -83,7 +83,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   ): Promise<Arrival> {
     if (!mailer) return { state: 'failed', why: 'removed' };
     const letter = buildAlertMail(event, { ...to, publicUrl: publicUrl() });
-    await withDeadline(MAIL_TIMEOUT_MS, signal, (ending) => abortable(mailer.send(letter), ending));
+    await withDeadline(MAIL_TIMEOUT_MS, signal, (ending) => rejectOnAbort(mailer.send(letter), ending));
     return { state: 'sent' };
   }
 

@@ -4,7 +4,7 @@ import { listSuitableRoutes } from '../calls/embeddings/engine.ts';
 import type { EmbeddingRequest } from '../calls/embeddings/request.ts';
 import type { EmbeddingModel } from '../catalog/model.ts';
 import { DIMENSIONS_MAX, INPUTS_MAX } from '../catalog/schema.ts';
-import { body, checkFields, documented, invalidField, optional, required } from './dialects/fields.ts';
+import { body, checkFields, documentAs, invalidField, optional, required } from './dialects/fields.ts';
 import { modelField } from './media-fields.ts';
 import { count, list, text } from './openapi/schema.ts';
 import { readSpending, spendingFields } from './spending.ts';
@@ -25,7 +25,7 @@ export const embeddingFields = body({
   model: modelField,
   ...spendingFields,
   input: required(
-    documented(Joi.any(), {
+    documentAs(Joi.any(), {
       description: 'The texts. Only some models accept token ids of their own tokenizer.',
       anyOf: [
         text('One text.', { minLength: 1 }),

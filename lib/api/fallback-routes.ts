@@ -57,12 +57,15 @@ function preflight(under: string, methods: string): ServerRoute {
         .header('access-control-allow-methods', methods)
         .header('access-control-max-age', '600')
         .header('vary', 'access-control-request-headers')
-        .header('access-control-allow-headers', requestedHeaders === undefined ? '*' : printable(requestedHeaders));
+        .header(
+          'access-control-allow-headers',
+          requestedHeaders === undefined ? '*' : dropUnprintable(requestedHeaders),
+        );
     },
   };
 }
 
-function printable(header: string): string {
+function dropUnprintable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');
 }
 

@@ -7,7 +7,7 @@ import type { Form, FormFile } from '../http/form.ts';
 import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
-import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
+import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/images.ts';
 import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
 import { list, text } from './openapi/schema.ts';
@@ -52,7 +52,7 @@ export const editFields = body({
     'must be a string: an https URL or a data URI of an image',
   ),
   images: optional(
-    documented(
+    documentAs(
       Joi.array(),
       list(text(IMAGE_HINT), { description: 'Up to 4 images, including `image`.', maxItems: REFERENCES_MAX }),
     ),

@@ -1,6 +1,6 @@
 // One attempt at one route whose reply comes whole, within the deadline and the signal of its call.
 import { fault } from '../base/faults.ts';
-import { abortable } from '../media/deadline.ts';
+import { rejectOnAbort } from '../media/deadline.ts';
 import { toClientFault } from '../upstream/host/client-fault.ts';
 import { type Ending, toAbortEnding } from './ending.ts';
 
@@ -29,7 +29,7 @@ export async function attemptUntilDeadline<Result>(
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     // A plugin or store that ignores the signal must not delay the call.
-    return { type: 'finish', result: await abortable(request(upstream.signal), upstream.signal) };
+    return { type: 'finish', result: await rejectOnAbort(request(upstream.signal), upstream.signal) };
   } catch (error) {
     return signal.aborted ? toAbortEnding(signal) : { type: 'error', fault: toClientFault(error) };
   } finally {

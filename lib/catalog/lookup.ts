@@ -18,7 +18,7 @@ const ENDPOINTS: Readonly<Record<ModelType, string>> = {
 /** A text model with a route, which the key may be used for. */
 export function findTextModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): TextModel {
   const model = findModel(catalog, name, 'text');
-  if (model.routes.length === 0) throw unknown(catalog, name);
+  if (model.routes.length === 0) throw unknownModelFault(catalog, name);
   refuseModel(limits, model);
   return model;
 }
@@ -26,7 +26,7 @@ export function findTextModel(catalog: Catalog, name: string, limits: KeyLimits 
 /** An embedding model with a route, which the key may be used for. */
 export function findEmbeddingModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): EmbeddingModel {
   const model = findModel(catalog, name, 'embedding');
-  if (model.routes.length === 0) throw unknown(catalog, name);
+  if (model.routes.length === 0) throw unknownModelFault(catalog, name);
   refuseModel(limits, model);
   return model;
 }
@@ -34,31 +34,32 @@ export function findEmbeddingModel(catalog: Catalog, name: string, limits: KeyLi
 /** An image model with a route; the default one if none is named. */
 export function findImageModel(catalog: Catalog, name: string | undefined): ImageModel {
   const { image } = catalog.defaults;
-  if (name === undefined) return image ?? unavailable('Image generation');
+  if (name === undefined) return image ?? unavailableFault('Image generation');
   const model = findModel(catalog, name, 'image');
-  if (model.routes.length === 0) throw unknown(catalog, name);
+  if (model.routes.length === 0) throw unknownModelFault(catalog, name);
   return model;
 }
 
 /** Like `findImageModel`, for edits. A missing route is reported as an outage: editing may be switched off temporarily. */
 export function findEditModel(catalog: Catalog, name: string | undefined): ImageModel {
   const { edit } = catalog.defaults;
-  if (name === undefined) return edit ?? unavailable('Image editing');
+  if (name === undefined) return edit ?? unavailableFault('Image editing');
   const model = findModel(catalog, name, 'image');
   if (!model.edits) throw modelFault('cannot_edit', name, edit && `\`${edit.id}\``);
-  return model.routes.length > 0 ? model : unavailable('Image editing');
+  return model.routes.length > 0 ? model : unavailableFault('Image editing');
 }
 
-function unavailable(what: string): never {
+function unavailableFault(what: string): never {
   throw fault('images_unavailable', { hint: what });
 }
 
 /** A model of a type, even without a route: what that means differs by endpoint. */
 export function findModel<Type extends ModelType>(catalog: Catalog, name: string, type: Type): ModelOf<Type> {
   const replacement = catalog.retired.get(name);
-  if (replacement !== undefined) throw retired(catalog, name, replacement);
+  if (replacement !== undefined) throw retiredFault(catalog, name, replacement);
   const model = catalog.byName.get(name);
-  if (!model) throw SMART_NAMES.has(name) && type !== 'text' ? wrongType(name, 'text') : unknown(catalog, name);
+  if (!model)
+    throw SMART_NAMES.has(name) && type !== 'text' ? wrongType(name, 'text') : unknownModelFault(catalog, name);
   if (!isModelOfType(model, type)) throw wrongType(name, model.type);
   return model;
 }
@@ -66,7 +67,7 @@ export function findModel<Type extends ModelType>(catalog: Catalog, name: string
 /** A usable model of any type, for look-ups by id: an unknown name is a 404. */
 export function findUsableModel(catalog: Catalog, name: string): Model {
   const replacement = catalog.retired.get(name);
-  if (replacement !== undefined) throw retired(catalog, name, replacement);
+  if (replacement !== undefined) throw retiredFault(catalog, name, replacement);
   const model = catalog.byName.get(name);
   if (!model || model.routes.length === 0) throw modelFault('no_such_model', name, listCloseNames(catalog, name));
   return model;
@@ -90,12 +91,12 @@ function wrongType(name: string, type: ModelType): Fault {
 }
 
 /** The hint names the replacement only if it is usable. */
-function retired(catalog: Catalog, name: string, replacement: string): Fault {
+function retiredFault(catalog: Catalog, name: string, replacement: string): Fault {
   const isUsable = usableNames(catalog).has(replacement);
   return modelFault('retired_model', name, isUsable ? `Use \`${replacement}\` instead` : undefined);
 }
 
-function unknown(catalog: Catalog, name: string): Fault {
+function unknownModelFault(catalog: Catalog, name: string): Fault {
   return modelFault('unknown_model', name, listCloseNames(catalog, name));
 }
 

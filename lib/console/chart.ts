@@ -15,7 +15,7 @@ const HEIGHT = 160;
 const GAP = 2;
 
 export function barChart(title: string, bars: readonly Bar[]): Html {
-  const most = bars.map(({ value }) => value).reduce(larger, 1n);
+  const most = bars.map(({ value }) => value).reduce(maxMicro, 1n);
   // A few bars must not fill the whole width.
   const step = WIDTH / Math.max(BARS_MIN, bars.length);
   const columns = bars.map(({ name, value, text }, at) => {
@@ -30,7 +30,7 @@ export function barChart(title: string, bars: readonly Bar[]): Html {
 <figcaption>${title}: ${first} – ${last}</figcaption></figure>`;
 }
 
-function larger(one: Micro, other: Micro): Micro {
+function maxMicro(one: Micro, other: Micro): Micro {
   if (one > other) return one;
   return other;
 }

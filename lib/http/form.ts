@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
 import { type Fault, fault } from '../base/faults.ts';
-import { abortable } from '../media/deadline.ts';
+import { rejectOnAbort } from '../media/deadline.ts';
 import { type BodyOptions, readPieces } from './body.ts';
 import { createGrowingBuffer, type GrowingBuffer } from './growing-buffer.ts';
 
@@ -50,7 +50,7 @@ const HEADERS_MAX = 16;
 export async function readForm(request: IncomingMessage, options: FormOptions): Promise<Form> {
   const form = openForm(options);
   await readPieces(request, { ...options, onChunk: form.write });
-  return abortable(form.end(), options.signal);
+  return rejectOnAbort(form.end(), options.signal);
 }
 
 interface OpenForm {

@@ -154,10 +154,10 @@ const REUSE_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd']);
 async function listen(server: Server, listener: Listener, { host, port, sharesPort = false }: Address): Promise<void> {
   await server.start();
   const reusePort = sharesPort && REUSE_PORT_PLATFORMS.has(process.platform);
-  await listening(listener, { host, port, reusePort });
+  await listenOn(listener, { host, port, reusePort });
 }
 
-function listening(listener: NetServer, at: ListenOptions & { host: string; port: number }): Promise<void> {
+function listenOn(listener: NetServer, at: ListenOptions & { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error) => reject(cannotListen(error, at));
     listener.once('error', onError).listen(at, () => {
@@ -170,7 +170,7 @@ function listening(listener: NetServer, at: ListenOptions & { host: string; port
 /** Resolves to the port that the workers will share. Rejects with an `OperatorError` if it is not available. */
 export async function findPort({ host, port }: Address): Promise<number> {
   const probe = new NetServer();
-  await listening(probe, { host, port });
+  await listenOn(probe, { host, port });
   const found = (probe.address() as AddressInfo).port;
   await new Promise((resolve) => probe.close(resolve));
   return found;

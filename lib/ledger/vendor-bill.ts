@@ -66,7 +66,7 @@ function readLine(cell: (column: Column) => string, line: number): BillLine {
     const text = cell(column).replaceAll(',', '');
     if (text === '') return null;
     const value = Number(text);
-    if (!Number.isSafeInteger(value) || value < 0) throw wrong(line, `${text} is not a count`);
+    if (!Number.isSafeInteger(value) || value < 0) throw billError(line, `${text} is not a count`);
     return value;
   };
   const parts = (['fresh', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const).map(count);
@@ -89,7 +89,7 @@ function readDay(text: string, line: number): string {
   const [, day, rest = ''] = /^(\d{4}-\d\d-\d\d)(?:[T ](.*))?$/.exec(text) ?? [];
   const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/.test(rest);
   const time = Date.parse(hasZone ? text.replace(' ', 'T') : `${day}T00:00:00Z`);
-  if (day === undefined || Number.isNaN(time)) throw wrong(line, `"${text}" is not a day`);
+  if (day === undefined || Number.isNaN(time)) throw billError(line, `"${text}" is not a day`);
   return new Date(time).toISOString().slice(0, 10);
 }
 
@@ -100,11 +100,11 @@ function readCost(text: string, line: number): bigint | null {
   if (plain === '') return null;
   const decimal = /e/i.test(plain) ? Number(plain).toFixed(DECIMALS) : plain;
   const [, whole, part = ''] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
-  if (whole === undefined) throw wrong(line, `${text} is not an amount`);
+  if (whole === undefined) throw billError(line, `${text} is not an amount`);
   return BigInt(whole + part.slice(0, DECIMALS).padEnd(DECIMALS, '0'));
 }
 
-function wrong(line: number, what: string): OperatorError {
+function billError(line: number, what: string): OperatorError {
   return new OperatorError(`Line ${line} of the bill: ${what}.`);
 }
 

@@ -22,7 +22,7 @@ export async function withDeadline<T>(
 }
 
 /** Settles like the promise, or rejects when the signal aborts. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();

@@ -31,7 +31,7 @@ export function isDataUri(text: string): boolean {
 export function readDataUri(text: string, options: InlineOptions): Image {
   const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
   const [, mediaType] = HEADER.exec(text.slice(0, Math.max(0, comma))) ?? [];
-  if (mediaType === undefined) throw invalid(options.field, 'must be a data URI of an image in base64');
+  if (mediaType === undefined) throw invalidImageField(options.field, 'must be a data URI of an image in base64');
   // Without a media type, a data URI is plain text.
   if (mediaType === '') throw fault('image_unsupported', { field: options.field });
   return readBase64(text.slice(comma + 1), { ...options, mediaType });
@@ -42,17 +42,17 @@ export function readBase64(text: string, options: InlineOptions & { readonly med
   const { field, mediaType, budget } = options;
   if (!mayBeImage(mediaType)) throw fault('image_unsupported', { field });
   const digits = countDigits(text);
-  if (digits === undefined) throw invalid(field, NOT_BASE64);
+  if (digits === undefined) throw invalidImageField(field, NOT_BASE64);
   const bytes = Math.floor((digits * 3) / 4);
   if (bytes > IMAGE_BYTES_MAX) throw tooLarge(field);
-  if (!isPlain(text)) throw invalid(field, NOT_BASE64);
+  if (!isPlain(text)) throw invalidImageField(field, NOT_BASE64);
   const held = holdBytes(bytes, budget);
   if (!held) throw fault('no_room');
   const whole = decode(text, digits, held);
   const sniffed = whole ? sniffImage(held.bytes) : undefined;
   if (sniffed) return createImage(held, sniffed);
   held.release();
-  throw whole ? fault('image_unsupported', { field }) : invalid(field, NOT_BASE64);
+  throw whole ? fault('image_unsupported', { field }) : invalidImageField(field, NOT_BASE64);
 }
 
 /** The media type, in lower case, and the base64 of a data URI. Throws 400 faults. */
@@ -62,22 +62,22 @@ export function splitDataUri(
 ): { readonly mediaType: string | undefined; readonly base64: string } {
   const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
   const header = HEADER.exec(text.slice(0, Math.max(0, comma)));
-  if (!header) throw invalid(field, 'must be a data URI in base64');
+  if (!header) throw invalidImageField(field, 'must be a data URI in base64');
   return { mediaType: header[1]?.toLowerCase(), base64: text.slice(comma + 1) };
 }
 
 /** The bytes of base64, in memory of their own; the limit is that of the body. Throws 400 faults. */
 export function decodeBase64(text: string, field: string): Buffer {
   const digits = countDigits(text);
-  if (digits === undefined || digits === 0 || !isPlain(text)) throw invalid(field, NOT_BASE64);
+  if (digits === undefined || digits === 0 || !isPlain(text)) throw invalidImageField(field, NOT_BASE64);
   const held = holdBytes(Math.floor((digits * 3) / 4), undefined) as Held;
-  if (!decode(text, digits, held)) throw invalid(field, NOT_BASE64);
+  if (!decode(text, digits, held)) throw invalidImageField(field, NOT_BASE64);
   return held.bytes;
 }
 
 const NOT_BASE64 = 'must be base64 in the standard alphabet, without spaces or line breaks';
 
-function invalid(field: string, hint: string) {
+function invalidImageField(field: string, hint: string) {
   return fault('invalid_field', { field, hint });
 }
 

@@ -2,7 +2,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
-import { abortable, withDeadline } from './deadline.ts';
+import { rejectOnAbort, withDeadline } from './deadline.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Target } from './url.ts';
 
@@ -75,6 +75,6 @@ async function resolve(
   const resolveName = trusted ? resolvers.trustedNames : resolvers.publicNames;
   // Stops waiting for a resolver that ignores its signal.
   return withDeadline(DNS_TIMEOUT_MS, outer, (signal) =>
-    failAs('unknown-host', signal, () => abortable(resolveName(host, signal), signal)),
+    failAs('unknown-host', signal, () => rejectOnAbort(resolveName(host, signal), signal)),
   );
 }

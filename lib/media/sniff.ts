@@ -28,13 +28,13 @@ export interface ImageSize {
 /** `sniff` reads at most this many bytes. */
 export const SNIFF_BYTES = 64;
 
-const PNG = image('png', 'png');
-const JPEG = image('jpeg', 'jpg');
-const GIF = image('gif', 'gif');
-const WEBP = image('webp', 'webp');
-const MP4 = video('mp4', 'mp4');
-const WEBM = video('webm', 'webm');
-const QUICKTIME = video('quicktime', 'mov');
+const PNG = describeImageFormat('png', 'png');
+const JPEG = describeImageFormat('jpeg', 'jpg');
+const GIF = describeImageFormat('gif', 'gif');
+const WEBP = describeImageFormat('webp', 'webp');
+const MP4 = describeVideoFormat('mp4', 'mp4');
+const WEBM = describeVideoFormat('webm', 'webm');
+const QUICKTIME = describeVideoFormat('quicktime', 'mov');
 
 const EXTENSIONS: ReadonlyMap<string, string> = new Map(
   [PNG, JPEG, GIF, WEBP, MP4, WEBM, QUICKTIME].map(({ mediaType, extension }) => [mediaType, extension]),
@@ -78,11 +78,11 @@ function sniffBrand(brand: string): SniffedVideo | undefined {
   return OTHER_BRANDS.test(brand) ? undefined : MP4;
 }
 
-function image(format: ImageFormat, extension: string): SniffedImage {
+function describeImageFormat(format: ImageFormat, extension: string): SniffedImage {
   return { kind: 'image', format, mediaType: `image/${format}`, extension };
 }
 
-function video(format: VideoFormat, extension: string): SniffedVideo {
+function describeVideoFormat(format: VideoFormat, extension: string): SniffedVideo {
   return { kind: 'video', format, mediaType: `video/${format}`, extension };
 }
 

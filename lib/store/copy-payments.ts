@@ -70,7 +70,7 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
   }
   let known = payment;
   const dispute = parseDispute(payment);
-  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(paybackId(dispute.id)) })))) {
+  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...buildPayback(paybackId(dispute.id)) })))) {
     const { moved: _, ...open } = dispute;
     known = { ...subtractRefund(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
     known = { ...known, refunds: JSON.stringify(parseRefunds(known).map(undoAbsorption)), dueAt: at };
@@ -78,7 +78,7 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
   for (const refund of parseRefunds(payment)) {
     if (
       refund.state !== 'booked' ||
-      (await has(operationId({ kind: 'payback', ...back(paybackId(refund.ref ?? '')) })))
+      (await has(operationId({ kind: 'payback', ...buildPayback(paybackId(refund.ref ?? '')) })))
     )
       continue;
     const list = parseRefunds(known).map((one): Refund => {
@@ -91,13 +91,13 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
     known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
   const hasRequest = (id: string, what: 'asked' | 'refused') =>
-    has(operationId({ kind: 'payback', ...back(refundRequestId(payment, id, what)) }));
+    has(operationId({ kind: 'payback', ...buildPayback(refundRequestId(payment, id, what)) }));
   const before = parseRefunds(known);
   const requests = await Promise.all(before.map((refund) => rewindRefundRequest(refund, hasRequest)));
   const isSame = requests.every((refund, index) => refund === before[index]);
   return isSame ? known : { ...known, refunds: JSON.stringify(requests), dueAt: at };
 
-  function back(id: string) {
+  function buildPayback(id: string) {
     return { ...base, paybackId: id, suspend: false };
   }
 }

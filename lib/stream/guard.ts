@@ -1,7 +1,7 @@
 // The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
 // start, blocks in sequence, and one finish or one error at the end; and nothing beyond what was asked for.
 import { fault, isFault } from '../base/faults.ts';
-import { checkBlock, checkState, violation } from './grammar.ts';
+import { checkBlock, checkState, grammarError } from './grammar.ts';
 import type { ErrorPart, ReplyBlock, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { Block, BlockState, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
@@ -140,7 +140,7 @@ class AnswerGuard implements Guard {
 
   /** True if the text of the served block may pass unchanged. */
   #takeText(text: string): boolean {
-    if (typeof text !== 'string') throw violation('a delta without text');
+    if (typeof text !== 'string') throw grammarError('a delta without text');
     if (text === '' || this.#isCountedOut()) return false;
     this.#noteContent(text.length);
     this.#hasText = true;
@@ -167,7 +167,7 @@ class AnswerGuard implements Guard {
         this.#emit(part);
         break;
       case 'start':
-        if (this.#started) throw violation('a second start');
+        if (this.#started) throw grammarError('a second start');
         this.#started = true;
         this.#emit(part);
         break;
@@ -181,22 +181,22 @@ class AnswerGuard implements Guard {
         this.#takeEnd(part.index);
         break;
       case 'finish':
-        if (!this.#started) throw violation('a finish before the start');
+        if (!this.#started) throw grammarError('a finish before the start');
         this.#takeFinish(part);
         break;
       case 'alive':
         break;
       case 'error':
-        if (!isFault(part.fault)) throw violation('an error of its own');
+        if (!isFault(part.fault)) throw grammarError('an error of its own');
         this.#fail(part);
         break;
       default:
-        throw violation(`a part of type ${String((part as { type?: unknown } | undefined)?.type)}`);
+        throw grammarError(`a part of type ${String((part as { type?: unknown } | undefined)?.type)}`);
     }
   }
 
   #takeDelta(index: number, text: string): void {
-    if (typeof text !== 'string') throw violation('a delta without text');
+    if (typeof text !== 'string') throw grammarError('a delta without text');
     if (text !== '' && this.#isCountedOut()) {
       this.#cut();
       return;
@@ -207,7 +207,7 @@ class AnswerGuard implements Guard {
     }
     const hidden = this.#hidden?.get(index);
     const waiting = hidden === undefined ? this.#findWaiting(index) : undefined;
-    if (hidden === undefined && !waiting) throw violation('a delta outside its block');
+    if (hidden === undefined && !waiting) throw grammarError('a delta outside its block');
     if (text === '') return;
     this.#noteContent(text.length);
     this.#hasOutput ||= hidden !== 'tool';
@@ -215,13 +215,13 @@ class AnswerGuard implements Guard {
     else {
       waiting.text += text;
       this.#waitingCharacters += text.length;
-      if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw violation('too much text at the same time');
+      if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw grammarError('too much text at the same time');
     }
   }
 
   #takeStart(index: number, block: Block, following: { index: number; state: BlockState } | undefined): void {
-    if (!this.#started) throw violation('a block before the start');
-    if (!(index > this.#lastIndex)) throw violation('a block out of order');
+    if (!this.#started) throw grammarError('a block before the start');
+    if (!(index > this.#lastIndex)) throw grammarError('a block out of order');
     checkBlock(block);
     this.#lastIndex = index;
     if (this.#isHidden(block)) {
@@ -251,7 +251,7 @@ class AnswerGuard implements Guard {
     else if (index === this.#served) {
       // A call's state has passed with its start.
       if (this.#open === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
-    } else if (!this.#hidden?.has(index)) throw violation('a state outside its block');
+    } else if (!this.#hidden?.has(index)) throw grammarError('a state outside its block');
   }
 
   #takeEnd(index: number): void {
@@ -262,7 +262,7 @@ class AnswerGuard implements Guard {
     }
     if (this.#hidden?.delete(index)) return;
     const waiting = this.#findWaiting(index);
-    if (!waiting) throw violation('the end of a block that is not open');
+    if (!waiting) throw grammarError('the end of a block that is not open');
     waiting.isEnded = true;
   }
 

@@ -1,7 +1,7 @@
 // Time limits of a fetch: their errors, and that they leave nothing behind.
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { abortable, waitForStep, withDeadline } from '../../lib/media/deadline.ts';
+import { rejectOnAbort, waitForStep, withDeadline } from '../../lib/media/deadline.ts';
 import { FetchFailure } from '../../lib/media/failure.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -22,7 +22,7 @@ describe('deadlines of a fetch', () => {
 
   it('return a result that arrives in time', async () => {
     expect(await withDeadline(60_000, call.signal, async () => 'in time')).to.equal('in time');
-    expect(await abortable(Promise.resolve('in time'), call.signal)).to.equal('in time');
+    expect(await rejectOnAbort(Promise.resolve('in time'), call.signal)).to.equal('in time');
   });
 
   it('abort with a failure when the time is up', async () => {
@@ -32,7 +32,7 @@ describe('deadlines of a fetch', () => {
 
   it('abort with the reason of a call that ends first', async () => {
     const inner = thrownBy(withDeadline(60_000, call.signal, aborted));
-    const outer = thrownBy(abortable(never(), call.signal));
+    const outer = thrownBy(rejectOnAbort(never(), call.signal));
     call.abort('gone');
     expect([await inner, await outer]).to.deep.equal(['gone', 'gone']);
   });
@@ -40,7 +40,7 @@ describe('deadlines of a fetch', () => {
   it('start nothing for an ended call', async () => {
     const over = AbortSignal.abort('gone');
     expect(await thrownBy(withDeadline(60_000, over, () => expect.fail('it ran')))).to.equal('gone');
-    expect(await thrownBy(abortable(never(), over))).to.equal('gone');
+    expect(await thrownBy(rejectOnAbort(never(), over))).to.equal('gone');
     expect(await thrownBy(waitForStep(performance.now(), 60_000, over))).to.equal('gone');
   });
 });

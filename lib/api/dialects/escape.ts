@@ -9,7 +9,7 @@ const BACKSLASH = 92;
 const FIRST_HALF = 0xd800;
 
 /** Most fragments need no escape, which `JSON.stringify` takes three times as long to find out. */
-export function escaped(text: string): string {
+export function escapeText(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).slice(1, -1);
 }
 

@@ -49,7 +49,7 @@ export function optional<S extends Schema>(schema: S, hint: string): S {
 }
 
 /** What the API document says about a field whose content the dialect reads itself. */
-export function documented<S extends Schema>(schema: S, document: Json): S {
+export function documentAs<S extends Schema>(schema: S, document: Json): S {
   return schema.meta({ document }) as S;
 }
 

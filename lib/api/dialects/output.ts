@@ -4,7 +4,7 @@ import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { Effort, OutputFormat } from '../../upstream/contract/provider.ts';
 import { choice, constant, type Json, object, text } from '../openapi/schema.ts';
-import { documented, invalidField, optional } from './fields.ts';
+import { documentAs, invalidField, optional } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ const schemaOfAnswer: Json = { type: 'object', description: 'A JSON schema.' };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const objectField = (document: Json) => optional(documented(Joi.object().unknown(), document), 'must be an object');
+const objectField = (document: Json) => optional(documentAs(Joi.object().unknown(), document), 'must be an object');
 
 export const responseFormatField = objectField({
   description: `Forces a JSON response, optionally matching a schema. ${NO_SCHEMA} ${ELSEWHERE}`,

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { list, text } from '../openapi/schema.ts';
-import { documented, invalidField, optional } from './fields.ts';
+import { documentAs, invalidField, optional } from './fields.ts';
 
 const CHAT_STOPS_MAX = 4;
 const MESSAGE_STOPS_MAX = 16;
@@ -14,7 +14,7 @@ const WHAT = 'The answer ends before the first match, with any model; what was w
 const stopText = text('Not empty.', { minLength: 1, maxLength: STOP_CHARACTERS_MAX });
 
 export const stopField = optional(
-  documented(Joi.alternatives(Joi.string().min(1).max(STOP_CHARACTERS_MAX), Joi.array().max(CHAT_STOPS_MAX)), {
+  documentAs(Joi.alternatives(Joi.string().min(1).max(STOP_CHARACTERS_MAX), Joi.array().max(CHAT_STOPS_MAX)), {
     description: WHAT,
     anyOf: [stopText, list(stopText, { maxItems: CHAT_STOPS_MAX })],
   }),
@@ -22,7 +22,7 @@ export const stopField = optional(
 );
 
 export const stopSequencesField = optional(
-  documented(Joi.array().max(MESSAGE_STOPS_MAX), list(stopText, { description: WHAT, maxItems: MESSAGE_STOPS_MAX })),
+  documentAs(Joi.array().max(MESSAGE_STOPS_MAX), list(stopText, { description: WHAT, maxItems: MESSAGE_STOPS_MAX })),
   `must be an array of up to ${MESSAGE_STOPS_MAX} strings, none of them empty`,
 );
 

@@ -4,7 +4,7 @@ import { fault } from '../../base/faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import { list, ref } from '../openapi/schema.ts';
 import { spendingFields } from '../spending.ts';
-import { documented, isRecord, optional, required } from './fields.ts';
+import { documentAs, isRecord, optional, required } from './fields.ts';
 
 /** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
 export interface TextFields {
@@ -75,7 +75,7 @@ export function textFields(messages: { readonly schema: string; readonly descrip
   return {
     model: modelField,
     messages: required(
-      documented(Joi.array().min(1), list(ref(messages.schema), { minItems: 1, description: messages.description })),
+      documentAs(Joi.array().min(1), list(ref(messages.schema), { minItems: 1, description: messages.description })),
       'must be an array of at least 1 message',
     ),
     max_tokens: outputTokensField,

@@ -5,7 +5,7 @@ import type { CustomTool, JsonObject, Tool, Tools } from '../../upstream/contrac
 import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
-import { documented, invalidField, isRecord, optional } from './fields.ts';
+import { documentAs, invalidField, isRecord, optional } from './fields.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
@@ -188,7 +188,7 @@ function completeSchema(schema: JsonObject): JsonObject {
 /** The field of the dialects; its content is read above. */
 export const toolsField = (tool: Json) =>
   optional(
-    documented(
+    documentAs(
       Joi.array(),
       list(tool, {
         maxItems: TOOLS_MAX,

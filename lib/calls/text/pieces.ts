@@ -44,8 +44,8 @@ export class Pieces {
     this.#smallBits = smallBits;
     const statesMax = list.inner.length + list.first.length + 2;
     const steps = new Uint32Array(statesMax * this.#width);
-    const isPiece = bytes(statesMax);
-    const letters = bytes(statesMax);
+    const isPiece = createBytes(statesMax);
+    const letters = createBytes(statesMax);
     const parents = new Uint16Array(statesMax);
     [this.#steps, this.#isPiece, this.#letters, this.#parents] = [steps, isPiece, letters, parents];
     this.#innerRoot = this.#plant(list.inner);
@@ -57,7 +57,7 @@ export class Pieces {
       letters.slice(0, states),
       parents.slice(0, states),
     ];
-    this.#rests = bytes(states);
+    this.#rests = createBytes(states);
   }
 
   /**
@@ -174,6 +174,6 @@ export class Pieces {
   }
 }
 
-function bytes(length: number): Uint8Array {
+function createBytes(length: number): Uint8Array {
   return new Uint8Array(length);
 }

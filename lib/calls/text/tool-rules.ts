@@ -62,7 +62,7 @@ function fitPart(part: Content, toVendorName: (name: string) => string): Content
   const fitted = {
     ...part,
     name: toVendorName(part.name),
-    id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id,
+    id: hasLongId(part) ? `call_${digestHex(part.id, 24)}` : part.id,
   };
   return fitted.type === 'tool-result' ? { ...fitted, content: fitReferences(fitted.content, toVendorName) } : fitted;
 }
@@ -84,10 +84,10 @@ function fitDefinitions({ list, choice, ...tools }: Tools, toVendorName: (name: 
 /** Of characters that every vendor takes; its hash keeps it apart from every other name. */
 function shortenName(name: string): string {
   const plain = name.replace(/\W/g, '_').replace(/^(?=[^a-zA-Z_])/, '_');
-  return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${hash(name, 8)}`;
+  return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${digestHex(name, 8)}`;
 }
 
-function hash(text: string, characters: number): string {
+function digestHex(text: string, characters: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, characters);
 }
 
@@ -103,10 +103,11 @@ async function* renameAll(
   answer: AsyncIterable<readonly ProviderPart[]>,
   clientNames: ReadonlyMap<string, string>,
 ): AsyncGenerator<readonly ProviderPart[]> {
-  for await (const batch of answer) yield Array.isArray(batch) ? batch.map((part) => rename(part, clientNames)) : batch;
+  for await (const batch of answer)
+    yield Array.isArray(batch) ? batch.map((part) => renameTool(part, clientNames)) : batch;
 }
 
-function rename(part: ProviderPart, clientNames: ReadonlyMap<string, string>): ProviderPart {
+function renameTool(part: ProviderPart, clientNames: ReadonlyMap<string, string>): ProviderPart {
   if (part?.type !== 'block-start' || part.block?.type !== 'tool') return part;
   const name = clientNames.get(part.block.name);
   return name === undefined ? part : { ...part, block: { ...part.block, name } };

@@ -4,7 +4,7 @@
 import { limitConcurrency } from '../../base/limit-concurrency.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
-import { abortable } from '../../media/deadline.ts';
+import { rejectOnAbort } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
@@ -74,7 +74,7 @@ export function createLook(options: LookOptions): Look {
     const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
     // A plugin that ignores the signal must not block the worker.
     const name = nameUpstream(job.upstream);
-    return abortable(
+    return rejectOnAbort(
       callPlugin(name, ending, (inner) => video.poll(ref, inner)),
       ending,
     );
@@ -94,7 +94,7 @@ export function createLook(options: LookOptions): Look {
     } catch (error) {
       signal.throwIfAborted();
       note(job, error, 'a finished video could not be stored');
-      return unfinished({ ...WITHOUT_RESULT, ...computePatience(error) });
+      return createUnfinished({ ...WITHOUT_RESULT, ...computePatience(error) });
     }
   }
 
@@ -107,7 +107,7 @@ export function createLook(options: LookOptions): Look {
         undefined,
         'the upstream of this video is no longer in the catalog; the video will fail at its deadline',
       );
-      return unfinished({ shown: job.shown, progress: job.progress, failed: true });
+      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true });
     }
     try {
       const state = await polls(() => poll(job, route, signal));
@@ -117,14 +117,14 @@ export function createLook(options: LookOptions): Look {
       const { progress = 0, retryAfterMs } = state;
       if (state.lacksResult) {
         note(job, undefined, 'a finished video has no result yet');
-        return unfinished({ ...WITHOUT_RESULT, retryAfterMs });
+        return createUnfinished({ ...WITHOUT_RESULT, retryAfterMs });
       }
-      return unfinished({ shown: state.status, progress, retryAfterMs });
+      return createUnfinished({ shown: state.status, progress, retryAfterMs });
     } catch (error) {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
       note(job, error, 'could not poll a video');
-      return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...computePatience(error) });
+      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true, ...computePatience(error) });
     }
   };
 }
@@ -142,8 +142,8 @@ function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | un
 
 type Unfinished = Extract<PollOutcome, { readonly kind: 'unfinished' }>;
 
-function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
-  return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
+function createUnfinished(outcome: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
+  return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...outcome };
 }
 
 function failedBy(reason: UpstreamFault): PollOutcome {

@@ -3,7 +3,7 @@
 
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { abortable } from '../../media/deadline.ts';
+import { rejectOnAbort } from '../../media/deadline.ts';
 import type { VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
@@ -90,7 +90,7 @@ async function start(
     // A plugin that ignores the signal must not block the call.
     const asked = { ...call, model, options };
     const name = nameUpstream(upstream);
-    const ref = await abortable(
+    const ref = await rejectOnAbort(
       callPlugin(name, signal, (inner) => video.start(asked, inner), onRun),
       signal,
     );

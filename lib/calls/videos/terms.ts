@@ -68,13 +68,13 @@ function secondsSold({ seconds }: VideoModel): readonly number[] {
 
 function chooseSeconds(model: VideoModel, wanted: number | undefined): number {
   const all = secondsSold(model);
-  if (wanted === undefined) return nearest(all, SECONDS.byDefault);
+  if (wanted === undefined) return findNearestNumber(all, SECONDS.byDefault);
   if (!all.includes(wanted)) throw notSold('seconds', all);
   return wanted;
 }
 
 /** The smaller of two equally near ones. */
-function nearest(numbers: readonly number[], wanted: number): number {
+function findNearestNumber(numbers: readonly number[], wanted: number): number {
   const distance = (number: number) => Math.abs(number - wanted);
   return [...numbers].sort((one, other) => distance(one) - distance(other) || one - other)[0] ?? wanted;
 }

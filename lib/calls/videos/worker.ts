@@ -68,20 +68,20 @@ export function createWorker(options: WorkerOptions): Worker {
   async function work(job: Job, signal: AbortSignal): Promise<void> {
     // The process that asked the upstream to start is gone, and the answer with it: never ask again.
     if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
-    const sight = await look(job, signal);
-    switch (sight.kind) {
+    const outcome = await look(job, signal);
+    switch (outcome.kind) {
       case 'completed':
-        return complete(job, sight.result);
+        return complete(job, outcome.result);
       case 'failed':
-        return fail(job, sight.error);
+        return fail(job, outcome.error);
       case 'unfinished':
         if (clock.now() >= job.deadline) return fail(job, 'The video was not finished in time.');
-        return advance(job, sight);
+        return advance(job, outcome);
     }
   }
 
-  async function advance(job: Job, sight: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
-    const { shown, progress, retryAfterMs, failed } = sight;
+  async function advance(job: Job, outcome: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
+    const { shown, progress, retryAfterMs, failed } = outcome;
     const at = clock.now();
     const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, failed };
     await postpone(job, { shown, progress, dueAt: Math.min(at + nextLookMs(pace, random()), job.deadline) });
@@ -98,7 +98,7 @@ export function createWorker(options: WorkerOptions): Worker {
     // Before the job ends, so that none is completed without its cost.
     await options.attempts.put(toJobAttemptRows(job, await endAttempts(job, 'completed')));
     const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job);
-    if (status === 'done' || status === 'exists') ended(job, 'completed');
+    if (status === 'done' || status === 'exists') reportJobEnd(job, 'completed');
   }
 
   async function fail(job: Job, error: string): Promise<void> {
@@ -107,7 +107,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const attempts = await endAttempts(job, 'failed');
     const fail = { kind: 'fail', id, version, at, error } as const;
     const { status } = await ledger.refund({ chargeId, wallet, job: fail, attempts });
-    if (status === 'refunded') ended(job, 'failed');
+    if (status === 'refunded') reportJobEnd(job, 'failed');
     if (status === 'refused' && job.phase === 'running') {
       const { shown, progress } = job;
       await postpone(job, { shown, progress, dueAt: at + HOPELESS_MS });
@@ -118,7 +118,7 @@ export function createWorker(options: WorkerOptions): Worker {
     return endJobAttempts(job, await options.attempts.list([job.charge]), { how, now: clock.now() });
   }
 
-  function ended(job: Job, how: 'completed' | 'failed'): void {
+  function reportJobEnd(job: Job, how: 'completed' | 'failed'): void {
     const ms = clock.now() - job.createdAt;
     onEnd?.(job, how, ms);
     const { id, charge, wallet: account, model, upstream } = job;

@@ -136,7 +136,7 @@ ${await accounts(visit, person)}
 <h2>${words.sessions}</h2>
 ${await sessions(visit, person)}
 ${canRestore(person) && html`<h2>${words.restoreTitle}</h2><p>${words.restoreText}${visit.services.mailer && ` ${words.restoreTold}`}</p>${change(visit, person, { name: 'restore', button: words.restore })}`}
-${departure(visit, person)}`;
+${renderEndForms(visit, person)}`;
   return { title: person.email, body };
 }
 
@@ -169,10 +169,10 @@ async function accounts(visit: UserVisit, person: User): Promise<Html> {
     })),
   );
   if (rows.length === 0) return html`<p>${words.noAccounts}</p>`;
-  return html`<ul>${rows.map(({ account, isLast }) => account && html`<li>${leaving(visit, person, account, isLast)}</li>`)}</ul>`;
+  return html`<ul>${rows.map(({ account, isLast }) => account && html`<li>${renderLeaveForm(visit, person, account, isLast)}</li>`)}</ul>`;
 }
 
-function leaving(visit: UserVisit, person: User, { id, name }: Account, isLast: boolean): Html {
+function renderLeaveForm(visit: UserVisit, person: User, { id, name }: Account, isLast: boolean): Html {
   const words = personWords(visit.language);
   const fields = html`<input type="hidden" name="account" value="${id}"><input type="hidden" name="change" value="leave">${codeField(visit, id)}`;
   const confirm = isLast ? `${words.leave(name)}? ${words.lastOwner}` : `${words.leave(name)}?`;
@@ -195,7 +195,7 @@ async function sessions(visit: UserVisit, person: User): Promise<Html> {
   return html`${table(words.sessions, columns, rows)}${change(visit, person, { name: 'sessions', button: words.end })}`;
 }
 
-function departure(visit: UserVisit, person: User): Html {
+function renderEndForms(visit: UserVisit, person: User): Html {
   const words = personWords(visit.language);
   const isActive = person.status === 'active';
   const suspend = { name: 'suspend', button: words.suspend, confirm: `${words.suspend}? ${words.suspendText}` };

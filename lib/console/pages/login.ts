@@ -65,11 +65,11 @@ function loginPage(visit: Visit, { email = '', problem }: { email?: string; prob
   ];
   const body = html`${problem !== undefined && message('error', problem)}
 ${form(visit, { action, fields, button: words.button })}
-${more(visit)}`;
+${renderFurtherLinks(visit)}`;
   return { title: words.title, body };
 }
 
-function more({ services, language }: Visit): Html {
+function renderFurtherLinks({ services, language }: Visit): Html {
   const words = WORDS[language];
   const { mailer, registration } = services;
   const invited = registration === 'invite' && html`<p class="hint">${words.invited}</p>`;

@@ -28,7 +28,7 @@ const WORDS = defineWords({
     remove: 'Turn off two-step sign-in',
     removeText: 'Signing in will require only the password.',
     badCode: 'The code is wrong or has already been used.',
-    conflict: 'The settings have changed in the meantime. Try again.',
+    createConflictOutcome: 'The settings have changed in the meantime. Try again.',
     removed: 'Two-step sign-in is off. All other sessions have ended.',
   },
   ru: {
@@ -44,7 +44,7 @@ const WORDS = defineWords({
     remove: 'Отключить двухэтапный вход',
     removeText: 'Для входа будет нужен только пароль.',
     badCode: 'Код неверен или уже использован.',
-    conflict: 'Настройки за это время изменились. Попробуйте ещё раз.',
+    createConflictOutcome: 'Настройки за это время изменились. Попробуйте ещё раз.',
     removed: 'Двухэтапный вход отключён. На остальных устройствах выполнен выход.',
   },
 });
@@ -111,7 +111,7 @@ export async function changeApp(visit: OwnerVisit, change: AppChange, sent: Form
   const { user } = visit.signedIn;
   if (change === 'app') return setUp(visit, sent);
   // Their forms are shown only with an app, and an operator's app may not be removed.
-  if (user.totpSecret === null || (change === 'app_off' && user.operator)) return conflict(visit, change);
+  if (user.totpSecret === null || (change === 'app_off' && user.operator)) return createConflictOutcome(visit, change);
   const confirmed = await confirm(visit, sent);
   if ('problems' in confirmed) return refused(change, confirmed);
   if (change === 'app_off') return remove(visit, confirmed.user);
@@ -122,7 +122,7 @@ export async function changeApp(visit: OwnerVisit, change: AppChange, sent: Form
 
 async function setUp(visit: OwnerVisit, sent: Form): Promise<AppOutcome> {
   const { services, signedIn, language } = visit;
-  if (signedIn.user.password === null) return conflict(visit, 'app');
+  if (signedIn.user.password === null) return createConflictOutcome(visit, 'app');
   const secret = sent.text('secret');
   const at = { now: services.now(), lastStep: -1 };
   const step = isTotpSecret(secret) ? findCodeStep(secret, sent.text('code'), at) : undefined;
@@ -152,7 +152,7 @@ interface Ending {
 /** Saves the change unless the user has changed meanwhile, ends all other sessions, and mails the user. */
 async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: Ending): Promise<AppOutcome> {
   const { services, signedIn } = visit;
-  if (!(await services.people.change(user))) return conflict(visit, change);
+  if (!(await services.people.change(user))) return createConflictOutcome(visit, change);
   await services.sessions.endAll(user.id, signedIn.session.hash);
   await audit(visit, { action: `user.${change}`, target: user.id });
   mailSignInChange(visit, user, mailed);
@@ -161,8 +161,8 @@ async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: 
   return { answer: { to: linkTo(visit, '/account/settings?done=app_off') } };
 }
 
-function conflict({ language }: OwnerVisit, change: AppChange): AppOutcome {
-  return { problem: { change, problems: { form: WORDS[language].conflict } }, status: 400 };
+function createConflictOutcome({ language }: OwnerVisit, change: AppChange): AppOutcome {
+  return { problem: { change, problems: { form: WORDS[language].createConflictOutcome } }, status: 400 };
 }
 
 function refused(

@@ -15,7 +15,7 @@ const CODINGS: ReadonlyMap<unknown, () => Transform> = new Map([
 ]);
 
 /** The bytes as they were before the coding, a little at a time; of an unknown coding, as they came. */
-export function decoded(source: ByteSource, coding: string | string[]): ByteSource {
+export function decodeSource(source: ByteSource, coding: string | string[]): ByteSource {
   const name = String(coding).trim().toLowerCase();
   const open = CODINGS.get(name);
   return open ? new DecodedSource(source, open(), name) : source;

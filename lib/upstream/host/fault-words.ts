@@ -114,7 +114,7 @@ export function createJudge(
   const known = new Map([...listWordEntries(WORDS), ...listWordEntries(own)]);
   const ownTexts = Object.entries(texts) as [keyof FaultTexts, RegExp][];
 
-  function named(words: readonly string[]): keyof FaultWords | undefined {
+  function findNamedKind(words: readonly string[]): keyof FaultWords | undefined {
     const names = words.map((word) => known.get(word));
     return WEIGHT.find((name) => names.includes(name));
   }
@@ -140,7 +140,7 @@ export function createJudge(
   }
 
   function classifySaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
-    const name = named(words);
+    const name = findNamedKind(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;
     const owned = ownTexts.find(

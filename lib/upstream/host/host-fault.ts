@@ -21,7 +21,7 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
   const judge = createJudge(words, texts);
   const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
 
-  function judged(complaint: Complaint, facts: FaultFacts): UpstreamFault {
+  function createJudgedFault(complaint: Complaint, facts: FaultFacts): UpstreamFault {
     const { kind, about } = judge(complaint, facts.status);
     const said = [...new Set(complaint.words)].join(' ');
     const detail = said === '' ? complaint.message : `${said}: ${complaint.message}`;
@@ -31,7 +31,7 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
   function ofComplaint(value: unknown, certain?: boolean): UpstreamFault | undefined {
     const complaint = findComplaint(value, certain) ?? (certain ? NO_MESSAGE : undefined);
     if (!complaint) return undefined;
-    return judged(complaint, complaint.status === undefined ? {} : { status: complaint.status });
+    return createJudgedFault(complaint, complaint.status === undefined ? {} : { status: complaint.status });
   }
 
   return {
@@ -40,7 +40,7 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
     ofReply(status, headers, text) {
       const retryAfterMs = readRetryAfter(headers);
       const complaint = findComplaint(parse(text), true) ?? { message: text, words: [] };
-      return judged(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+      return createJudgedFault(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
     },
     ofComplaint: ofComplaint as HostFault['ofComplaint'],
   };

@@ -20,7 +20,7 @@ export async function submitJob(
   const { value, keyId } = reply;
   const fields = readFields(value);
   const id = readJobWord(idOf(fields));
-  if (id === undefined) throw fault.ofComplaint(value) ?? fault.make('protocol', `no job in ${shown(value)}`);
+  if (id === undefined) throw fault.ofComplaint(value) ?? fault.make('protocol', `no job in ${excerptAnswer(value)}`);
   const ref = { id, url: lookAt(encodeURIComponent(id), fields), ...(keyId !== undefined && { keyId }) };
   return { ref, reply };
 }
@@ -32,7 +32,7 @@ export function readJobWord(value: unknown): string | undefined {
 }
 
 /** Enough of an answer to find out what is wrong with it. */
-export function shown(value: unknown): string {
+export function excerptAnswer(value: unknown): string {
   return `the answer ${JSON.stringify(value).slice(0, 200)}`;
 }
 

@@ -149,7 +149,7 @@ function createFrame(last: unknown, value: unknown, text: string): Frame | undef
   const strings = paths.map((path) => findPlace(value, path)).map(({ holder, key }) => holder[key] as string);
   const pieces = paths.length > STRINGS_MAX ? undefined : cutAt(text, strings);
   if (!pieces) return undefined;
-  const framed = parsed(pieces.reduce((before, piece, index) => before + probe(index - 1) + piece));
+  const framed = parseOrUndefined(pieces.reduce((before, piece, index) => before + probe(index - 1) + piece));
   if (!framed) return undefined;
   const places = paths.map((path) => findPlace(framed, path));
   // A string may have been found where another one says the same.
@@ -158,7 +158,7 @@ function createFrame(last: unknown, value: unknown, text: string): Frame | undef
 }
 
 /** Undefined where the text was cut between strings: what separates two of them, as in `":"`, reads like one of its own. */
-function parsed(text: string): Fields | undefined {
+function parseOrUndefined(text: string): Fields | undefined {
   try {
     return parseExactJson(text) as Fields;
   } catch {

@@ -52,13 +52,13 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(
   const file = findIndex(folder);
   if (file === undefined) {
     if (!existsSync(folder)) throw new OperatorError(`There is no folder ${folder}`);
-    throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
+    throw createBrokenError(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
   }
   const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw broken(folder, `${file} does not load: ${firstLine(error)}`);
+    throw createBrokenError(folder, `${file} does not load: ${firstLine(error)}`);
   });
   const reason = findFlaw(module.default, folder, contracts);
-  if (reason !== undefined) throw broken(folder, reason);
+  if (reason !== undefined) throw createBrokenError(folder, reason);
   notePluginFolder(resolve(folder), basename(resolve(folder)));
   const plugin = module.default as Kind;
   const isOld = contracts.includes(CONTRACT) && plugin.contract !== CONTRACT;
@@ -107,7 +107,7 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts));
 }
 
-function broken(folder: string, reason: string): OperatorError {
+function createBrokenError(folder: string, reason: string): OperatorError {
   return new OperatorError(`The plugin in ${folder} is broken: ${reason}`);
 }
 

@@ -13,17 +13,17 @@ export function encodeMultipart({ fields, files }: Multipart): EncodedMultipart 
   const boundary = `tollgate-${randomUUID()}`;
   const pieces: Uint8Array[] = [];
   for (const [name, value] of Object.entries(fields)) {
-    pieces.push(Buffer.from(`--${boundary}\r\n${disposition(name)}\r\n\r\n${value}\r\n`));
+    pieces.push(Buffer.from(`--${boundary}\r\n${writeDisposition(name)}\r\n\r\n${value}\r\n`));
   }
   for (const { field, fileName, mediaType, bytes } of files) {
-    const head = `${disposition(field)}; filename="${quote(fileName)}"\r\ncontent-type: ${oneLine(mediaType)}`;
+    const head = `${writeDisposition(field)}; filename="${quote(fileName)}"\r\ncontent-type: ${oneLine(mediaType)}`;
     pieces.push(Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`), bytes, Buffer.from('\r\n'));
   }
   pieces.push(Buffer.from(`--${boundary}--\r\n`));
   return { type: `multipart/form-data; boundary=${boundary}`, pieces };
 }
 
-function disposition(name: string): string {
+function writeDisposition(name: string): string {
   return `content-disposition: form-data; name="${quote(name)}"`;
 }
 

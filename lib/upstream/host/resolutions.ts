@@ -8,7 +8,7 @@ export function resolveResolution(call: VideoCall, field: string, otherwise?: st
   const named = resolution === null ? undefined : findResolutionEntry(options.resolutions, resolution);
   const fields = isObject(named) ? named : { [field]: typeof named === 'string' ? named : otherwise };
   const told = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(told.map(([name, value]) => [name, turned(value, size)]));
+  return Object.fromEntries(told.map(([name, value]) => [name, orientPixels(value, size)]));
 }
 
 function findResolutionEntry(resolutions: unknown, label: string): unknown {
@@ -18,7 +18,7 @@ function findResolutionEntry(resolutions: unknown, label: string): unknown {
 const PIXELS = /^(\d{3,})(\D)(\d{3,})$/;
 
 /** A table of resolutions has one line for both orientations. */
-function turned(value: unknown, { width, height }: Size): unknown {
+function orientPixels(value: unknown, { width, height }: Size): unknown {
   const [, one = '', between = '', other = ''] = (typeof value === 'string' && PIXELS.exec(value)) || [];
   const isOther = (Number(one) - Number(other)) * (width - height) < 0;
   return isOther ? `${other}${between}${one}` : value;

@@ -8,17 +8,17 @@ const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined if neither is given. */
 export function readRetryAfter(headers: Headers, now: number = Date.now()): number | undefined {
   const ms = parseSeconds(headers['retry-after-ms']);
-  if (ms !== undefined) return limit(ms);
+  if (ms !== undefined) return clampRetryMs(ms);
   const seconds = parseSeconds(headers['retry-after']);
-  if (seconds !== undefined) return limit(seconds * 1000);
+  if (seconds !== undefined) return clampRetryMs(seconds * 1000);
   const date = Date.parse(`${headers['retry-after'] ?? ''}`);
-  return Number.isNaN(date) ? undefined : limit(date - now);
+  return Number.isNaN(date) ? undefined : clampRetryMs(date - now);
 }
 
 function parseSeconds(value: string | string[] | undefined): number | undefined {
   return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
 }
 
-function limit(ms: number): number {
+function clampRetryMs(ms: number): number {
   return Math.ceil(Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS));
 }

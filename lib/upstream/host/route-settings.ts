@@ -15,14 +15,14 @@ interface RouteSettingsOptions {
 const UPSTREAM_ONLY: ReadonlySet<string> = new Set(['apiKey', 'proxy', 'ca']);
 
 export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['perRoute'] {
-  const names = overridable(schema);
+  const names = listOverridableNames(schema);
 
   function override<Settings extends object>(settings: Settings, options: RouteOptions, model: string): Settings {
     const given = names.filter((name) => name in options);
     const wrong = given.filter((name) => !isValid(schema, name, options[name]));
     if (wrong.length > 0) log.warn('route options with unknown values are ignored', { model, names: wrong });
     const right = given.filter((name) => !wrong.includes(name)).map((name) => [name, options[name]]);
-    return trimmed({ ...settings, ...Object.fromEntries(right) });
+    return trimBaseUrl({ ...settings, ...Object.fromEntries(right) });
   }
 
   return (settings, make) => {
@@ -38,12 +38,12 @@ export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['per
   };
 }
 
-function trimmed<Settings extends { readonly baseUrl?: unknown }>(settings: Settings): Settings {
+function trimBaseUrl<Settings extends { readonly baseUrl?: unknown }>(settings: Settings): Settings {
   const { baseUrl } = settings;
   return typeof baseUrl === 'string' ? { ...settings, baseUrl: baseUrl.replace(/\/+$/, '') } : settings;
 }
 
-function overridable(schema: Joi.ObjectSchema): readonly string[] {
+function listOverridableNames(schema: Joi.ObjectSchema): readonly string[] {
   const keys: Readonly<Record<string, Joi.Description>> = describeSchema(schema).keys ?? {};
   return Object.keys(keys).filter((name) => !UPSTREAM_ONLY.has(name) && !isSecret(keys[name] as Joi.Description));
 }

@@ -7,7 +7,7 @@ import type { UpstreamFault, UpstreamFaultKind } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';
 import type { HeaderFields, HostRequest } from '../contract/request.ts';
 import { UpstreamBody } from './body.ts';
-import { decoded } from './decoding.ts';
+import { decodeSource } from './decoding.ts';
 import { exchange } from './exchange.ts';
 import { isUpstreamFault, upstreamFault } from './fault.ts';
 import type { Key } from './key-ring.ts';
@@ -158,7 +158,7 @@ async function sendWith(fields: HeaderFields, sending: Sending, target: Target):
       ? exchange(own, { ...options, reset: true }, signal)
       : exchange(dispatcher, options, signal));
     const coding = replied['content-encoding'];
-    const source = coding === undefined ? bytes : decoded(bytes, coding);
+    const source = coding === undefined ? bytes : decodeSource(bytes, coding);
     return {
       status,
       headers: replied,

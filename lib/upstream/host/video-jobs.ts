@@ -8,7 +8,7 @@ import type { Asking } from './ask.ts';
 import { createDataUrl } from './data-url.ts';
 import { isUpstreamFault } from './fault.ts';
 import { readFields } from './fields.ts';
-import { bearer, readJobWord, shown, submitJob } from './jobs.ts';
+import { bearer, excerptAnswer, readJobWord, submitJob } from './jobs.ts';
 import { resolveResolution } from './resolutions.ts';
 import { fillForVideo } from './template.ts';
 
@@ -66,12 +66,12 @@ function readVerdict(error: unknown): Extract<VideoState, { status: 'failed' }> 
 
 /** Upstreams' words for job states; any other is `processing`. */
 const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
-  ...named('queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'),
-  ...named('completed', 'completed complete succeeded succeed success done finished'),
-  ...named('failed', 'failed fail failure error cancelled canceled rejected expired'),
+  ...listStateWords('queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'),
+  ...listStateWords('completed', 'completed complete succeeded succeed success done finished'),
+  ...listStateWords('failed', 'failed fail failure error cancelled canceled rejected expired'),
 ]);
 
-function named(status: VideoState['status'], words: string): [string, VideoState['status']][] {
+function listStateWords(status: VideoState['status'], words: string): [string, VideoState['status']][] {
   return words.split(' ').map((word) => [word, status]);
 }
 
@@ -82,12 +82,12 @@ async function toVideoState(report: VideoReport, fault: HostFault): Promise<Vide
     const { error } = report;
     return { status, fault: fault.ofComplaint(saysNothing(error) ? `the job is ${word}` : error, true) };
   }
-  if (status === 'completed') return completed(report);
+  if (status === 'completed') return readCompletedState(report);
   const progress = parsePercent(report.progress);
   return { status, ...(progress !== undefined && { progress }) };
 }
 
-async function completed(report: VideoReport): Promise<VideoState> {
+async function readCompletedState(report: VideoReport): Promise<VideoState> {
   const { url } = report;
   const result = isLink(url) ? { url } : await report.media?.();
   if (!result) return { status: 'processing', lacksResult: true };
@@ -113,7 +113,7 @@ function saysNothing(error: unknown): boolean {
 }
 
 function noState(value: unknown, fault: HostFault): Error {
-  return fault.make('protocol', `no state in ${shown(value)}`);
+  return fault.make('protocol', `no state in ${excerptAnswer(value)}`);
 }
 
 function parse(text: string, fault: HostFault): unknown {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { escaped } from '../../../lib/api/dialects/escape.ts';
+import { escapeText } from '../../../lib/api/dialects/escape.ts';
 
 describe('text in JSON', () => {
   const same = (text: string) => {
-    expect(`"${escaped(text)}"`).to.equal(JSON.stringify(text));
+    expect(`"${escapeText(text)}"`).to.equal(JSON.stringify(text));
   };
 
   it('is what JSON.stringify makes of it, whatever its characters', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createBrotliCompress, createDeflate, createGzip, createZstdCompress, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { ByteSource, ByteTaker } from '../../../lib/stream/bytes.ts';
-import { decoded } from '../../../lib/upstream/host/decoding.ts';
+import { decodeSource } from '../../../lib/upstream/host/decoding.ts';
 import { isUpstreamFault } from '../../../lib/upstream/host/fault.ts';
 
 class Source implements ByteSource {
@@ -47,7 +47,7 @@ describe('a compressed source', () => {
   });
 
   it('that breaks off is told to have done so after what came before', async () => {
-    decoded(source, 'gzip').open(taker);
+    decodeSource(source, 'gzip').open(taker);
     source.taker?.data(gzipSync('Hello'));
     source.taker?.fail(new Error('reset'));
     await over;
@@ -64,7 +64,7 @@ describe('a compressed source', () => {
       const pieces: Buffer[] = [];
       coder.on('data', (piece: Buffer) => pieces.push(piece)).write('Hello');
       await new Promise<void>((resolve) => coder.flush(resolve));
-      decoded(source, coding).open(taker);
+      decodeSource(source, coding).open(taker);
       source.taker?.data(Buffer.concat(pieces));
       source.taker?.end();
       await over;
@@ -73,7 +73,7 @@ describe('a compressed source', () => {
   }
 
   it('that is not what it is said to be is let go of', async () => {
-    decoded(source, 'gzip').open(taker);
+    decodeSource(source, 'gzip').open(taker);
     source.taker?.data(Buffer.from('plain text'));
     await over;
     expect([told, source.calls]).to.deep.equal([['(protocol)'], ['destroy']]);
@@ -84,7 +84,7 @@ describe('a compressed source', () => {
       [gzipSync('Hello'), '(end)'],
       [Buffer.from('plain text'), '(protocol)'],
     ] as const) {
-      const reading = decoded(source, 'gzip');
+      const reading = decodeSource(source, 'gzip');
       await new Promise<void>((resolve) => {
         reading.open({ data: () => undefined, end: resolve, fail: () => resolve() });
         source.taker?.data(body);
@@ -96,13 +96,13 @@ describe('a compressed source', () => {
   });
 
   it('is let go of by its reader', () => {
-    const reading = decoded(source, 'gzip');
+    const reading = decodeSource(source, 'gzip');
     reading.open(taker);
     reading.destroy();
     expect([told, source.calls]).to.deep.equal([[], ['destroy']]);
   });
 
   it('of an unknown coding is read as it is', () => {
-    expect(decoded(source, 'rot13')).to.equal(source);
+    expect(decodeSource(source, 'rot13')).to.equal(source);
   });
 });

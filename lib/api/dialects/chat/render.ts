@@ -7,7 +7,7 @@ import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
 import type { AnsweredCall } from '../dialect.ts';
-import { escaped } from '../escape.ts';
+import { escapeText } from '../escape.ts';
 import { CustomInput } from '../responses/custom-input.ts';
 import { writeReasoningDetails } from '../thoughts.ts';
 import { chatUsage } from '../usage.ts';
@@ -74,7 +74,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
 
   #writeDelta(text: string): string {
     if (this.#reasoning) this.#reasoning.text += text;
-    return this.#custom ? this.#writeInput(this.#custom.push(text)) : this.#prefix + escaped(text) + this.#suffix;
+    return this.#custom ? this.#writeInput(this.#custom.push(text)) : this.#prefix + escapeText(text) + this.#suffix;
   }
 
   #write(part: Exclude<StreamPart, { readonly type: 'block-delta' }>): string {
@@ -120,7 +120,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 
   #writeInput(text: string): string {
-    return text === '' ? '' : this.#prefix + escaped(text) + this.#suffix;
+    return text === '' ? '' : this.#prefix + escapeText(text) + this.#suffix;
   }
 
   #endCustom(input: CustomInput): string {

@@ -4,7 +4,7 @@ import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
-import { documented, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
 import type { CallEcho } from './call-shape.ts';
@@ -102,7 +102,7 @@ const named = (description: string): Json =>
 export const chatToolFields = {
   tools: toolsField(chatTool),
   tool_choice: optional(
-    documented(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
+    documentAs(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
       description:
         '`required` and a tool name demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',
@@ -121,7 +121,7 @@ export const chatToolFields = {
     'must be none, auto, required or an object',
   ),
   functions: optional(
-    documented(Joi.array(), {
+    documentAs(Joi.array(), {
       ...list({ type: 'object' }),
       description: 'The older form of `tools`.',
       deprecated: true,
@@ -129,7 +129,7 @@ export const chatToolFields = {
     'must be an array of functions',
   ),
   function_call: optional(
-    documented(Joi.alternatives(Joi.valid('none', 'auto'), Joi.object().unknown()), {
+    documentAs(Joi.alternatives(Joi.valid('none', 'auto'), Joi.object().unknown()), {
       description: 'The older form of `tool_choice`.',
       deprecated: true,
       anyOf: [choice(['none', 'auto']), object({ name: text('The function that must be called.') })],

@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { list, object, text } from '../../openapi/schema.ts';
-import { documented, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 
 const USER_CHARACTERS_MAX = 1024;
@@ -14,14 +14,14 @@ const ELSEWHERE = 'Only for models at vendors of the messages format; others ign
 
 export const messageFormatFields = {
   metadata: optional(
-    documented(Joi.object().unknown(), {
+    documentAs(Joi.object().unknown(), {
       ...object({ user_id: { type: ['string', 'null'], maxLength: USER_CHARACTERS_MAX } }, { optional: ['user_id'] }),
       description: ELSEWHERE,
     }),
     'must be an object',
   ),
   context_management: optional(
-    documented(Joi.object().unknown(), {
+    documentAs(Joi.object().unknown(), {
       ...object(
         {
           edits: {

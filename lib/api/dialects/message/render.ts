@@ -16,7 +16,7 @@ import type { Transform } from '../../../stream/pipeline.ts';
 import type { UsageCounts } from '../../../stream/provider-part.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
-import { escaped } from '../escape.ts';
+import { escapeText } from '../escape.ts';
 import { writeSignature } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
 import { messageUsage } from '../usage.ts';
@@ -62,7 +62,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return `${delta}${escaped(part.text)}"}}\n\n`;
+        return `${delta}${escapeText(part.text)}"}}\n\n`;
       case 'usage':
         usage = part;
         return '';

@@ -3,7 +3,7 @@
 import Joi from 'joi';
 import { list, ref } from '../../openapi/schema.ts';
 import { cacheMarker } from '../cache.ts';
-import { body, documented, optional } from '../fields.ts';
+import { body, documentAs, optional } from '../fields.ts';
 import { outputConfigField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
@@ -18,13 +18,13 @@ export const messageFields = body({
   ...messageToolFields,
   ...messageFormatFields,
   system: optional(
-    documented(Joi.alternatives(Joi.string().allow(''), Joi.array()), {
+    documentAs(Joi.alternatives(Joi.string().allow(''), Joi.array()), {
       description: 'The system prompt.',
       anyOf: [{ type: 'string' }, list(ref('MessageBlock'))],
     }),
     'must be a string or an array of text blocks',
   ),
-  cache_control: optional(documented(Joi.object().unknown(), cacheMarker), 'must be an object'),
+  cache_control: optional(documentAs(Joi.object().unknown(), cacheMarker), 'must be an object'),
   stop_sequences: stopSequencesField,
   output_config: outputConfigField,
   thinking: thinkingField,

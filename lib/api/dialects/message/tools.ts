@@ -4,7 +4,7 @@ import type { RequestTools } from '../../../calls/text/request.ts';
 import type { Tools } from '../../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, object, text } from '../../openapi/schema.ts';
-import { documented, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { messageTool, readTools, toolsField } from '../tools.ts';
 
@@ -28,7 +28,7 @@ function readMessageToolChoice(type: unknown, name: unknown): NonNullable<Tools[
 export const messageToolFields = {
   tools: toolsField(messageTool),
   tool_choice: optional(
-    documented(Joi.object().unknown(), {
+    documentAs(Joi.object().unknown(), {
       ...object(
         {
           type: choice(['auto', 'any', 'tool', 'none']),

@@ -13,7 +13,7 @@ import type {
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import type { AnsweredCall } from '../dialect.ts';
-import { escaped } from '../escape.ts';
+import { escapeText } from '../escape.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
 import { responsesFailure } from './fault.ts';
@@ -145,7 +145,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     open.text += passed;
     const number = this.#sequence;
     this.#sequence += 1;
-    return `${begun}${open.head}${number}${open.middle}${escaped(passed)}${open.tail}`;
+    return `${begun}${open.head}${number}${open.middle}${escapeText(passed)}${open.tail}`;
   }
 
   #beginSummary({ id }: OpenItem): string {

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { list, ref } from '../../openapi/schema.ts';
 import { spendingFields } from '../../spending.ts';
 import { cacheFields } from '../cache.ts';
-import { body, documented, optional, required } from '../fields.ts';
+import { body, documentAs, optional, required } from '../fields.ts';
 import { reasoningField, textFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
 import { modelField, outputTokensField, streamField } from '../text-fields.ts';
@@ -46,12 +46,12 @@ export const RESPONSES_IGNORED_FIELDS = [
 ] as const;
 
 /** What this service has no memory for. */
-const stored = (description: string) => optional(documented(Joi.any(), { description }), 'is not supported');
+const stored = (description: string) => optional(documentAs(Joi.any(), { description }), 'is not supported');
 
 export const responsesFields = body({
   model: modelField,
   input: required(
-    documented(Joi.alternatives(Joi.string(), Joi.array().min(1)), {
+    documentAs(Joi.alternatives(Joi.string(), Joi.array().min(1)), {
       description:
         'A prompt, or the items of the conversation, oldest first. Nothing is stored: every request has all of them.',
       anyOf: [{ type: 'string', minLength: 1 }, list(ref('ResponseInputItem'), { minItems: 1 })],
@@ -71,7 +71,7 @@ export const responsesFields = body({
   text: textFormatField,
   stop: stopField,
   metadata: optional(
-    documented(
+    documentAs(
       Joi.object().max(METADATA_ENTRIES_MAX).pattern(/^/, Joi.string().allow('').max(METADATA_CHARACTERS_MAX)),
       {
         type: 'object',

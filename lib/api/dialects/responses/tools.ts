@@ -7,7 +7,7 @@ import type { CustomTool } from '../../../upstream/contract/provider.ts';
 import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
-import { documented, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import {
   CHOICE_WORDS,
   type Chosen,
@@ -191,7 +191,7 @@ const chosenTool: Json = object(
 export const responsesToolFields = {
   tools: toolsField({ anyOf: [functionTool, customTool, namespaceTool, hostedTool] }),
   tool_choice: optional(
-    documented(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
+    documentAs(Joi.alternatives(Joi.valid(...CHOICE_WORDS), Joi.object().unknown()), {
       description:
         '`required` and a tool demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',
