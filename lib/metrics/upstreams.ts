@@ -12,7 +12,7 @@ interface UpstreamMetrics {
 }
 
 export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
-  let look: () => readonly UpstreamHealth[] = () => [];
+  let readHealth: () => readonly UpstreamHealth[] = () => [];
   const registers = [registry];
   const openings = new Counter({
     name: 'tollgate_upstream_route_openings_total',
@@ -22,7 +22,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     collect() {
       createMissingSeries(
         this,
-        look().map(({ upstream }) => ({ upstream })),
+        readHealth().map(({ upstream }) => ({ upstream })),
       );
     },
   });
@@ -33,7 +33,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     registers,
     collect() {
       this.reset();
-      for (const { upstream, routesOpen } of look()) this.set({ upstream }, routesOpen);
+      for (const { upstream, routesOpen } of readHealth()) this.set({ upstream }, routesOpen);
     },
   });
   new Gauge({
@@ -43,7 +43,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     registers,
     collect() {
       this.reset();
-      for (const { upstream, keys } of look()) {
+      for (const { upstream, keys } of readHealth()) {
         for (const kind of KEY_FAULTS) this.set({ upstream, kind }, keys[kind]);
       }
     },
@@ -53,7 +53,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
       if (to === 'open') openings.inc({ upstream });
     },
     watchUpstreams(given) {
-      look = given;
+      readHealth = given;
     },
   };
 }

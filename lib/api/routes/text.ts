@@ -66,7 +66,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCal
   const read = await readTextBody(paid, {
     format: dialect.name,
     before: () => admitBody(paid, readAnnouncedBytes(request.raw.req), LEAST),
-    look: async (head) => refuseTooExpensive(paid, findLeastPrice(services.catalog(), head, limits)),
+    inspectHead: async (head) => refuseTooExpensive(paid, findLeastPrice(services.catalog(), head, limits)),
   });
   let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };
   try {
@@ -143,13 +143,13 @@ export interface TextBodyOptions {
   /** Called right before the body is read, once its type is accepted. */
   before?(): Promise<void>;
   /** Sees a long request before its texts and images; may refuse it. */
-  look?(head: TextRequest): Promise<void>;
+  inspectHead?(head: TextRequest): Promise<void>;
 }
 
 /** Throws 400, 408, 413, 415 and 503 faults. */
 export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
   const { request, services, call, reservation, idempotency } = paid;
-  const { format, before, look } = options;
+  const { format, before, inspectHead } = options;
   const { signal } = call;
   const { req } = request.raw;
   checkJsonType(req.headers['content-type']);
@@ -157,7 +157,7 @@ export async function readTextBody(paid: PaidRequest, options: TextBodyOptions):
   try {
     const bytes = await readBody(req, { signal, reservation, limits: services.bodyLimits });
     if (idempotency) await idempotency.readBody(bytes);
-    return await services.parser.parse(bytes, { format, signal, ...(look && { inspectHead: look }) });
+    return await services.parser.parse(bytes, { format, signal, ...(inspectHead && { inspectHead: inspectHead }) });
   } finally {
     reservation.releaseAll();
   }

@@ -26,7 +26,7 @@ export interface VideoEngineOptions {
   readonly attempts: Pick<AttemptStore, 'put'>;
   readonly jobs: Pick<JobStore, 'change'>;
   readonly ledger: Pick<Ledger, 'charge' | 'refund'>;
-  readonly worker: Pick<Worker, 'hold' | 'firstLook' | 'expect'>;
+  readonly worker: Pick<Worker, 'hold' | 'computeFirstPollAt' | 'expect'>;
   readonly ownerId: string;
   readonly leaseMs: number;
   readonly deadlineMs: number;
@@ -164,7 +164,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   async function begin({ job: made, attempts }: BegunJob, ref: VideoRef): Promise<JobOutcome | undefined> {
     let job = made;
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
-      const dueAt = worker.firstLook();
+      const dueAt = worker.computeFirstPollAt();
       try {
         await options.attempts.put(toJobAttemptRows(job, attempts));
         const outcome = await jobs.change(

@@ -9,7 +9,7 @@ import type { JobStore } from '../../store/ports/jobs.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt } from '../routes.ts';
 import { createVideoEngine, type VideoEngine } from './engine.ts';
-import { createLook, type Found } from './poll.ts';
+import { createPollJob, type Found } from './poll.ts';
 import type { SubmitTimeouts } from './submit.ts';
 import { createWorker, type Worker, type WorkerOptions } from './worker.ts';
 
@@ -54,9 +54,9 @@ export interface Videos {
 export function openVideos(options: VideosOptions): Videos {
   const { settings, store, ledger, owner: clock, health, log, metrics, ...more } = options;
   const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
-  const look = createLook({ ...more, log, onPoll: metrics?.onPoll });
+  const pollJob = createPollJob({ ...more, log, onPoll: metrics?.onPoll });
   const shared = { jobs: store.jobs, attempts: store.attempts, ledger, ownerId, leaseMs, clock, log };
-  const worker = createWorker({ ...shared, pollMs, look, onEnd: metrics?.onJobEnd });
+  const worker = createWorker({ ...shared, pollMs, pollJob, onEnd: metrics?.onJobEnd });
   const engine = createVideoEngine({
     ...shared,
     worker,

@@ -23,7 +23,10 @@ const RETRY_AFTER_MS_MAX = 600_000;
 const JITTER = 0.2;
 
 /** In ms from now; `random` is in [0, 1). */
-export function nextLookMs({ ageMs, pollMs, open, retryAfterMs = 0, failed = false }: Pace, random: number): number {
+export function computeNextPollMs(
+  { ageMs, pollMs, open, retryAfterMs = 0, failed = false }: Pace,
+  random: number,
+): number {
   const least = pollMs * (failed ? FAILED_GROWTH : 1);
   const byAge = Math.min(Math.max(ageMs * SHARE_OF_AGE, least), pollMs * INTERVALS_MAX);
   const interval = Math.max(byAge, open * MS_PER_OPEN_JOB) * (1 - JITTER + 2 * JITTER * random);

@@ -13,7 +13,7 @@ import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallLog } from '../context.ts';
 
-interface LookOptions {
+interface PollOptions {
   /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly results: Pick<Results, 'keep'>;
@@ -44,13 +44,13 @@ export type PollOutcome =
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Rejects only with the signal's reason. */
-export type Look = (job: Job, signal: AbortSignal) => Promise<PollOutcome>;
+export type PollJob = (job: Job, signal: AbortSignal) => Promise<PollOutcome>;
 
 const POLL_MS_MAX = 30_000;
 const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
-export function createLook(options: LookOptions): Look {
+export function createPollJob(options: PollOptions): PollJob {
   const { catalog, results, log, pollMsMax = POLL_MS_MAX } = options;
   const { now = () => performance.now(), onPoll } = options;
   const polls = limitConcurrency(POLLS_AT_ONCE);

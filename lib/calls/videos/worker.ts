@@ -6,14 +6,14 @@ import type { Job } from '../../money/job-rules.ts';
 import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import { endJobAttempts, toJobAttemptRows } from './attempts.ts';
-import type { Look, PollOutcome } from './poll.ts';
-import { nextLookMs } from './poll-interval.ts';
+import type { PollJob, PollOutcome } from './poll.ts';
+import { computeNextPollMs } from './poll-interval.ts';
 
 export interface WorkerOptions {
   readonly jobs: JobStore;
   readonly attempts: Pick<AttemptStore, 'list' | 'put'>;
   readonly ledger: Pick<Ledger, 'refund'>;
-  readonly look: Look;
+  readonly pollJob: PollJob;
   readonly ownerId: string;
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -39,7 +39,7 @@ export interface Worker {
    */
   hold(id: string): () => void;
   /** When a new job is polled for the first time. */
-  firstLook(): number;
+  computeFirstPollAt(): number;
   /** Makes the worker wake up when the job is due. */
   expect(id: string, dueAt: number): void;
   /** Claims nothing more and aborts what is running; the leases of those jobs expire. */
@@ -52,7 +52,7 @@ const GAP_MS_MIN = 10;
 const HOPELESS_MS = 600_000;
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { jobs, ledger, look, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
+  const { jobs, ledger, pollJob, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
   const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const loop = createLeaseLoop({
     store: jobs,
@@ -68,7 +68,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function work(job: Job, signal: AbortSignal): Promise<void> {
     // The process that asked the upstream to start is gone, and the answer with it: never ask again.
     if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
-    const outcome = await look(job, signal);
+    const outcome = await pollJob(job, signal);
     switch (outcome.kind) {
       case 'completed':
         return complete(job, outcome.result);
@@ -84,7 +84,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const { shown, progress, retryAfterMs, failed } = outcome;
     const at = clock.now();
     const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, failed };
-    await postpone(job, { shown, progress, dueAt: Math.min(at + nextLookMs(pace, random()), job.deadline) });
+    await postpone(job, { shown, progress, dueAt: Math.min(at + computeNextPollMs(pace, random()), job.deadline) });
   }
 
   async function postpone(job: Job, to: { shown: Job['shown']; progress: number; dueAt: number }): Promise<void> {
@@ -128,7 +128,7 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     start: loop.start,
     hold: loop.markCreating,
-    firstLook: () => clock.now() + nextLookMs({ ageMs: 0, pollMs, open: loop.countOpen() }, random()),
+    computeFirstPollAt: () => clock.now() + computeNextPollMs({ ageMs: 0, pollMs, open: loop.countOpen() }, random()),
     expect: loop.expectDue,
     stop: loop.stop,
   };

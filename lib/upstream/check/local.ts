@@ -32,8 +32,8 @@ const VIDEO: VideoCall = {
 const PLACE: Place = { origin: 'http://127.0.0.1:9', key: 'no key at all' };
 
 const ENDED_WITHIN_MS = 100;
-const LOOKS_MAX = 500;
-const LOOK_MS = 10;
+const POLLS_MAX = 500;
+const POLL_MS = 10;
 
 export function localChecks({ plugin }: Subject): readonly Check[] {
   const open = () => createProvider({ plugin, upstream: 'check', settings: {}, log: { warn() {} } }).provider;
@@ -98,14 +98,14 @@ async function checkImages(provider: Provider): Promise<void> {
 async function checkVideo(one: Provider, other: Provider): Promise<void> {
   const { ref, fault } = await observeStart((signal) => video(one).start(VIDEO, signal), PLACE);
   assert(ref, `the job was not started: ${fault}`);
-  const signal = AbortSignal.timeout(2 * LOOK_MS * LOOKS_MAX);
-  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+  const signal = AbortSignal.timeout(2 * POLL_MS * POLLS_MAX);
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const state = await video(other).poll(JSON.parse(JSON.stringify(ref)), signal);
     assert.notEqual(state.status, 'failed');
     if (state.status === 'completed') return void describeMedia(state.result, PLACE);
-    await sleep(LOOK_MS, undefined, { signal });
+    await sleep(POLL_MS, undefined, { signal });
   }
-  assert.fail(`the job is not completed after ${LOOKS_MAX} looks`);
+  assert.fail(`the job is not completed after ${POLLS_MAX} polls`);
 }
 
 function video(provider: Provider): NonNullable<Provider['video']> {

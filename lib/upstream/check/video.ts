@@ -15,10 +15,10 @@ const POLL_MS = 5_000;
 export function videoChecks(subject: Subject): readonly Check[] {
   const recording = ordinary(subject, 'video');
   const checks: [name: string, play: (stage: TestBench, recording: VideoRecording) => Promise<void>][] = [
-    ['reads the same in looks cut at every byte', cutLooks],
-    ['goes on when a look fails', failedLooks],
+    ['reads the same in polls cut at every byte', checkCutPolls],
+    ['continues when a poll fails', checkFailedPolls],
     ['goes on at a word for its state that nobody knows', unknownWord],
-    ['a look that is aborted closes its connection', abortedLook],
+    ['a poll that is aborted closes its connection', checkAbortedPoll],
   ];
   return checks.map(([name, play]) => ({
     group: 'jobs of video',
@@ -41,17 +41,17 @@ export async function expectStates(
   const stored: VideoRef = JSON.parse(JSON.stringify(ref));
   for (const [at, state] of states.entries()) {
     const replies = polls[at] as readonly Reply[];
-    const found = await look(stage, video, stored, replies, cut);
+    const found = await pollRecorded(stage, video, stored, replies, cut);
     if (!cut) compareAsked(stage.replay.requests, stage.place.key);
     for (const [name, value] of Object.entries(state)) {
-      assert.deepEqual(found[name as keyof ExpectedState], value, `look ${at + 1}: ${name}: ${JSON.stringify(found)}`);
+      assert.deepEqual(found[name as keyof ExpectedState], value, `poll ${at + 1}: ${name}: ${JSON.stringify(found)}`);
     }
-    if (state.status === undefined) assert.equal(found.status, undefined, `look ${at + 1} tells a state`);
+    if (state.status === undefined) assert.equal(found.status, undefined, `poll ${at + 1} reports a state`);
   }
 }
 
 /** The result of one poll, in the terms of a recording. */
-async function look(
+async function pollRecorded(
   stage: TestBench,
   video: NonNullable<Provider['video']>,
   ref: VideoRef,
@@ -65,7 +65,7 @@ async function look(
   try {
     return describe(await within(video.poll(ref, signal), signal), stage);
   } catch (error) {
-    assert(!signal.aborted, `the look hangs: no end after ${POLL_MS} ms`);
+    assert(!signal.aborted, `the poll hangs: no end after ${POLL_MS} ms`);
     const { fault, about } = observeFailure(error);
     assert(!fault?.includes(' '), fault ?? '');
     return { fault, ...(about && { about }) } as ExpectedState;
@@ -91,7 +91,7 @@ function describe(state: VideoState, { place }: TestBench): ExpectedState {
       return { status: 'failed', fault, ...(about && { about }) } as ExpectedState;
     }
     default:
-      throw new assert.AssertionError({ message: `a look found ${JSON.stringify(state)}` });
+      throw new assert.AssertionError({ message: `a poll found ${JSON.stringify(state)}` });
   }
 }
 
@@ -106,14 +106,14 @@ async function started(stage: TestBench, recording: VideoRecording): Promise<Vid
   return ref;
 }
 
-async function cutLooks(stage: TestBench, recording: VideoRecording): Promise<void> {
+async function checkCutPolls(stage: TestBench, recording: VideoRecording): Promise<void> {
   await expectStates(stage, recording, await started(stage, recording), true);
 }
 
 const PASSING = [408, 429, 500, 502, 503, 504, 529];
 
 /** None of it is the upstream's verdict. */
-async function failedLooks(stage: TestBench, recording: VideoRecording): Promise<void> {
+async function checkFailedPolls(stage: TestBench, recording: VideoRecording): Promise<void> {
   const ref = await started(stage, recording);
   const replies = [
     ...PASSING.flatMap((status) => [
@@ -143,11 +143,11 @@ async function unknownWord(stage: TestBench, recording: VideoRecording): Promise
 }
 
 async function goesOn(stage: TestBench, ref: VideoRef, replies: readonly Reply[], what: string): Promise<void> {
-  const { status } = await look(stage, expectVideo(stage.provider), ref, replies);
+  const { status } = await pollRecorded(stage, expectVideo(stage.provider), ref, replies);
   assert(status !== 'completed' && status !== 'failed', `${what} was taken for the end of the job: ${status}`);
 }
 
-async function abortedLook(stage: TestBench, recording: VideoRecording): Promise<void> {
+async function checkAbortedPoll(stage: TestBench, recording: VideoRecording): Promise<void> {
   const ref = await started(stage, recording);
   const reply = recording.polls.at(-1)?.at(-1) as Reply;
   for (const pacing of [{ hold: 'headers' }, { hold: 'end', length: 1 }] as const) {

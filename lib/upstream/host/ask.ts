@@ -16,7 +16,7 @@ interface AskOptions {
 
 export interface Asking {
   /**
-   * Resolves with a success; throws the fault of every other status. Unless `isRepeatable`, as looks and answers are,
+   * Resolves with a success; throws the fault of every other status. Unless `isRepeatable`, as polls and answers are,
    * the request must not be sent twice.
    */
   ask(url: string, init: HostRequest, isRepeatable?: boolean): Promise<UpstreamResponse>;
@@ -35,7 +35,7 @@ const FORBIDDEN = 403;
 
 export function createAsking({ request, keys, fault }: AskOptions): Asking {
   return {
-    async ask(url, init, isRepeatable = isLook(init)) {
+    async ask(url, init, isRepeatable = isGet(init)) {
       const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
       let tried: Set<string> | undefined;
       for (;;) {
@@ -43,7 +43,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
         noteRequest(key);
         try {
           const response = await request(url, init, key, reuse);
-          if (!isLook(init)) noteReply(response.headers);
+          if (!isGet(init)) noteReply(response.headers);
           if (response.status >= 200 && response.status <= 299) return response;
           throw await readRefusal(response, fault);
         } catch (error) {
@@ -60,8 +60,8 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
     async request(url, init) {
       const key = init.auth && keys.take({ id: init.keyId, conversation: init.conversation });
       noteRequest(key);
-      const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
-      if (!isLook(init)) noteReply(response.headers);
+      const response = await request(url, init, key, isGet(init) ? 'repeat' : 'any');
+      if (!isGet(init)) noteReply(response.headers);
       const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -74,7 +74,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
   };
 }
 
-const isLook = ({ method }: HostRequest) => method === 'GET';
+const isGet = ({ method }: HostRequest) => method === 'GET';
 
 /** Refused before anything was done: after a 5xx, an image may have been made and would be paid for twice. */
 function isUndone(error: unknown): boolean {

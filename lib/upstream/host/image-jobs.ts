@@ -15,11 +15,13 @@ export function createImageJobs(host: Pick<Host, 'json' | 'fault' | 'perRoute' |
       const request = { ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal };
       const { ref, reply } = await submitJob(host, request, replyBytesMax);
       const get = { method: 'GET', headers, auth, keyId: reply.keyId, signal } as const;
-      const look = async () => {
+      const askForState = async () => {
         const { value, retryAfterMs } = await host.json(ref.url, get, replyBytesMax);
         return isEnded(readFields(value)) ? { value } : { retryAfterMs };
       };
-      const ended = isEnded(readFields(reply.value)) ? reply.value : await host.poll({ everyMs, signal, ask: look });
+      const ended = isEnded(readFields(reply.value))
+        ? reply.value
+        : await host.poll({ everyMs, signal, ask: askForState });
       return { images: await sourcesOf(readFields(ended), { ref, auth, signal }) };
     };
   };

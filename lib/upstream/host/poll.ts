@@ -39,7 +39,7 @@ export async function poll<T>(polling: Polling<T>, { sleep, random }: PollTools)
   for (;;) {
     const interval = everyMs * growth * (1 - JITTER + 2 * JITTER * random());
     await sleep(Math.max(interval, retryAfterMs), signal);
-    const found = await look(ask, signal);
+    const found = await pollOnce(ask, signal);
     if (isUpstreamFault(found)) {
       errors += 1;
       if (errors > errorsMax) throw found;
@@ -52,7 +52,7 @@ export async function poll<T>(polling: Polling<T>, { sleep, random }: PollTools)
   }
 }
 
-async function look<T>(ask: Polling<T>['ask'], signal: AbortSignal): Promise<Poll<T> | UpstreamFault> {
+async function pollOnce<T>(ask: Polling<T>['ask'], signal: AbortSignal): Promise<Poll<T> | UpstreamFault> {
   try {
     return await ask(signal);
   } catch (error) {

@@ -64,7 +64,7 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
         told.events.push(`hold ${id}`);
         return () => told.events.push('let go');
       },
-      firstLook: () => AT + 10,
+      computeFirstPollAt: () => AT + 10,
       expect: (id: string, dueAt: number) => told.events.push(`expect ${id} in ${dueAt - AT}`),
     },
     ownerId: 'me',

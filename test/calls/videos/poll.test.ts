@@ -2,7 +2,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import { createLook, type Found, type PollOutcome } from '../../../lib/calls/videos/poll.ts';
+import { createPollJob, type Found, type PollOutcome } from '../../../lib/calls/videos/poll.ts';
 import type { Catalog } from '../../../lib/catalog/catalog.ts';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import type { UpstreamFaultKind, VideoState } from '../../../lib/upstream/contract/provider.ts';
@@ -33,7 +33,7 @@ function counted() {
   };
 }
 
-describe('a look at a job', () => {
+describe('a poll of a job', () => {
   /** Of the clock. */
   let atMs = 0;
   const told: { found: [string, Found][]; warned: string[]; alerted: string[]; alerts: object[]; kept: object[] } = {
@@ -57,7 +57,7 @@ describe('a look at a job', () => {
 
   function open({ poll, keep = async () => ({ id: 'file', mediaType: 'video/mp4' }), ...more }: Stage) {
     const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], ...waits } = more;
-    const look = createLook({
+    const pollJob = createPollJob({
       catalog: () => ({ models }) as unknown as Catalog,
       results: {
         keep: async (_source, request) => {
@@ -78,7 +78,7 @@ describe('a look at a job', () => {
       onPoll: (upstream, found) => void told.found.push([upstream, found]),
     });
     return (more: Partial<Job> = {}, { signal } = new AbortController()): Promise<PollOutcome> =>
-      look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, signal);
+      pollJob({ ref: '{"id":"there"}', ...JOB, ...more } as Job, signal);
   }
   const failing =
     (kind: UpstreamFaultKind, facts = {}) =>
@@ -88,14 +88,14 @@ describe('a look at a job', () => {
 
   it('asks by the reference of the job, and shows what it finds', async () => {
     const asked: unknown[] = [];
-    const look = open({
+    const pollJob = open({
       poll: async (ref) => {
         asked.push(ref);
         return { status: 'queued', progress: 7, retryAfterMs: 900 };
       },
     });
     const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, failed: false };
-    expect(await look()).to.deep.equal(sight);
+    expect(await pollJob()).to.deep.equal(sight);
     expect(asked).to.deep.equal([{ id: 'there' }]);
     expect(told.found).to.deep.equal([['up', 'processing']]);
     const bare = await open({ poll: async () => ({ status: 'processing' }) })();
@@ -112,11 +112,11 @@ describe('a look at a job', () => {
   it('asks of many jobs 32 at once, and stores the results of eight at once', async () => {
     const polls = counted();
     const keeps = counted();
-    const look = open({
+    const pollJob = open({
       poll: () => polls.count({ status: 'completed', result: RESULT }),
       keep: () => keeps.count({ id: 'file', mediaType: 'video/mp4' }),
     });
-    const sights = await Promise.all(Array.from({ length: 40 }, (_, at) => look({ id: `job_${at}` })));
+    const sights = await Promise.all(Array.from({ length: 40 }, (_, at) => pollJob({ id: `job_${at}` })));
     expect(sights.map(({ kind }) => kind)).to.deep.equal(sights.map(() => 'completed'));
     expect([polls.most(), keeps.most()]).to.deep.equal([32, 8]);
   });
@@ -145,26 +145,26 @@ describe('a look at a job', () => {
 
   it('does not wait long for a poll, even one that ignores its signal', async () => {
     let signal: AbortSignal | undefined;
-    const look = open({
+    const pollJob = open({
       poll: (_ref, given) => {
         signal = given;
         return new Promise(() => undefined);
       },
       pollMsMax: 20,
     });
-    expect(await look()).to.include({ kind: 'unfinished', failed: true });
+    expect(await pollJob()).to.include({ kind: 'unfinished', failed: true });
     expect(signal?.aborted).to.equal(true);
     expect(told.found).to.deep.equal([['up', 'unknown']]);
   });
 
   it('says each reason once a minute, and calls the operator for what does not pass', async () => {
-    const look = open({ poll: failing('timeout') });
+    const pollJob = open({ poll: failing('timeout') });
     for (let count = 0; count < 3; count += 1) {
-      await look();
+      await pollJob();
       atMs += 29_999;
     }
     expect(told.warned).to.deep.equal(['could not poll a video']);
-    for (let count = 0; count < 2; count += 1) await look();
+    for (let count = 0; count < 2; count += 1) await pollJob();
     expect(told.warned).to.deep.equal(['could not poll a video', 'could not poll a video']);
     const refused = open({ poll: failing('auth') });
     await refused();
@@ -178,12 +178,12 @@ describe('a look at a job', () => {
     const kinds: UpstreamFaultKind[] = ['timeout', 'network'];
     const poll = () => failing(kinds[0] ?? 'server')();
     const models = [{ id: 'film', type: 'video', routes: [routeTo(poll), routeTo(poll, 'far')] }];
-    const look = open({ poll, models });
-    await look();
-    await look({ upstream: 'far' });
+    const pollJob = open({ poll, models });
+    await pollJob();
+    await pollJob({ upstream: 'far' });
     expect(told.warned).to.have.length(2);
     kinds.shift();
-    await look();
+    await pollJob();
     expect(told.warned).to.have.length(3);
   });
 
@@ -195,8 +195,8 @@ describe('a look at a job', () => {
         throw upstreamFault('network', 'closed');
       };
       const finish = async () => ({ status: 'completed', result: RESULT }) as const;
-      const look = open(at === 'poll' ? { poll: end } : { poll: finish, keep: end });
-      expect(await look({}, ending).catch((reason: unknown) => reason), at).to.equal('stopped');
+      const pollJob = open(at === 'poll' ? { poll: end } : { poll: finish, keep: end });
+      expect(await pollJob({}, ending).catch((reason: unknown) => reason), at).to.equal('stopped');
     }
     expect([told.warned, told.found]).to.deep.equal([[], [['up', 'completed']]]);
   });
@@ -227,10 +227,10 @@ describe('a look at a job', () => {
   });
 
   it('goes on while a completed job has no result, for as long as it takes, and says so', async () => {
-    const look = open({ poll: async () => ({ status: 'processing', lacksResult: true, retryAfterMs: 300 }) });
+    const pollJob = open({ poll: async () => ({ status: 'processing', lacksResult: true, retryAfterMs: 300 }) });
     const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, failed: true };
     for (let hours = 0; hours < 3; hours += 1) {
-      expect(await look()).to.deep.equal(wanted);
+      expect(await pollJob()).to.deep.equal(wanted);
       atMs += 3_600_000;
     }
     expect(new Set(told.warned)).to.deep.equal(new Set(['a finished video has no result yet']));

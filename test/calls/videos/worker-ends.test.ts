@@ -40,7 +40,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
   const { pollMs = 1000, others = 0 } = more;
   const told = {
     looks: 0,
-    firstLook: 0,
+    firstPoll: 0,
     changes: [] as object[],
     refunds: [] as object[],
     booked: [] as object[],
@@ -68,7 +68,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
         return { status: refund };
       },
     },
-    look: async () => {
+    pollJob: async () => {
       told.looks += 1;
       return sight;
     },
@@ -85,7 +85,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
   worker.start();
   await until(async () => isOver);
   await worker.stop();
-  told.firstLook = worker.firstLook() - AT;
+  told.firstPoll = worker.computeFirstPollAt() - AT;
   return told;
 }
 
@@ -115,13 +115,13 @@ describe('a worker', () => {
     expect(old.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 10_000 }]);
     const many = await workOn({ others: 199 });
     expect(many.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 6000 }]);
-    expect(many.firstLook).to.equal(6000);
+    expect(many.firstPoll).to.equal(6000);
   });
 
   it('expects a job again once the store has its next look, now or before', async () => {
     for (const [changed, others] of Object.entries({ done: 1, exists: 1, stale: 0 })) {
       // Each that is expected puts the first look at another off.
-      expect((await workOn({ changed, pollMs: 10 })).firstLook, changed).to.equal(Math.max(10, 30 * others));
+      expect((await workOn({ changed, pollMs: 10 })).firstPoll, changed).to.equal(Math.max(10, 30 * others));
     }
   });
 

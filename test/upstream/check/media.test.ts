@@ -74,7 +74,7 @@ const DEFECTS: readonly Defect[] = [
     what: 'keeps the signal from its looks',
     from: "const { value, retryAfterMs } = await host.json(url, { method: 'GET', auth, keyId, signal });",
     to: "const { value, retryAfterMs } = await host.json(url, { method: 'GET', auth, keyId, signal: new AbortController().signal });",
-    failing: 'jobs of video: a look that is aborted closes its connection',
+    failing: 'jobs of video: a poll that is aborted closes its connection',
   },
   {
     what: 'keeps the signal from its submission',
@@ -114,13 +114,13 @@ const DEFECTS: readonly Defect[] = [
   }
 
   async function look({ id, keyId }: VideoRef, signal: AbortSignal): Promise<VideoState> {`,
-    failing: 'jobs of video: goes on when a look fails',
+    failing: 'jobs of video: continues when a poll fails',
   },
   {
     what: 'takes anything for a finished job',
     from: "if (state === 'done') {",
     to: "if (state !== 'queued' && state !== 'running' && state !== 'failed') {",
-    failing: 'jobs of video: goes on when a look fails',
+    failing: 'jobs of video: continues when a poll fails',
   },
   {
     what: 'counts its progress from 0 to 1',
