@@ -7,7 +7,17 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
 import { readUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { applied, charge, giveBack, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
+import {
+  applied,
+  charge,
+  giveBack,
+  newAttempt,
+  newId,
+  RUB,
+  reserve,
+  settle,
+  topup,
+} from '../contract/store/context.ts';
 
 export const DAY = 24 * 3_600_000;
 export const NOW = Date.now();
@@ -16,7 +26,8 @@ export const ago = (days: number) => NOW - days * DAY;
 /** A call that ended at once, with a request id of that time. */
 export async function call(store: Store, wallet: string, at: number, amount = RUB): Promise<string> {
   const chargeId = requestId(at);
-  await applied(store, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at, amount }));
+  const attempts = [newAttempt({ at, ending: 'failed', certainty: 'possible' }), newAttempt({ at })];
+  await applied(store, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at, amount, attempts }));
   return chargeId;
 }
 

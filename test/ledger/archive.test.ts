@@ -76,6 +76,17 @@ for (const kind of STORES) {
       expect(totals.charged).to.equal(sum);
     });
 
+    it('take the attempts of their calls along, and give them out again', async () => {
+      const { old, young } = await history(store);
+      const [first = ''] = old;
+      const attempts = await store.attempts.list([first]);
+      expect(attempts).to.have.length(2);
+      await archive('first.gz', 40);
+      expect(await store.attempts.list([first])).to.deep.equal([]);
+      expect(await store.attempts.list([young])).to.have.length(2);
+      expect((await findArchived(store, first))?.call?.attempts).to.deep.equal(attempts);
+    });
+
     itOnce('follow each other, each with the calls that the previous ones left', async () => {
       const { wallet, held, across, old, young } = await history(store);
       await archive('first.gz', 100);
@@ -293,6 +304,8 @@ describe('the file of an archive', () => {
   const DAMAGES: Readonly<Record<string, (lines: string[]) => string[]>> = {
     'an amount of an entry': (lines) =>
       lines.map((line, at) => (at === 2 ? line.replace('"1000000"', '"1000001"') : line)),
+    'a cost of an attempt': (lines) => lines.map((line, at) => (at === 2 ? line.replace('"50"', '"51"') : line)),
+    'an attempt less': (lines) => lines.map((line) => line.replace(/("attempts":\[)\{.*?\}\},?/, '$1')),
     'a call less': (lines) => lines.toSpliced(2, 1),
     'a call twice': (lines) => lines.toSpliced(2, 0, lines[2] as string),
     'an opening': (lines) => lines.map((line) => line.replace(/("stop":\{"to":\{.*?"avail":")/, '$11')),
