@@ -9,7 +9,7 @@ import { formatRub, toRub } from '../money/money.ts';
 import { COST_GROUPS, type CostGroup } from '../store/ports/attempts.ts';
 import { readText, readTime } from './arguments.ts';
 import { checkSpan } from './charge-filter.ts';
-import { type Answer, formatMoney, formatTable, toTime } from './output.ts';
+import { type Answer, formatCsv, formatMoney, formatTable, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
 
 export function addCostCommands(program: Command): void {
@@ -23,6 +23,7 @@ export function addCostCommands(program: Command): void {
     .addOption(new Option('--by <group>', 'a row for each').choices(COST_GROUPS).default('day'))
     .option('--from <time>', 'attempts at this time or later: a day (UTC), or a time with its zone', readTime)
     .option('--to <time>', 'attempts before this time (exclusive)', readTime)
+    .option('--csv', 'print comma-separated values, without a total')
     .addHelpText('after', '\nExample:\n  tollgate cost report --by model --from 2026-11-01 --to 2026-12-01')
     .action(onStore(report));
   cost
@@ -40,17 +41,19 @@ interface ReportOptions {
   readonly by: CostGroup;
   readonly from?: number;
   readonly to?: number;
+  readonly csv?: boolean;
 }
 
 async function report({ store }: Session, options: ReportOptions): Promise<Answer> {
   checkSpan(options);
-  const { by, from, to } = options;
+  const { by, from, to, csv = false } = options;
   const found = await reportCosts(store.attempts, options);
   const { rows, total } = found;
   const span = { from: toTime(from ?? null), to: toTime(to ?? null) };
   return {
     json: { ...span, by, rows: rows.map((row) => ({ [by]: row.group, ...costJson(row) })), total: costJson(total) },
     text: (rows.length === 0 ? 'No attempts.' : toText(found, by)) + (await noteGaps(store, total, options)),
+    csv: csv ? toCsv(rows, by) : undefined,
   };
 }
 
@@ -76,6 +79,19 @@ function toText({ rows, total }: CostReport, by: CostGroup): string {
     ...[row.charged, row.reported, row.estimated, row.possible, row.margin].map(formatMoney),
   ];
   return formatTable(head, [...rows.map((row) => cells(row.group || '(unknown)', row)), cells('total', total)]);
+}
+
+function toCsv(rows: readonly CostRow[], by: CostGroup): string {
+  const amounts = ['charged', 'reported', 'estimated', 'possible', 'margin'] as const;
+  const head = [by, 'calls', 'attempts', ...amounts.map((name) => `${name}_rub`), 'attempts_without_cost'];
+  const lines = rows.map((row) => [
+    row.group,
+    String(row.calls),
+    String(row.attempts),
+    ...amounts.map((name) => formatRub(row[name])),
+    String(row.unpriced),
+  ]);
+  return formatCsv(head, lines);
 }
 
 /** What the sums leave out. */

@@ -63,6 +63,19 @@ describe('cli cost', () => {
       expect((await rig.json('cost', 'report', '--by', by)).total).to.deep.equal(total);
   });
 
+  it('prints the rows for spreadsheets', async () => {
+    const { stdout, stderr } = await rig.run('cost', 'report', '--csv');
+    expect(stdout).to.equal(
+      [
+        'day,calls,attempts,charged_rub,reported_rub,estimated_rub,possible_rub,margin_rub,attempts_without_cost',
+        '2026-11-26,1,2,2.00,0.004,0.00,0.004,1.996,0',
+        '2026-11-27,1,1,1.00,0.00,0.00,0.00,1.00,1',
+        '',
+      ].join('\n'),
+    );
+    expect(stderr).to.match(/^Store: /);
+  });
+
   it('refuses an empty span', async () => {
     const { code } = await rig.run('cost', 'report', '--from', '2026-02-01', '--to', '2026-01-01');
     expect(code).to.equal(2);

@@ -1,0 +1,107 @@
+// What a video books of its attempts, whenever the store fails in between: each once, and none completed without a cost.
+import { expect } from 'chai';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import type { Attempt } from '../../../lib/money/attempt.ts';
+import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
+import { until } from '../../../testkit/client.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
+import { accepts, type Behaviour, finished, LEASE_MS, openStage, processing, type VideoStage } from './stage.ts';
+
+const WAYS = { 'is not taken': refuse, 'is taken and its answer lost': lose };
+
+describe('attempts of a video', () => {
+  let faulty: FaultyStore;
+  let wallet: string;
+  let stages: VideoStage[];
+
+  const open = (behaviour: Behaviour = {}, ownerId = 'own_me') => {
+    const stage = openStage(faulty, ownerId, behaviour);
+    stages.push(stage);
+    return stage;
+  };
+  const booked = (charge: string) => faulty.real.attempts.list([charge]);
+  const brief = (rows: readonly Attempt[]) =>
+    rows.map(({ upstream, ending, certainty }) => [upstream, ending, certainty]);
+
+  before(async () => {
+    faulty = await openFaultyStore();
+    await faulty.real.settings.set('attempts.since', new Date(0).toISOString());
+  });
+  beforeEach(async () => {
+    wallet = await faulty.wallet();
+    stages = [];
+  });
+  afterEach(async () => {
+    for (const name of ['attempts.put', 'attempts.list'] as const) faulty.always(name, undefined);
+    for (const { worker, engine, ledger } of stages) {
+      await worker.stop();
+      engine.stop();
+      expect(await ledger.drain(5000)).to.equal(0);
+    }
+    expect((await verifyLedger(faulty.real)).problems).to.deep.equal([]);
+  });
+  after(() => faulty.close());
+
+  for (const [how, fails] of Object.entries(WAYS)) {
+    it(`are booked once when the row of a start ${how}`, async () => {
+      faulty.next('attempts.put', fails);
+      const { thrown, requestId, job } = await open().begin(wallet);
+      expect([thrown, job?.phase]).to.deep.equal([undefined, 'running']);
+      expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'running', 'possible']]);
+    });
+
+    it(`get their end when the row of a completion ${how}`, async () => {
+      const stage = open();
+      const { id, requestId } = await stage.begin(wallet);
+      faulty.next('attempts.put', fails);
+      stage.worker.start();
+      await until(async () => (await faulty.real.jobs.get(id))?.phase === 'completed');
+      expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'answered', 'reported']]);
+    });
+  }
+
+  it('get their end when the rows cannot be read at first', async () => {
+    const stage = open();
+    const { id, requestId } = await stage.begin(wallet);
+    faulty.next('attempts.list', refuse);
+    stage.worker.start();
+    await until(async () => (await faulty.real.jobs.get(id))?.phase === 'completed');
+    expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'answered', 'reported']]);
+  });
+
+  it('have those that refused before another accepted, and before all had refused', async () => {
+    const refusing = async () => {
+      throw upstreamFault('quota', 'no money', { status: 402 });
+    };
+    const accepted = await open({ starts: [refusing, accepts] }).begin(wallet);
+    const refused = ['up-0', 'refused', 'none'];
+    expect(brief(await booked(accepted.requestId))).to.deep.equal([refused, ['up-1', 'running', 'possible']]);
+    const none = await open({ starts: [refusing, refusing] }).begin(wallet);
+    expect(none.job?.phase).to.equal('failed');
+    expect(brief(await booked(none.requestId))).to.deep.equal([refused, ['up-1', 'refused', 'none']]);
+  });
+
+  it('may have cost something if the job fails, or is never finished', async () => {
+    const failing = open({ poll: async () => ({ status: 'failed', fault: upstreamFault('request', 'no') }) });
+    const late = open({ poll: processing, deadlineMs: 50 }, 'own_late');
+    for (const stage of [failing, late]) {
+      const { id, requestId } = await stage.begin(wallet);
+      stage.worker.start();
+      await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed');
+      await stage.worker.stop();
+      expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'failed', 'possible']]);
+    }
+  });
+
+  it('are presumed of a start whose process died before it could book them', async () => {
+    faulty.always('attempts.put', refuse);
+    const dying = open();
+    setTimeout(() => dying.engine.stop(), 100);
+    const { id, requestId } = await dying.begin(wallet);
+    faulty.always('attempts.put', undefined);
+    const other = open({ poll: finished }, 'own_other');
+    other.worker.start();
+    await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed', 20 * LEASE_MS + 10_000);
+    expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'lost', 'possible']]);
+  });
+});
