@@ -101,7 +101,7 @@ async function noteGaps(store: Session['store'], { unpriced }: CostRow, { from =
   const missing =
     unpriced === 0
       ? ''
-      : `\nUnknown: what ${pluralize(unpriced, 'attempt')} cost, at routes without a cost in the catalog.`;
+      : `\nUnknown: what ${pluralize(unpriced, 'attempt')} cost, at routes without a cost, or lost with a gateway.`;
   return (
     missing + (before === 0 ? '' : `\nCalls before ${toTime(before)} have left for archives, with their attempts.`)
   );

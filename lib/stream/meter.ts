@@ -36,6 +36,8 @@ export interface Meter extends Transform<StreamPart> {
   exceeds(tokens: Tokens): boolean;
   /** What is billed. A cut-off answer is billed for what arrived, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill;
+  /** What the upstream has reported of a whole answer, also above what is believed; undefined if it is not complete. */
+  readonly reported: Tokens | undefined;
   /** Whether the upstream has reported more input than is believed. */
   readonly isInputAboveBound: boolean;
 }
@@ -189,6 +191,14 @@ class AnswerMeter implements Meter {
       cacheWrite: take(cacheWrite),
       cacheWrite1h: take(cacheWrite1h),
     });
+  }
+
+  get reported(): Tokens | undefined {
+    const { input = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output, reasoning } = this.#reported ?? {};
+    const counts = [input, cacheRead, cacheWrite, cacheWrite1h, output];
+    if (!counts.every(isCount) || !this.#inputReported() || this.#believableOutput() === undefined) return undefined;
+    const prompt = omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h });
+    return { ...prompt, output: output ?? 0, ...(isCount(reasoning) && reasoning > 0 && { reasoning }) };
   }
 
   get isInputAboveBound(): boolean {

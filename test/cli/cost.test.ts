@@ -38,7 +38,7 @@ describe('cli cost', () => {
         '2026-11-26       1          2  2.00 RUB  0.004 RUB    0.00 RUB  0.004 RUB  1.996 RUB',
         '2026-11-27       1          1  1.00 RUB   0.00 RUB    0.00 RUB   0.00 RUB   1.00 RUB',
         'total            2          3  3.00 RUB  0.004 RUB    0.00 RUB  0.004 RUB  2.996 RUB',
-        'Unknown: what 1 attempt cost, at routes without a cost in the catalog.',
+        'Unknown: what 1 attempt cost, at routes without a cost, or lost with a gateway.',
         '',
       ].join('\n'),
     );

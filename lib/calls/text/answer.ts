@@ -155,8 +155,10 @@ export class TextAnswer<Out>
     const { run, startedAt, firstAt, pipe } = this.#attempt;
     const counted = this.#count(ending, pipe);
     const { route, model } = this.#asked;
-    const isReported = ending.type === 'finish' && counted.isWhole && counted.doubt === undefined && !this.#buffered;
-    const used = { usage: nameTokens(counted.tokens), isReported, hasOutput: counted.tokens.output > 0 };
+    // What the vendor bills is its own report, even where its customer is not charged for all of it.
+    const reported = ending.type === 'finish' && counted.isWhole ? pipe.meter.reported : undefined;
+    const usage = nameTokens(reported ?? counted.tokens);
+    const used = { usage, isReported: reported !== undefined, hasOutput: counted.tokens.output > 0 };
     const answerId = pipe.delivery.answerId || undefined;
     const rows = bookAttempt({ model, route, run, ending, used, startedAt, firstAt, answerId });
     this.#counted = counted;
