@@ -12,15 +12,28 @@ const LINES_MAX = 20;
 interface LossAlertOptions {
   readonly alerts: Pick<Alerts, 'queueAlert'>;
   readonly log: Pick<Logger, 'warn'>;
+  /** ms since the epoch. */
+  readonly now?: () => number;
 }
 
-/** Several processes that find the same losses alert once; other losses, or the same at another cost, alert again. */
-export function createLossAlert({ alerts, log }: LossAlertOptions): (losses: readonly LossNotice[]) => void {
+/**
+ * Several processes that find the same losses alert once a day; other losses, or the same at another cost, alert again.
+ * Losses are found at a start and at a reload.
+ */
+export function createLossAlert({
+  alerts,
+  log,
+  now = Date.now,
+}: LossAlertOptions): (losses: readonly LossNotice[]) => void {
   return (losses) => {
     const kept = losses.filter(({ outcome }) => outcome === 'kept');
     if (kept.length === 0) return;
     const lines = [...new Set(kept.map(describeLine))].sort();
-    const id = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32);
+    const day = new Date(now()).toISOString().slice(0, 10);
+    const id = createHash('sha256')
+      .update([day, ...lines].join('\n'))
+      .digest('hex')
+      .slice(0, 32);
     const models = [...new Set(kept.map(({ model }) => model))];
     log.warn({ alert: 'loss', models }, 'models are sold below cost: their prices stay until the catalog is edited');
     const data = { models: models.join(', '), lines: lines.slice(0, LINES_MAX).join('\n') };

@@ -6,7 +6,7 @@ import type { Catalog } from './catalog.ts';
 import type { StatedPrice } from './pricing.ts';
 
 export interface CatalogHistory {
-  /** The prices in force when a process of this store last loaded a catalog, by id of the model. */
+  /** The prices that were last in force in any process of this store, by id of the model. */
   readPrices(): Promise<ReadonlyMap<string, StatedPrice>>;
   /** Remembers the prices and rates of a catalog that takes effect. */
   record(catalog: Pick<Catalog, 'prices' | 'rates'>): Promise<void>;
@@ -28,8 +28,10 @@ export function createCatalogHistory({ settings, rates }: HistoryStore, now: () 
       const at = now();
       const inForce = [...catalog.rates].filter(([currency]) => currency !== HOME_CURRENCY);
       await rates.record(inForce.map(([currency, { rub, from }]) => ({ currency, rub, from, at })));
-      const text = serializePrices(catalog.prices);
-      if ((await settings.get(PRICES_SETTING)) !== text) await settings.set(PRICES_SETTING, text);
+      const before = await settings.get(PRICES_SETTING);
+      // Another gateway of the store may have a catalog with other models.
+      const text = serializePrices(new Map([...parsePrices(before), ...catalog.prices]));
+      if (before !== text) await settings.set(PRICES_SETTING, text);
     },
   };
 }

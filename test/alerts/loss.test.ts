@@ -28,9 +28,11 @@ const LOSS: LossNotice = {
 let smtp: MailServer;
 let mailer: Mailer;
 let lines: Record<string, unknown>[] = [];
+let now = Date.parse('2026-11-26T10:00:00Z');
 
 beforeEach(async () => {
   lines = [];
+  now = Date.parse('2026-11-26T10:00:00Z');
   smtp = await startMailServer();
   mailer = createMailer(smtp.url, 'gate@example.com');
 });
@@ -43,7 +45,7 @@ function open(store: Store) {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const publicUrl = () => 'https://gate.example';
   const alerts = createAlerts({ store, mailer, fetcher: () => expect.fail('no webhook'), publicUrl, log });
-  return { alerts, alertLosses: createLossAlert({ alerts, log }) };
+  return { alerts, alertLosses: createLossAlert({ alerts, log, now: () => now }) };
 }
 
 const stored = async (store: Store) => (await store.alerts.alarms(OPERATORS)).length;
@@ -83,6 +85,12 @@ for (const kind of longer([SQLITE], STORES)) {
       await until(async () => {
         await processes[0]?.alerts.checkAll();
         return smtp.letters.length === 4;
+      });
+      now = Date.parse('2026-11-27T10:00:00Z');
+      processes[0]?.alertLosses([{ ...LOSS, cost: 41_000_000n }]);
+      await until(async () => {
+        await processes[0]?.alerts.checkAll();
+        return smtp.letters.length === 6;
       });
     });
   });
