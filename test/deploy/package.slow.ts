@@ -27,7 +27,17 @@ function install(folder: string): string {
     'CHANGELOG.md',
     '.npmrc',
   ];
-  for (const name of [...files, 'bin', 'deploy', 'lib', 'providers', 'payments', 'catalog', 'docs']) {
+  for (const name of [
+    ...files,
+    'bin',
+    'deploy',
+    'lib',
+    'providers',
+    'payments',
+    'catalog',
+    'docs',
+    'scripts/provider-template',
+  ]) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
@@ -90,6 +100,23 @@ describe('the packed package', () => {
     service.kill('SIGTERM');
     expect((await service.exit).code).to.equal(0);
   });
+
+  it('makes a plugin in an empty folder, checks it, and records for it', () => {
+    const own = join(folder, 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'package.json'), '{ "type": "commonjs" }');
+    const run = (input: string, ...args: readonly string[]) =>
+      spawnSync(join(prefix, 'bin/tollgate'), ['provider', ...args], { cwd: own, input, encoding: 'utf8' });
+    for (const kind of ['text', 'embed', 'image', 'video']) {
+      const made = run('', 'new', `my-${kind}`, '--kind', kind, '--into', 'providers');
+      expect([made.status, made.stderr]).to.deep.equal([0, '']);
+      expect(made.stdout).to.include(`npx tollgate provider check providers/my-${kind}`);
+      const checked = run('', 'check', `providers/my-${kind}`);
+      expect(checked.stdout, checked.stderr).to.match(/\d+ checks, all passed/);
+    }
+    const { stderr } = run('{}', 'record', 'http://127.0.0.1:9/');
+    expect(stderr).to.equal('tollgate: connect ECONNREFUSED 127.0.0.1:9\n');
+  }).timeout(180_000);
 
   it('says what keeps it from serving in one line', () => {
     const env = { PATH: process.env.PATH, PORT: 'http' };

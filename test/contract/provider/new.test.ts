@@ -1,4 +1,4 @@
-// `npm run provider:new`: the folder that it makes is a plugin that passes the contract suite.
+// `tollgate provider new`: the folder that it makes is a plugin that passes the contract suite.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ describe('a new provider', function () {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const make = (...args: readonly string[]) =>
-    promisify(execFile)(process.execPath, [join(ROOT, 'scripts/provider-new.ts'), ...args]);
+    promisify(execFile)(process.execPath, [join(ROOT, 'lib/cli/main.ts'), 'provider', 'new', ...args]);
   const refused = (...args: readonly string[]): Promise<string> =>
     make(...args).then(
       () => expect.fail('it was not refused'),
@@ -34,14 +34,15 @@ describe('a new provider', function () {
   for (const kind of KINDS) {
     it(`of ${kind} passes every check, is small, and has its own name only`, async () => {
       const { stdout } = await make('pixel-mill', '--kind', kind, '--into', folder);
-      expect(stdout).to.contain(`npm run provider:check -- ${join(folder, 'pixel-mill')}`);
+      expect(stdout).to.contain(`provider check ${join(folder, 'pixel-mill')}`);
       const files = filesOf('pixel-mill');
       const sources = files.filter((file) => file.endsWith('.ts'));
       const texts = new Map(files.map((file) => [file, readFileSync(join(folder, 'pixel-mill', file), 'utf8')]));
-      expect(sources.length).to.be.within(2, 4);
+      expect(sources.length).to.be.within(1, 4);
       const lines = sources.reduce((sum, file) => sum + (texts.get(file) ?? '').split('\n').length - 1, 0);
       expect(lines).to.be.at.most(LINES_MAX);
       for (const [file, text] of texts) expect(text, file).not.to.match(/acme/i);
+      expect(JSON.parse(texts.get('package.json') ?? '')).to.include({ type: 'module' });
       expect(texts.get('index.ts'))
         .to.contain("from 'tollgate/plugin'")
         .and.to.match(/^\/\/ Plugin for Pixel Mill: /);
@@ -65,6 +66,15 @@ describe('a new provider', function () {
     }
   });
 
+  it('of text is the example of the guide', () => {
+    const guide = readFileSync(join(ROOT, 'docs/providers.md'), 'utf8');
+    const show = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(guide)?.[1];
+    const template = (file: string) => readFileSync(join(ROOT, 'scripts/provider-template/text', file), 'utf8');
+    const types = "'../../../lib/upstream/contract/provider.ts'";
+    expect(show('ts')).to.equal(template('index.ts').replace(types, "'tollgate/plugin'"));
+    expect(show('json')).to.equal(template('fixtures/answers.json'));
+  });
+
   it('never replaces a folder that is there', async () => {
     await make('mill', '--into', folder);
     const before = readFileSync(join(folder, 'mill/index.ts'), 'utf8');
@@ -76,10 +86,14 @@ describe('a new provider', function () {
     for (const name of ['Mill', '../mill', 'my mill', '-mill', 'mill-', '7up', 'a/b']) {
       expect(await refused('--into', folder, '--', name), name).to.contain('small letters');
     }
-    for (const args of [[], ['one', 'two'], ['mill', '--kind', 'sound']]) {
-      expect(await refused(...args, '--into', folder)).to.contain('usage: npm run provider:new');
+    for (const [args, says] of [
+      [[], "missing required argument 'name'"],
+      [['one', 'two'], 'too many arguments'],
+      [['mill', '--kind', 'sound'], 'Allowed choices are text, embed, image, video'],
+      [['mill', '--kin', 'text'], "unknown option '--kin'"],
+    ] as const) {
+      expect(await refused(...args, '--into', folder)).to.contain(says);
     }
-    expect(await refused('mill', '--kin', 'text')).to.contain("Unknown option '--kin'");
     expect(readdirSync(folder)).to.deep.equal([]);
     expect(existsSync(join(ROOT, 'providers/mill'))).to.equal(false);
   });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseRecording } from '../../../lib/upstream/check/recording.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/record.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../lib/cli/main.ts', import.meta.url));
 const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));
 
 const KEY = 'sk-recorded-1234567890';
@@ -40,7 +40,7 @@ describe('recorder of answers', () => {
   });
 
   async function record(args: readonly string[], input = '{"model":"m"}'): Promise<Ran> {
-    const child = spawn(process.execPath, [SCRIPT, ...args], { env: { ...process.env, KEY } });
+    const child = spawn(process.execPath, [CLI, 'provider', 'record', ...args], { env: { ...process.env, KEY } });
     child.stdin.end(input);
     const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
     const code = child.exitCode ?? (await once(child, 'exit'))[0];
@@ -108,7 +108,7 @@ describe('recorder of answers', () => {
   });
 
   const mistakes: readonly (readonly [what: string, args: readonly string[], words: string])[] = [
-    ['no URL', [], 'usage:'],
+    ['no URL', [], "missing required argument 'url'"],
     ['a header that is none', ['http://127.0.0.1:9/', '--header', 'nonsense'], 'not a header: nonsense'],
     ['an unset variable', [`http://127.0.0.1:9/\${NO_SUCH_VARIABLE}`], 'the environment has no NO_SUCH_VARIABLE'],
     ['nobody listening', ['http://127.0.0.1:9/'], 'ECONNREFUSED'],
@@ -116,7 +116,7 @@ describe('recorder of answers', () => {
   for (const [what, args, words] of mistakes) {
     it(`says what is wrong with ${what}`, async () => {
       const { code, out, err } = await record(args);
-      expect(code).to.equal(1);
+      expect(code).to.equal(args.length === 0 ? 2 : 1);
       expect(out).to.equal('');
       expect(err).to.include(words);
     });

@@ -1,21 +1,14 @@
-// Records one real upstream answer as a fixture: the request body comes from stdin, the recording goes to stdout.
+// `tollgate provider record`: records one real upstream answer as a fixture.
 import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import type { Command } from 'commander';
 import { Agent, ProxyAgent, request } from 'undici';
-import type { TextOutcome } from '../lib/upstream/check/outcome.ts';
-import { parseRecording } from '../lib/upstream/check/recording.ts';
-import { openStage } from '../lib/upstream/check/stage.ts';
-import { loadPlugin } from '../lib/upstream/host/loader.ts';
-import { scrub } from '../lib/upstream/host/secret.ts';
-
-const USAGE = `usage: npm run -s record -- <url> [options] < request.json
-  --header 'name: value'   header of the request, as often as needed; \${NAME} is taken from the environment
-  --method METHOD          POST by default
-  --name TEXT              name of the recording
-  --source URL             where the format is documented; the URL without its query by default
-  --proxy URL              HTTP proxy
-  --plugin FOLDER          fills in what this plugin makes of the answer: read it before you believe it`;
+import { OperatorError } from '../base/operator-error.ts';
+import type { TextOutcome } from '../upstream/check/outcome.ts';
+import { parseRecording } from '../upstream/check/recording.ts';
+import { openStage } from '../upstream/check/stage.ts';
+import { loadPlugin } from '../upstream/host/loader.ts';
+import { scrub } from '../upstream/host/secret.ts';
 
 const ANSWER_MS = 120_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
@@ -25,44 +18,62 @@ const KEPT_HEADERS = ['content-type', 'location', 'retry-after', 'x-should-retry
 
 const SECRET_HEADERS = /^(authorization|.*-key|.*token.*|cookie)$/i;
 
-await main().catch((error: Error) => {
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-});
+interface RecordOptions {
+  readonly header: readonly string[];
+  readonly method: string;
+  readonly name: string;
+  readonly source?: string;
+  readonly proxy?: string;
+  readonly plugin?: string;
+}
 
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      header: { type: 'string', multiple: true, default: [] },
-      method: { type: 'string', default: 'POST' },
-      name: { type: 'string', default: 'an answer' },
-      source: { type: 'string' },
-      proxy: { type: 'string' },
-      plugin: { type: 'string' },
-    },
-  });
-  const [template] = positionals;
-  if (template === undefined || positionals.length > 1) throw new Error(USAGE);
+export function addRecordCommand(parent: Command): void {
+  parent
+    .command('record')
+    .description("Records one real answer for a plugin's fixtures: the request's body is read from the input.")
+    .argument('<url>', `where to ask; \${NAME} is taken from the environment, here and in headers`)
+    .option('--header <line>', 'header of the request, as often as needed', collect, [])
+    .option('--method <method>', 'method of the request', 'POST')
+    .option('--name <text>', 'name of the recording', 'an answer')
+    .option('--source <url>', 'where the format is documented; by default the URL without its query')
+    .option('--proxy <url>', 'HTTP proxy')
+    .option('--plugin <folder>', 'fills in what this plugin makes of the answer: read it before you believe it')
+    .addHelpText('after', `\nExample:\n  ${EXAMPLE}`)
+    .action(async (url: string, options: RecordOptions) => {
+      process.stdout.write(`${JSON.stringify([await record(url, options)], null, 2)}\n`);
+    });
+}
+
+const EXAMPLE = `tollgate provider record https://api.acme.example/v1/generate \\
+    --header 'authorization: Bearer \${ACME_API_KEY}' < request.json > acme/fixtures/hello.json`;
+
+function collect(line: string, lines: readonly string[]): readonly string[] {
+  return [...lines, line];
+}
+
+async function record(template: string, options: RecordOptions): Promise<object> {
+  const { header, method, name, source, proxy, plugin } = options;
   const secrets = new Set<string>();
   const url = fillIn(template, secrets);
-  const headers = Object.fromEntries(values.header.map((line) => readHeader(line, secrets)));
+  const headers = Object.fromEntries(header.map((line) => readHeader(line, secrets)));
   const body = Buffer.concat(await process.stdin.toArray());
-  const answer = await ask({ url, method: values.method, headers, body, proxy: values.proxy });
+  const answer = await ask({ url, method, headers, body, proxy }).catch((error: Error) => {
+    throw new OperatorError(`${error.message || String((error as NodeJS.ErrnoException).code)}`);
+  });
   const found = [...secrets].filter((secret) => secret.length >= 6);
   const recording = {
-    name: values.name,
-    source: values.source ?? scrub(url.split('?')[0] as string, found),
+    name,
+    source: source ?? scrub(url.split('?')[0] as string, found),
     about: `Recorded on ${new Date().toISOString().slice(0, 10)}.`,
     reply: describeReply(answer, found),
   };
-  const expect = values.plugin === undefined ? { finish: 'stop', text: '' } : await observe(recording, values.plugin);
-  process.stdout.write(`${JSON.stringify([{ ...recording, expect }], null, 2)}\n`);
+  const expect = plugin === undefined ? { finish: 'stop', text: '' } : await observe(recording, plugin);
+  return { ...recording, expect };
 }
 
 function readHeader(line: string, secrets: Set<string>): [name: string, value: string] {
   const colon = line.indexOf(':');
-  if (colon < 1) throw new Error(`not a header: ${line}`);
+  if (colon < 1) throw new OperatorError(`not a header: ${line}`);
   const name = line.slice(0, colon).trim().toLowerCase();
   const value = fillIn(line.slice(colon + 1).trim(), secrets);
   if (SECRET_HEADERS.test(name)) secrets.add(value.replace(/^\w+ /, ''));
@@ -72,7 +83,7 @@ function readHeader(line: string, secrets: Set<string>): [name: string, value: s
 function fillIn(template: string, secrets: Set<string>): string {
   return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = process.env[name];
-    if (value === undefined) throw new Error(`the environment has no ${name}`);
+    if (value === undefined) throw new OperatorError(`the environment has no ${name}`);
     secrets.add(value);
     return value;
   });
