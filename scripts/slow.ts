@@ -13,7 +13,7 @@ interface Totals {
   readonly failed: number;
 }
 
-/** The longest take about ten minutes on a quiet machine. */
+/** More than any takes on a busy machine. */
 const STEP_MS_MAX = 1_800_000;
 
 const STEPS: readonly Step[] = [

@@ -111,12 +111,20 @@ describe('custom tools', () => {
     const result = { type: 'custom_tool_call_output', call_id: 'call_1', output: 'Done.' };
     await call(RESPONSES, {
       model: 'responses',
-      tools: [PATCH, { ...PATCH, name: 'plain', format: undefined }],
+      tools: [
+        { ...PATCH, format: { ...GRAMMAR, more: 'x' } },
+        { ...PATCH, name: 'plain', format: { type: 'text', more: 'x' } },
+        { ...PATCH, name: 'unlike', format: { type: 'grammar', syntax: 7 } },
+      ],
       tool_choice: { type: 'custom', name: 'apply_patch' },
       input: [user('Fix it.'), ITEM, result],
     });
     const { tools, tool_choice: choice, input } = asked();
-    expect(tools).to.deep.equal([PATCH, { type: 'custom', name: 'plain', description: 'Edits files.' }]);
+    expect(tools).to.deep.equal([
+      PATCH,
+      { ...PATCH, name: 'plain', format: { type: 'text' } },
+      { type: 'custom', name: 'unlike', description: 'Edits files.' },
+    ]);
     expect(choice).to.deep.equal({ type: 'custom', name: 'apply_patch' });
     const { id: _, ...sent } = ITEM;
     expect(input.slice(1)).to.deep.equal([sent, { ...result, output: [{ type: 'input_text', text: 'Done.' }] }]);

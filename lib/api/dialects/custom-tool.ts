@@ -6,9 +6,17 @@ import { isRecord } from './fields.ts';
 /** `format` is `{ type: "text" }`, or `{ type: "grammar", syntax, definition }`. */
 type WireTool = Readonly<Record<string, unknown>>;
 
-/** For vendors that know such tools. */
+/** For vendors that know such tools; nothing is passed on that does not count as text. */
 export function readCustomTool({ description, format }: WireTool): CustomTool {
-  return { ...(typeof description === 'string' && { description }), ...(isRecord(format) && { format }) };
+  const read = readFormat(format);
+  return { ...(typeof description === 'string' && { description }), ...(read && { format: read }) };
+}
+
+function readFormat(format: unknown): CustomTool['format'] {
+  const { type, syntax, definition } = isRecord(format) ? format : {};
+  if (type === 'text') return { type };
+  if (type !== 'grammar' || typeof syntax !== 'string' || typeof definition !== 'string') return undefined;
+  return { type, syntax, definition };
 }
 
 /** A grammar becomes part of the description. */
