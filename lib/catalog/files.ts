@@ -64,7 +64,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  const priced = models.map((model) => withCosts(model, costs));
+  const priced = models.map((model) => withCosts(model, costs, sources));
   const lists = { models: priced, costs, smart, vision, visionBeyondLimits, defaults, retired, rates };
   return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
@@ -88,14 +88,16 @@ function addCosts(all: Record<string, Record<string, CostEntry>>, part: CostsEnt
 }
 
 /** The model with the costs of its routes; a route's own cost counts. */
-function withCosts(model: ModelEntry, costs: CostsEntry): ModelEntry {
+function withCosts(model: ModelEntry, costs: CostsEntry, sources: ReadonlyMap<string, string>): ModelEntry {
   const routes = model.routes.map((route) => {
     const upstream = Object.hasOwn(costs, route.upstream) ? costs[route.upstream] : {};
     const listed = upstream && Object.hasOwn(upstream, route.model) ? upstream[route.model] : undefined;
     if (route.cost !== undefined || listed === undefined) return route;
     if (isCostOfType(model.type, listed)) return { ...route, cost: listed };
     const entry = `costs.${route.upstream}.${route.model}`;
-    throw new OperatorError(`${entry}: is not the cost of a model of type ${model.type}, as ${model.id} is`);
+    throw new OperatorError(
+      `${sources.get(entry)}: ${entry}: is not the cost of a model of type ${model.type}, as ${model.id} is`,
+    );
   });
   return { ...model, routes };
 }
