@@ -5,17 +5,20 @@ import type { Findings } from '../lib/calls/smart/evidence.ts';
 import { findDirection, findSignal } from '../lib/calls/smart/names.ts';
 import { readFindings, TURNS, VOLUMES } from '../lib/calls/smart/request.ts';
 import { computeScore, SMART_THRESHOLDS, shareWeight, WEIGHT_UNIT, type Weight } from '../lib/calls/smart/weights.ts';
-import { type Labelled, readSet, STRANGERS, USED } from '../test/calls/smart/prompts.ts';
+import { type Labelled, readSet, type SetName, STRANGERS, USED } from '../test/calls/smart/prompts.ts';
 
 export interface Example {
   readonly findings: Findings;
   readonly accept: readonly SmartTier[];
   readonly prompt: Labelled;
-  /** Somebody else's prompt: counts for several of those that the router's authors wrote. */
-  readonly strange: boolean;
+  readonly stranger: boolean;
+  /** How many prompts it counts for. */
+  readonly times: number;
 }
 
-const STRANGERS_TIMES = 4;
+/** What strangers wrote, and the last in their manner, counts for more than what the router's authors had in mind. */
+const STRANGE: readonly SetName[] = [...STRANGERS, 'manner'];
+const STRANGE_TIMES = 4;
 
 /** Rarer findings are left out: nothing can be learnt from them. */
 const SEEN_MIN = 2;
@@ -25,6 +28,8 @@ const MEAN_ROUNDS = 4;
 const RATE = 0.3;
 const BASE_RATE = 0.02;
 const SHRINKING = 1e-3;
+/** Without it, `lite` would be right more rarely than the other tiers; it costs them as little as it gains. */
+const FOR_LITE = 48;
 const EVIDENCE_SHARE = 0.2;
 
 /** What the specification says raises the score does, however little the prompts say about it. */
@@ -51,11 +56,16 @@ interface Row {
 /** The used prompts; the tiers of earlier messages come from a fit to the prompts without any. */
 export function readExamples(): Example[] {
   const prompts = USED.flatMap((name) =>
-    readSet(name).map((prompt) => ({ prompt, strange: (STRANGERS as readonly string[]).includes(name) })),
+    readSet(name).map((prompt) => ({
+      prompt,
+      stranger: STRANGERS.some((each) => each === name),
+      times: STRANGE.includes(name) ? STRANGE_TIMES : 1,
+    })),
   );
   const read = (judgeTier: (findings: Findings) => SmartTier) =>
-    prompts.map(({ prompt, strange }): Example => {
-      return { findings: readFindings(prompt.request, judgeTier), accept: prompt.accept, prompt, strange };
+    prompts.map((one): Example => {
+      const { request, accept } = one.prompt;
+      return { ...one, findings: readFindings(request, judgeTier), accept };
     });
   const first = fitWeights(read(() => 'standard').filter(({ prompt }) => prompt.request.messages.length === 1));
   return read((findings) => chooseTier(findings, first));
@@ -111,6 +121,8 @@ export function fitWeights(examples: readonly Example[]): Map<string, Weight> {
       heavy: Math.round(means[at + 1]! * share * WEIGHT_UNIT),
     });
   put('base', weights.length, 1);
+  const { standard, heavy } = fitted.get('base')!;
+  fitted.set('base', { standard: standard - FOR_LITE, heavy });
   for (const [index, name] of names.entries()) put(name, 2 * index, isWording(name) ? 1 : EVIDENCE_SHARE);
   return fitted;
 }
@@ -140,17 +152,14 @@ function limitWeight(name: string): Limits {
   return { least: Number.NEGATIVE_INFINITY, most: direction < 0 ? 0 : Number.POSITIVE_INFINITY };
 }
 
-function toRow(
-  { findings: { evidence, wordings }, accept, strange }: Example,
-  places: ReadonlyMap<string, number>,
-): Row {
+function toRow({ findings: { evidence, wordings }, accept, times }: Example, places: ReadonlyMap<string, number>): Row {
   const share = 1 / Math.sqrt(1 + wordings.length);
   const known = [...evidence, ...wordings].filter((name) => places.has(name));
   return {
     places: Int32Array.from(known, (name) => places.get(name)!),
     shares: Float64Array.from(known, (name) => (isWording(name) ? share : EVIDENCE_SHARE)),
     accept: SMART_TIERS.map((tier) => accept.includes(tier)),
-    times: strange ? STRANGERS_TIMES : 1,
+    times,
   };
 }
 

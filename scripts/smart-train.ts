@@ -24,15 +24,15 @@ if (process.argv.includes('--check')) {
 
 /** How prompts of strangers are answered that the weights have not seen. */
 function reportFolds(): void {
-  const strange = examples.filter((example) => example.strange);
-  const own = examples.filter((example) => !example.strange);
+  const strangers = examples.filter((example) => example.stranger);
+  const own = examples.filter((example) => !example.stranger);
   const isRight = ({ findings, accept }: Example, weights: ReadonlyMap<string, Weight>) =>
     accept.includes(chooseTier(findings, weights));
   const right = Array.from({ length: FOLDS }, (_, fold) => {
-    const weights = fitWeights([...own, ...strange.filter((_, index) => index % FOLDS !== fold)]);
-    return strange.filter((example, index) => index % FOLDS === fold && isRight(example, weights)).length;
+    const weights = fitWeights([...own, ...strangers.filter((_, index) => index % FOLDS !== fold)]);
+    return strangers.filter((example, index) => index % FOLDS === fold && isRight(example, weights)).length;
   }).reduce((sum, count) => sum + count, 0);
-  console.log(`prompts of strangers left out of the fit: right ${((100 * right) / strange.length).toFixed(1)} %`);
+  console.log(`prompts of strangers left out of the fit: right ${((100 * right) / strangers.length).toFixed(1)} %`);
 }
 
 function formatWeights(weights: ReadonlyMap<string, Weight>): string {

@@ -65,13 +65,14 @@ export const HELD = 'strangers-held';
 export type SetName =
   | 'development'
   | 'added'
+  | 'manner'
   | 'payloads'
   | (typeof HOLDOUTS)[number]
   | (typeof STRANGERS)[number]
   | typeof GUARD
   | typeof HELD;
 
-export const USED: readonly SetName[] = ['development', 'added', ...HOLDOUTS, 'payloads', ...STRANGERS];
+export const USED: readonly SetName[] = ['development', 'added', 'manner', ...HOLDOUTS, 'payloads', ...STRANGERS];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {
