@@ -42,6 +42,30 @@ describe('meter', () => {
     });
   });
 
+  it('tells what was reported beyond the bounds of a bill, if it is a report of the whole answer', () => {
+    const reported = (parts: readonly StreamPart[], options: Partial<MeterOptions> = {}) => {
+      const meter = createMeter({ ...LIMITS, ...options });
+      meter.push(parts);
+      return meter.reported;
+    };
+    expect(reported([words(1), usage(5000, 900)])).to.deep.equal({ input: 5000, output: 900 });
+    const caches = { type: 'usage', input: 1, cacheRead: 2000, cacheWrite: 3, output: 4, reasoning: 2 } as const;
+    expect(reported([caches])).to.deep.equal({ input: 1, cacheRead: 2000, cacheWrite: 3, output: 4, reasoning: 2 });
+    // Too early, incomplete, absurd, or of an upstream that is not trusted.
+    const early = [usage(7, 2), delta('='.repeat(129))];
+    for (const parts of [
+      [],
+      [usage(7, undefined)],
+      [usage(undefined, 7)],
+      [usage(0, 7)],
+      [usage(-1, 7)],
+      [usage(0.5, 7)],
+      early,
+    ])
+      expect(reported(parts)).to.equal(undefined);
+    expect(reported([usage(7, 7)], { trusted: false })).to.equal(undefined);
+  });
+
   it('adds the images of a call to a count that is too small to include them', () => {
     const images = { tokens: 300, countedFrom: 100 };
     const inputOf = (counted: unknown) => bill('finished', [usage(counted, 2), words(1)], { images }).input;
