@@ -42,7 +42,7 @@ export const PORTRAIT: Pick<VideoCall, 'size' | 'aspect'> = { size: { width: 720
 
 export const IMAGE: NonNullable<VideoCall['image']> = { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) };
 
-/** The base64 of `PICTURE`. */
+/** The base64 of `IMAGE`. */
 export const IMAGE_BASE64 = 'AQID';
 
 /** Call in a `describe`; `path` is the end of the plugin's `baseUrl`. */

@@ -1,5 +1,5 @@
-// Tells whether a file is all there, from its own structure, as its bytes go by: a picture or film that was cut short still
-// has its first bytes.
+// Tells whether a file is all there, from its own structure, as its bytes go by: an image or film that was cut short
+// still has its first bytes.
 import { Buffer } from 'node:buffer';
 
 interface WholeCheck {

@@ -35,11 +35,11 @@ export default {
     }
 
     async function draw({ model, prompt }, signal) {
-      const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal));
+      const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));
       const { job } = host.fields(value);
       if (typeof job !== 'string') throw host.fault.make('protocol', 'no job');
       const ask = async () => {
-        const { value } = await host.json(urlOf('/pictures/' + job), get(signal));
+        const { value } = await host.json(urlOf('/images/' + job), get(signal));
         const { state, base64, why } = host.fields(value);
         if (state === 'failed') throw host.fault.ofComplaint({ error: why }, true);
         return typeof base64 === 'string' ? { value: base64 } : {};
@@ -132,15 +132,15 @@ export const RECORDINGS = [
   },
   {
     kind: 'image',
-    name: 'a picture',
+    name: 'an image',
     source,
     before: started,
     reply: { json: { state: 'done', base64: PIXEL } },
-    expect: { images: [{ type: 'png' }], path: '/v1/pictures/p1', request: null },
+    expect: { images: [{ type: 'png' }], path: '/v1/images/p1', request: null },
   },
   {
     kind: 'image',
-    name: 'a picture that fails',
+    name: 'an image that fails',
     source,
     before: started,
     reply: { json: { state: 'failed', why: { code: 'server_error', message: 'Out of paint.' } } },

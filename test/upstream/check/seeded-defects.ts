@@ -9,7 +9,7 @@ interface SeededDefect {
 
 const TAKE = 'take({ text, call, usage, done, trouble }, out) {';
 const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
-const SUBMIT = "const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal));";
+const SUBMIT = "const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));";
 const LOOK = "const { value } = await host.json(urlOf('/films/' + id), get(signal));";
 const DRAWN = "return { images: [{ bytes: Buffer.from(base64, 'base64') }] };";
 const SILENT = 'recording: an ordinary answer: reads as expected';
@@ -43,7 +43,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     what: 'waits for an image whose job has failed',
     from: "if (state === 'failed') throw host.fault.ofComplaint({ error: why }, true);",
     to: '',
-    failing: 'recording: a picture that fails: reads as expected',
+    failing: 'recording: an image that fails: reads as expected',
   },
   {
     what: 'takes a filtered answer for a whole one',
@@ -84,7 +84,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'logs its key where nobody expects it, at a refusal',
     from: SUBMIT,
-    to: `const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal)).catch((error) => { host.log.warn('refused by ' + settings.apiKey); throw error; });`,
+    to: `const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal)).catch((error) => { host.log.warn('refused by ' + settings.apiKey); throw error; });`,
     failing: 'refusals of image: status 401 is auth',
   },
   ...['console.log', 'console.error', 'process.stdout.write', 'process.stderr.write'].map((print) => ({
@@ -103,12 +103,12 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     what: 'starts an image anew when its job has failed',
     from: 'text: answer, image: draw,',
     to: 'text: answer, image: (call, signal) => draw(call, signal).catch(() => draw(call, signal)),',
-    failing: 'recording: a picture that fails: reads as expected',
+    failing: 'recording: an image that fails: reads as expected',
   },
   {
     what: 'starts an image anew when a poll is lost',
     from: 'const base64 = await host.poll({ ask, everyMs: 1000, signal });',
-    to: `const base64 = await host.poll({ ask, everyMs: 1000, signal }).catch(async (error) => { await host.json(urlOf('/pictures'), post({ model, prompt }, signal)); throw error; });`,
+    to: `const base64 = await host.poll({ ask, everyMs: 1000, signal }).catch(async (error) => { await host.json(urlOf('/images'), post({ model, prompt }, signal)); throw error; });`,
     failing: 'asking for image: is charged once, whatever comes of it',
   },
   {
@@ -127,7 +127,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     what: 'cuts the bytes of an image',
     from: DRAWN,
     to: DRAWN.replace("'base64')", "'base64').subarray(0, -8)"),
-    failing: 'recording: a picture: reads as expected',
+    failing: 'recording: an image: reads as expected',
   },
   {
     what: 'takes half a reply for a whole one',
@@ -157,7 +157,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'leaves a connection open',
     from: SUBMIT,
-    to: `${SUBMIT} await host.request(urlOf('/pictures/p1'), get(new AbortController().signal));`,
+    to: `${SUBMIT} await host.request(urlOf('/images/p1'), get(new AbortController().signal));`,
     failing: 'after image: leaves no connection open',
   },
   {
@@ -223,7 +223,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'says of every refusal that it is a failure',
     from: SUBMIT,
-    to: `const { value } = await host.json(urlOf('/pictures'), post({ model, prompt }, signal)).catch(() => { throw host.fault.make('server', 'no'); });`,
+    to: `const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal)).catch(() => { throw host.fault.make('server', 'no'); });`,
     failing: 'refusals of image: status 401 is auth',
   },
   {
