@@ -20,6 +20,7 @@ const UNIT_DISTANCE = 3;
 export function readAskedWords(sentences: readonly Pick<Sentence, 'tokens' | 'hits'>[]): number {
   let most = 0;
   for (const { tokens, hits } of sentences) {
+    if (!hits.some(({ concept }) => concept.startsWith('unit_'))) continue;
     const units = hits.some(({ concept }) => concept === 'speech') ? SPOKEN : UNITS;
     const written = hits.flatMap(({ concept, at }) => (NUMBER.test(concept) ? [[at, Number(concept.slice(7))]] : []));
     const values = new Map<number, number>(written as [number, number][]);

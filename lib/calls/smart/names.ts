@@ -53,11 +53,16 @@ export function isSignalSubject(subject: string): boolean {
   return SIGNAL_BY_SUBJECT.has(subject);
 }
 
+const signalByEvidence = new Map<string, SignalName>();
+
 /** The signal of evidence written as `subject.place`; a payload counts towards the work on it. */
 export function findSignal(evidence: string): SignalName {
+  const known = signalByEvidence.get(evidence);
+  if (known !== undefined) return known;
   const [subject = '', place = ''] = evidence.split('.');
   const name = (subject === 'payload' ? SIGNAL_BY_SUBJECT.get(place) : undefined) ?? SIGNAL_BY_SUBJECT.get(subject);
   if (name === undefined) throw new Error(`no signal for the evidence ${evidence}`);
+  signalByEvidence.set(evidence, name);
   return name;
 }
 

@@ -48,8 +48,7 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
   return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(BASE), thresholds, details };
 }
 
-const NOTHING: Weight = { standard: 0, heavy: 0 };
-const BASE = findWeight('base') ?? NOTHING;
+const BASE = findWeight('base') ?? { standard: 0, heavy: 0 };
 
 function add(one: Weight, other: Weight): Weight {
   return { standard: one.standard + other.standard, heavy: one.heavy + other.heavy };
@@ -71,7 +70,7 @@ function scoreRequest(request: SmartRequest): Scored {
 }
 
 /** How much text is scored for one request, its parts included. */
-const CHARACTERS_SCORED = 5000;
+const CHARACTERS_SCORED = 4200;
 const CUTS_MAX = 4;
 
 /**
@@ -119,17 +118,24 @@ function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
 }
 
 function scoreFindings(found: Findings): Scored {
-  let sum = add(BASE, weighWordings(found.wordings));
-  for (const name of found.evidence) sum = add(sum, findWeight(name) ?? NOTHING);
+  const sum = add(BASE, add(weighWordings(found.wordings), sumWeights(found.evidence)));
   return { score: computeScore(sum), found };
 }
 
 function weighWordings(wordings: readonly string[]): Weight {
-  const sum = wordings.reduce((total, name) => add(total, findWeight(name) ?? NOTHING), NOTHING);
-  return {
-    standard: shareWeight(sum.standard, wordings.length),
-    heavy: shareWeight(sum.heavy, wordings.length),
-  };
+  const { standard, heavy } = sumWeights(wordings);
+  return { standard: shareWeight(standard, wordings.length), heavy: shareWeight(heavy, wordings.length) };
+}
+
+function sumWeights(names: Iterable<string>): Weight {
+  let standard = 0;
+  let heavy = 0;
+  for (const name of names) {
+    const weight = findWeight(name);
+    standard += weight?.standard ?? 0;
+    heavy += weight?.heavy ?? 0;
+  }
+  return { standard, heavy };
 }
 
 interface FoundSignal {
@@ -149,8 +155,7 @@ function listSignals({ evidence, wordings }: Findings): FoundSignal[] {
     }
     const list = known.get(name);
     if (list === undefined) return [];
-    const weight = list.reduce((sum, one) => add(sum, findWeight(one)!), NOTHING);
-    return [{ name, weight, evidence: sortByWeight(list) }];
+    return [{ name, weight: sumWeights(list), evidence: sortByWeight(list) }];
   });
 }
 
