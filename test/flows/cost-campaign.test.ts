@@ -39,7 +39,7 @@ describe("the books against a vendor's bill", () => {
         rates: { USD: { rub: '100', from: '2026-01-01' } },
         models: [{ id: 'model-a', type: 'text', provider: 'Test', price, routes }],
       },
-      env: { FIRST_TOKEN_TIMEOUT_MS: '150' },
+      env: { FIRST_TOKEN_TIMEOUT_MS: '2000' },
     });
     account = await gateway.account('1000000');
   });

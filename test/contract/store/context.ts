@@ -5,8 +5,9 @@ import type { NewAttempt } from '../../../lib/money/attempt.ts';
 import type { BudgetTerms, CapTerms } from '../../../lib/money/budget.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
+import { mapCalls } from '../../../lib/store/port-calls.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
-import type { Store } from '../../../lib/store/store.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
 
 /** A kind of store under test: it makes empty databases. */
 export interface StoreKind {
@@ -37,7 +38,7 @@ export function useStore(kind: StoreKind): StoreContext {
   const others = new Map<number, Promise<Store>>();
   let database: StoreDatabase | undefined;
   const open = async () => {
-    const store = await openStore(opened(database).url, kind.opening);
+    const store = retryUnwritten(await openStore(opened(database).url, kind.opening));
     stores.push(store);
     return store;
   };
@@ -191,16 +192,35 @@ export async function applied(store: Store, ...operations: Operation[]): Promise
   });
 }
 
-const ATTEMPTS = 5;
+/** Each may take as long as the store waits for its database. */
+const ATTEMPTS = 15;
 
 async function patiently<T>(work: (tried: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work(attempt > 1);
     } catch (error) {
-      if (attempt === ATTEMPTS || !/has not answered within|WriteConflict/.test((error as Error).message)) throw error;
+      if (attempt === ATTEMPTS || !isTooBusy(error)) throw error;
     }
   }
+}
+
+/** A database of a busy machine may answer too late, or conflicts of many writers may not end in time. */
+function isTooBusy(error: unknown): boolean {
+  return error instanceof StoreError && /has not answered within|WriteConflict/.test(error.message);
+}
+
+/** Whoever calls a store may call again what was certainly not written. */
+function retryUnwritten(store: Store): Store {
+  return mapCalls(store, (call) => async (...args) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await call(...args);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isTooBusy(error) || (error as StoreError).applied !== 'no') throw error;
+      }
+    }
+  });
 }
 
 export async function statuses(store: Store, ...operations: Operation[]): Promise<OutcomeStatus[]> {
