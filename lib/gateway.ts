@@ -5,6 +5,7 @@ import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
 import { createAlerts } from './alerts/alerts.ts';
 import { createLossAlert } from './alerts/loss.ts';
 import { createBodyParser } from './api/body-parser.ts';
+import { createCallTurns } from './api/call-turns.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import type { Services } from './api/services.ts';
@@ -328,6 +329,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
     holders: openHolders(config, { store, log, ttlMs: keyCacheMs }),
     limiter: parts.limiter,
     throttle: parts.throttle,
+    turns: createCallTurns(),
     text: engines.text,
     embeddings: engines.embeddings,
     images: engines.images,

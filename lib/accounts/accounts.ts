@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
+import type { RequestLimits } from '../money/request-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
-import { checkLimits, type RequestedLimits } from './limits.ts';
+import { checkLimits, checkRequestLimits, type RequestedLimits } from './limits.ts';
 import { readZone } from './zone.ts';
 
 /** The maximum of active keys per account. */
@@ -46,6 +47,8 @@ export interface Accounts {
   find(idOrName: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
+  /** Limits the requests of all keys of the account together; undefined removes all limits. */
+  limit(id: string, limits: RequestLimits | undefined): Promise<Account>;
   issueKey(account: string, name: string, limits?: Partial<RequestedLimits>): Promise<IssuedKey>;
   /** Changes the given limits of a key that is neither revoked nor expired. Resolves to the key. */
   limitKey(id: string, change: Partial<RequestedLimits>): Promise<KeyRow>;
@@ -147,6 +150,11 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     list: () => accounts.list(),
     get,
     find,
+    async limit(id, limits) {
+      if (limits) checkRequestLimits(limits);
+      if (!(await accounts.setRequestLimits(id, limits))) throw unknownAccountError(id);
+      return get(id);
+    },
     suspend: (id) => setStatus(id, 'suspended'),
     resume: (id) => setStatus(id, 'active'),
     issueKey,

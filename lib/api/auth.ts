@@ -5,9 +5,11 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
+import { findClientAddress } from '../http/client-address.ts';
 import { getRequestState, measureStoreWait, type RequestState } from '../http/request-state.ts';
 import { isExpired, type KeyLimits } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import { listRules, refuseAddress } from './request-limits.ts';
 import type { Throttle } from './throttle.ts';
 
 declare module '@hapi/hapi' {
@@ -48,6 +50,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   const { holders, limiter, throttle, rule } = admission;
   const state = getRequestState(request);
   refuseExpired(holder.limits);
+  refuseAddress(holder, () => findClientAddress(request));
   holders.countUse(holder.id);
   Object.assign(state.notes, { account: holder.account, key: holder.id });
   const waitMs = rule ? throttle.computeWaitMs(holder.id) : 0;
@@ -57,7 +60,15 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   }
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
   if (!rule) return;
-  const hit = limiter.hit(rule, holder.id, state.waitedMs);
+  const { key, account } = listRules(rule, holder);
+  await countRequest(key, holder.id, { limiter, state });
+  if (account) await countRequest(account, holder.account, { limiter, state });
+}
+
+type Counting = Pick<AuthOptions, 'limiter'> & { readonly state: RequestState };
+
+async function countRequest(rule: LimitRule, id: string, { limiter, state }: Counting): Promise<void> {
+  const hit = limiter.hit(rule, id, state.waitedMs);
   const { allowed, retryAfterS } = hit instanceof Promise ? await measureStoreWait(state, hit) : hit;
   if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
 }

@@ -57,7 +57,8 @@ export function paidRoute(
           forgetAbandoned(request);
         };
         const paid = openPaidRequest({ request, h, services, onBegun }, takesIdempotencyKey);
-        serve(paid, handle).then(resolve, reject);
+        // What costs nothing needs no turn.
+        serve(paid, takesIdempotencyKey ? (one) => handleInTurn(one, handle) : handle).then(resolve, reject);
       }),
   };
 }
@@ -77,6 +78,14 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
 }
 
 /** Not an async function: while a stream is open, it would refer to the whole request. */
+/** Not async: without a limit, nothing here refers to the request while it is answered. */
+function handleInTurn(paid: PaidRequest, handle: PaidHandler): ReturnType<PaidHandler> {
+  const { services, holder, call } = paid;
+  const turn = services.turns.enter(holder, call.signal);
+  if (!turn) return handle(paid);
+  return turn.then((leave) => handle(paid).finally(leave));
+}
+
 function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
   const serving = new Serving(paid);
   return handle(paid).then(

@@ -17,6 +17,7 @@ import type { Results } from '../media/results.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Store } from '../store/store.ts';
 import type { BodyParser } from './body-parser.ts';
+import type { CallTurns } from './call-turns.ts';
 import type { RecentBalanceCache } from './recent-balance-cache.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -28,6 +29,7 @@ export interface Services {
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
   readonly throttle: Pick<Throttle, 'computeWaitMs'>;
+  readonly turns: CallTurns;
   readonly text: TextEngine;
   readonly embeddings: EmbeddingEngine;
   readonly images: ImageEngine;

@@ -196,6 +196,13 @@ const table = {
     retryable: false,
     text: () => 'The account of this key is suspended.',
   },
+  address_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'address_not_allowed',
+    retryable: false,
+    text: (d) => `This API key may not be used from the address ${d.hint}.`,
+  },
   stale_form: {
     status: 403,
     type: 'permission_error',
@@ -301,6 +308,13 @@ const table = {
     chatCode: 'rate_limit_exceeded',
     retryable: true,
     text: (d) => `Too many requests on this key: the limit is ${d.hint}. Retry in ${d.retryAfterS} s.`,
+  },
+  too_many_calls: {
+    status: 429,
+    type: 'rate_limit_error',
+    chatCode: 'rate_limit_exceeded',
+    retryable: true,
+    text: (d) => `Too many calls at once: the limit is ${d.hint}. Retry when one of them has ended.`,
   },
   internal: {
     status: 500,

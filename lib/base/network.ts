@@ -36,15 +36,21 @@ const HOPS = /^\d{1,2}$/;
 /** A number of hops, or addresses and networks separated by commas; undefined if the text is neither. */
 export function readProxies(text: string): TrustedProxies | undefined {
   if (HOPS.test(text.trim())) return { hops: Number(text), includes: () => false };
-  const list = new BlockList();
-  for (const entry of text.split(',')) if (!addProxy(list, entry.trim())) return undefined;
-  return { hops: 0, includes: (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
+  const includes = readNetworks(text.split(','));
+  return includes && { hops: 0, includes };
 }
 
-/** Not `/0`: then every client would be believed. */
+/** Whether a canonical address is in one of these addresses and networks; undefined if one of them is neither. */
+export function readNetworks(entries: readonly string[]): ((address: string) => boolean) | undefined {
+  const list = new BlockList();
+  for (const entry of entries) if (!addNetwork(list, entry.trim())) return undefined;
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Not `/0`, which would mean everybody. */
 const NETWORK = /^([^/]+)\/([1-9]\d{0,2})$/;
 
-function addProxy(list: BlockList, text: string): boolean {
+function addNetwork(list: BlockList, text: string): boolean {
   const [, start = text, bits] = NETWORK.exec(text) ?? [];
   const address = readAddress(start);
   if (address === undefined) return false;

@@ -1,13 +1,21 @@
 // `tollgate account`: creates, lists, shows, suspends and resumes accounts.
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { readText } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import {
+  addRequestLimitOptions,
+  changeRequestLimits,
+  describeRequestLimits,
+  hasRequestLimits,
+  type RequestLimitOptions,
+  requestLimitsJson,
+} from './request-limits.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addAccountCommands(program: Command): void {
-  const account = program.command('account').description('accounts: create, list, show, suspend, resume');
+  const account = program.command('account').description('accounts: create, list, show, limit, suspend, resume');
   account
     .command('create')
     .description('Creates an account with an empty wallet. Calls work after the first top-up.')
@@ -25,6 +33,15 @@ export function addAccountCommands(program: Command): void {
     .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate account show acc_5f0c…')
     .action(onStore(show));
+  addRequestLimitOptions(
+    account
+      .command('limit')
+      .description('Limits the requests of all keys of an account together, within a second; other limits stay.')
+      .argument('<id>', 'the account'),
+    { canRemove: true },
+  )
+    .addHelpText('after', '\nExample:\n  tollgate account limit acc_5f0c… --per-minute 300 --at-once 20 --wait 10')
+    .action(onStore(limit));
   account
     .command('suspend')
     .description('Suspends an account: within a second its keys get 403. Calls under way finish and are settled.')
@@ -58,6 +75,13 @@ async function show(session: Session, account: string): Promise<Answer> {
   return describe(await findAccount(session, account));
 }
 
+async function limit(session: Session, id: string, options: RequestLimitOptions): Promise<Answer> {
+  if (!hasRequestLimits(options)) throw new InvalidArgumentError('Give at least one limit; see --help.');
+  const accounts = await open(session);
+  const { requests } = await accounts.get(id);
+  return describe(await accounts.limit(id, changeRequestLimits(requests, options)));
+}
+
 async function suspend(session: Session, id: string): Promise<Answer> {
   return describe(await (await open(session)).suspend(id));
 }
@@ -78,17 +102,19 @@ function describe(account: Account): Answer {
     ['name', account.name],
     ['status', account.status],
     ['created', toTime(account.createdAt)],
+    ['requests', describeRequestLimits(account.requests).join('; ') || 'no limits of its own'],
     ['auto top-up', enabled ? `${formatMoney(amount)} below ${formatMoney(threshold)}` : 'off'],
   ]);
   return { json: toJson(account), text };
 }
 
-function toJson({ id, name, status, createdAt, autoTopup }: Account) {
+function toJson({ id, name, status, createdAt, autoTopup, requests }: Account) {
   return {
     account_id: id,
     name,
     status,
     created_at: toTime(createdAt),
+    requests: requestLimitsJson(requests),
     auto_topup: {
       enabled: autoTopup.enabled,
       amount_rub: toRub(autoTopup.amount),

@@ -9,8 +9,16 @@ import { periodAt } from '../money/period.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import { readPayment, readTime } from './arguments.ts';
 import { formatMoney, toTime } from './output.ts';
+import {
+  addRequestLimitOptions,
+  changeRequestLimits,
+  describeRequestLimits,
+  hasRequestLimits,
+  type RequestLimitOptions,
+  requestLimitsJson,
+} from './request-limits.ts';
 
-export interface LimitOptions {
+export interface LimitOptions extends RequestLimitOptions {
   readonly budget?: Micro | typeof REMOVED;
   readonly reset?: Reset;
   readonly expires?: number | typeof REMOVED;
@@ -29,7 +37,7 @@ export function addLimitOptions(command: Command, { canRemove }: { readonly canR
     <T>(word: string, read: (text: string) => T) =>
     (text: string) =>
       canRemove && text === word ? REMOVED : read(text);
-  return command
+  return addRequestLimitOptions(command, { canRemove })
     .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orRemoved('none', readPayment))
     .addOption(new Option('--reset <period>', 'when its budget resets, in the time zone of its owner').choices(RESETS))
     .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orRemoved('never', readTime))
@@ -49,7 +57,7 @@ function readModels(text: string): readonly string[] {
 }
 
 /** The requested changes; other limits stay as they are. */
-export function readLimitChanges(options: LimitOptions): Partial<RequestedLimits> {
+export function readLimitChanges(options: LimitOptions, before?: KeyLimits): Partial<RequestedLimits> {
   const { budget, reset, expires, models } = options;
   return {
     ...(budget !== undefined && { budget: liftToNull(budget) }),
@@ -57,6 +65,7 @@ export function readLimitChanges(options: LimitOptions): Partial<RequestedLimits
     ...(expires !== undefined && { expiresAt: liftToNull(expires) }),
     ...(models !== undefined && { models: liftToNull(models) }),
     ...readUserLimit(options),
+    ...(hasRequestLimits(options) && { requests: changeRequestLimits(before?.requests, options) }),
   };
 }
 
@@ -94,10 +103,16 @@ function liftToNull<T>(value: T | typeof REMOVED): T | null {
   return value === REMOVED ? null : (value as T);
 }
 
-export function limitsJson({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits) {
+export function limitsJson({ budget, reset, zone, expiresAt, models, endUsers, requests }: KeyLimits) {
   const money = budget === null ? null : { rub: toRub(budget), reset, time_zone: zone };
   const users = endUsers ? { rub: toRub(endUsers.cap), reset: endUsers.reset, time_zone: zone } : null;
-  return { budget: money, expires_at: toTime(expiresAt), models, user_budget: users };
+  return {
+    budget: money,
+    expires_at: toTime(expiresAt),
+    models,
+    user_budget: users,
+    requests: requestLimitsJson(requests),
+  };
 }
 
 /** What a key has spent of its budget in the current period. */
@@ -106,13 +121,15 @@ export function computeSpent({ limits }: KeyRow, sum: BudgetSum | undefined): Mi
 }
 
 /** The limits in one table cell. */
-export function formatLimits({ budget, reset, expiresAt, models, endUsers }: KeyLimits, spent?: Micro): string {
+export function formatLimits(limits: KeyLimits, spent?: Micro): string {
+  const { budget, reset, expiresAt, models, endUsers, requests } = limits;
   const of = spent === undefined ? '' : `${formatMoney(spent)} of `;
   const parts = [
     budget !== null && `${of}${formatBudget(budget, reset)}`,
     expiresAt !== null && `until ${toTime(expiresAt)}`,
     models !== null && `only ${models.join(', ')}`,
     endUsers !== undefined && `${formatBudget(endUsers.cap, endUsers.reset)} for each end user`,
+    ...describeRequestLimits(requests),
   ].filter((part) => part !== false);
   return parts.length === 0 ? 'none' : parts.join('; ');
 }

@@ -93,11 +93,11 @@ async function rotate(session: Session, before: string, { hours }: { hours: numb
 }
 
 async function limit(session: Session, id: string, options: LimitOptions): Promise<Answer> {
+  const key = await session.store.keys.get(id);
   if (options.reset !== undefined && options.budget === undefined) {
-    const key = await session.store.keys.get(id);
     if (key?.limits.budget === null) throw new InvalidArgumentError('--reset needs --budget: the key has no budget.');
   }
-  const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options));
+  const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options, key?.limits));
   await warnOfUnknown(session.config, options);
   return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${formatLimits(limits)}.` };
 }

@@ -59,6 +59,9 @@ const RUSSIAN: FaultWords = {
   call_budget: ({ isReserve, priceRub, budgetRub }) =>
     `${isReserve ? 'Для запроса нужен резерв' : 'Запрос стоит'} ${priceRub} ₽, а \`max_cost_rub\` разрешает только ${budgetRub} ₽.`,
   account_suspended: () => 'Аккаунт приостановлен.',
+  address_not_allowed: ({ hint }) => `Этим ключом нельзя пользоваться с адреса ${hint}.`,
+  too_many_calls: ({ hint }) =>
+    `Слишком много запросов сразу: можно не больше ${hint}. Повторите, когда один из них закончится.`,
   stale_form: () => 'Форма устарела. Откройте страницу заново.',
   foreign_form: () => 'Форма отправлена с другого сайта.',
   code_needed: () => 'Нужен новый код из приложения. Вернитесь и введите его.',

@@ -1,5 +1,6 @@
 // The limits an owner sets on an API key: a budget, an expiry date, allowed models.
 import type { Micro } from './money.ts';
+import type { RequestLimits } from './request-limits.ts';
 
 /** When a budget resets: never, or daily, weekly (on Monday) or monthly in its time zone. */
 export const RESETS = ['none', 'day', 'week', 'month'] as const;
@@ -20,6 +21,8 @@ export interface KeyLimits {
   readonly models: readonly string[] | null;
   /** The budget of each end user whom the calls of the key name; absent: none. */
   readonly endUsers?: EndUserLimit | undefined;
+  /** Absent: those of its account and of the service alone. */
+  readonly requests?: RequestLimits | undefined;
 }
 
 export interface EndUserLimit {

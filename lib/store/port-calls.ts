@@ -60,7 +60,7 @@ export const WRITES = {
   attempts: ['put'],
   checkpoints: ['put'],
   archives: ['begin', 'put', 'drop', 'open', 'remove', 'restoreRows', 'restore'],
-  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup'],
+  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup', 'setRequestLimits'],
   keys: ['add', 'revoke', 'replace', 'limit', 'put', 'use'],
   limits: ['hit', 'open', 'merge'],
   owners: ['renew', 'remove'],

@@ -221,6 +221,7 @@ describe('paid route', () => {
         calls,
         publicUrl: () => 'https://gate.example',
         limits: { generate: { name: 'generate', perMinute: 1 } },
+        turns: { enter: () => undefined },
       };
       const { handler } = paidRoute('/paid', services as unknown as Services, handle);
       const request = requestOf(rich, { headers: { 'idempotency-key': key } });

@@ -69,6 +69,7 @@ describe('the text endpoints', () => {
       calls,
       budget,
       throttle: { computeWaitMs: () => 0 },
+      turns: { enter: () => undefined },
       parser,
       recentBalances: createRecentBalanceCache(),
       topups: { reportRefusal: () => undefined },

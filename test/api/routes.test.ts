@@ -56,6 +56,7 @@ describe('an endpoint that only reads', () => {
       holders,
       limiter,
       throttle: { computeWaitMs: () => 0 },
+      turns: { enter: () => undefined },
       calls,
       upstreams: () => [UPSTREAM],
       catalog: () => catalog,

@@ -79,4 +79,20 @@ describe('cli account', () => {
       .to.have.property('accounts')
       .with.length(4);
   });
+
+  it('limits the requests of an account, one by one', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'limiting')).account_id);
+    const none = { per_minute: null, at_once: null, wait_seconds: null, addresses: null };
+    expect(await rig.json('account', 'show', id)).to.deep.include({ requests: none });
+    await rig.json('account', 'limit', id, '--per-minute', '300', '--at-once', '20');
+    expect(await rig.json('account', 'limit', id, '--wait', '10', '--per-minute', 'none')).to.deep.include({
+      requests: { ...none, at_once: 20, wait_seconds: 10 },
+    });
+    expect(await rig.text('account', 'show', id)).to.contain('20 calls at once, others wait 10 s');
+    expect(await rig.json('account', 'limit', id, '--wait', 'none', '--at-once', 'none')).to.deep.include({
+      requests: none,
+    });
+    expect(await rig.refused(2, 'account', 'limit', id)).to.include('at least one limit');
+    expect(await rig.refused(1, 'account', 'limit', 'acc_none', '--at-once', '1')).to.include('There is no account');
+  });
 });

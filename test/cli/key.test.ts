@@ -71,6 +71,44 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is final');
   });
 
+  it('limits end users and requests, and removes one limit after the other', async () => {
+    const owner = String((await rig.json('account', 'create', '--name', 'limiting')).account_id);
+    const all = ['--user-budget', '50', '--user-reset', 'month', '--per-minute', '9', '--at-once', '2', '--wait', '5'];
+    const { key_id: id } = await rig.json(
+      'key',
+      'issue',
+      owner,
+      '--name',
+      'n',
+      ...all,
+      '--addresses',
+      '10.0.0.0/8, ::1',
+    );
+    expect(await rig.text('key', 'list', owner)).to.contain(
+      '50.00 RUB a month for each end user; 9 requests a minute; 2 calls at once, others wait 5 s; only from 10.0.0.0/8, ::1',
+    );
+    const removed = await rig.json(
+      'key',
+      'limit',
+      String(id),
+      '--user-budget',
+      'none',
+      '--wait',
+      'none',
+      '--addresses',
+      'none',
+    );
+    expect(removed).to.deep.include({
+      user_budget: null,
+      requests: { per_minute: 9, at_once: 2, wait_seconds: null, addresses: null },
+    });
+    await rig.json('key', 'limit', String(id), '--per-minute', 'none', '--at-once', 'none');
+    expect(await rig.text('key', 'limit', String(id), '--expires', 'never')).to.include(': none.');
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--addresses', 'home')).to.include('"home"');
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--wait', '5')).to.include('only where calls at once');
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--user-reset', 'day')).to.include('--user-budget');
+  });
+
   it('warns about models that the catalog lacks, and about an unreadable catalog, after the change', async () => {
     const names = ['--models', 'sandbox-lite,sandbox-light,none-such'];
     const issued = await rig.run('key', 'issue', account, '--name', 'misspelt', ...names, '--json');

@@ -80,7 +80,29 @@ describe('the page of keys', () => {
     expect((await owner.get(path)).text)
       .to.contain(`value="${day}"`)
       .and.to.contain('value="12.50"');
-    const wrong = [
+    const more = {
+      users: '3,50',
+      users_reset: 'day',
+      per_minute: '9',
+      at_once: '2',
+      wait: '5',
+      addresses: '10.0.0.0/8, ::1',
+    };
+    expect((await owner.submit(path, { ...wish, ...more })).status).to.equal(303);
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.include({
+      endUsers: { cap: 3_500_000n, reset: 'day' },
+      requests: { perMinute: 9, atOnce: 2, waitSeconds: 5, addresses: ['10.0.0.0/8', '::1'] },
+    });
+    expect((await owner.get('/account/keys')).text).to.match(/3\.50.*per end user, every day/);
+    const filled = (await owner.get(path)).text;
+    for (const value of ['3.50', '9', '2', '5', '10.0.0.0/8, ::1']) expect(filled).to.contain(`value="${value}"`);
+    const kept = (await test.store.keys.get(row?.id ?? ''))?.limits;
+    const wrong: Record<string, string>[] = [
+      { users: '0' },
+      { per_minute: '0', at_once: '', wait: '', addresses: '' },
+      { at_once: '1.5', per_minute: '', wait: '', addresses: '' },
+      { wait: '5', per_minute: '', at_once: '', addresses: '' },
+      { addresses: 'home', per_minute: '', at_once: '', wait: '' },
       { budget: 'x' },
       { budget: '0' },
       { reset: 'year' },
@@ -96,7 +118,7 @@ describe('the page of keys', () => {
         expect([status, marked], `${at} ${JSON.stringify(change)}`).to.deep.equal(told);
       }
     }
-    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.equal(row?.limits);
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.equal(kept);
     const done = await owner.submit(path, { budget: '', reset: 'none', expires: '', models: '' });
     expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys']);
     expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.include({ budget: null, expiresAt: null });

@@ -30,7 +30,7 @@ const BLIND: readonly Blind[] = [
     why: 'who works on it is written by every claim, for seconds: no money follows from it',
   },
   { at: /^schema\./, why: 'a wrong version is refused when the store is opened' },
-  { at: /^accounts\.(name|createdAt)$/, why: 'said once, by the operator' },
+  { at: /^accounts\.(name|createdAt|requestLimits|requests)$/, why: 'said once, by the operator' },
   {
     at: /^accounts\.autoTopup/,
     why: 'an account that has no automatic top-up only shows that',
@@ -77,6 +77,8 @@ function another({ table, column, value }: Place): unknown {
       return String(value).replace(/[48]/, '5');
     case 'keys.limits':
       return { ...(value as object), budget: 1n };
+    case 'keys.requestLimits':
+      return value === null ? '{"atOnce":1}' : String(value).replace(/\d/, '9');
     case 'charges.caps':
       if (value === null || value === undefined) return 1;
       return typeof value === 'string' ? value.replace('1000', '1001') : [{ ...(value as object[])[0], period: 1001 }];

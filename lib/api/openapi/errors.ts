@@ -153,6 +153,7 @@ const CHAT_CODES = choice([
   'insufficient_balance',
   'account_suspended',
   'model_not_allowed',
+  'address_not_allowed',
   'not_found',
   'method_not_allowed',
   'conflict',

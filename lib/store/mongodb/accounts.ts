@@ -1,5 +1,6 @@
 // Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
+import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { StoreError } from '../store.ts';
@@ -58,9 +59,9 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
           const there = new Set(rows.map(({ _id }) => _id));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
-          const updates = old.map(({ id, autoTopup }) => ({
+          const updates = old.map(({ id, autoTopup, requests }) => ({
             q: { _id: id },
-            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup) } },
+            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), requests: requests ?? null } },
           }));
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;
@@ -87,6 +88,7 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     },
     setPlayMoney: (id, playMoney) => setFields('wallets', id, { playMoney }),
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
+    setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
   };
 }
 
@@ -112,13 +114,15 @@ function toAutoTopupDocument({ enabled, amount, threshold }: AutoTopup): Documen
   return { enabled, amount: toLong(amount), threshold: toLong(threshold) };
 }
 
-function toAccountDocument({ id: _id, name, createdAt, autoTopup }: Omit<Account, 'status'>): Document {
-  return { _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 };
+function toAccountDocument({ id: _id, name, createdAt, autoTopup, requests }: Omit<Account, 'status'>): Document {
+  const account = { _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 };
+  return requests ? { ...account, requests } : account;
 }
 
 function readAccountDocument(row: Document): Account {
   const { _id: id, name, status, createdAt, autoTopup } = row;
+  const requests = parseRequestLimits(row.requests);
   // A damaged document counts as disabled; the audit reports it.
   const topup = isAutoTopup(autoTopup) ? autoTopup : NO_TOPUP;
-  return { id, name, status, createdAt: Number(createdAt), autoTopup: topup };
+  return { id, name, status, createdAt: Number(createdAt), autoTopup: topup, ...(requests && { requests }) };
 }

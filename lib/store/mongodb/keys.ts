@@ -1,6 +1,7 @@
 // API keys in the MongoDB store.
 import type { Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { KeyHolder, KeyRow, KeyStore, NewKey, ReplacementKey } from '../ports/keys.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
 import { runBatchOnce } from './batches.ts';
@@ -14,10 +15,14 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
   return {
     add: (key, activeMax) => addKey(transactions, key, activeMax),
     async find(hash) {
-      const wallet = { from: 'wallets', localField: 'account', foreignField: '_id', as: 'wallets' };
-      const pipeline = [{ $match: { hash } }, { $lookup: wallet }];
+      const byAccount = { localField: 'account', foreignField: '_id' };
+      const joined = ['wallets', 'accounts'].map((from) => ({ $lookup: { from, as: from, ...byAccount } }));
+      const pipeline = [{ $match: { hash } }, ...joined];
       const [row] = await read((signal) => keys.aggregate(pipeline, { signal }).toArray());
-      return row && ({ ...readKeyDocument(row), accountStatus: row.wallets[0].status } satisfies KeyHolder);
+      if (!row) return undefined;
+      const accountRequests = parseRequestLimits(row.accounts[0]?.requests);
+      const holder: KeyHolder = { ...readKeyDocument(row), accountStatus: row.wallets[0].status };
+      return accountRequests ? { ...holder, accountRequests } : holder;
     },
     async get(id) {
       const row = await read((signal) => keys.findOne({ _id: id }, { signal }));
@@ -206,12 +211,18 @@ function readKeyDocument(row: Document): KeyRow {
     revokedAt: revokedAt === null ? null : Number(revokedAt),
     requestsCount: Number(requestsCount),
     lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
-    limits: { ...limits, expiresAt: limits.expiresAt === null ? null : Number(limits.expiresAt) },
+    limits: readLimitsDocument(limits),
     budgetKey,
   };
 }
 
-function toLimitsDocument({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits): Document {
-  const own = { budget: budget && toLong(budget), reset, zone, expiresAt, models };
+function readLimitsDocument({ expiresAt, requests, ...limits }: Document): KeyLimits {
+  const parsed = parseRequestLimits(requests);
+  const own = { ...limits, expiresAt: expiresAt === null ? null : Number(expiresAt) } as KeyLimits;
+  return parsed ? { ...own, requests: parsed } : own;
+}
+
+function toLimitsDocument({ budget, reset, zone, expiresAt, models, endUsers, requests }: KeyLimits): Document {
+  const own = { budget: budget && toLong(budget), reset, zone, expiresAt, models, ...(requests && { requests }) };
   return endUsers ? { ...own, endUsers: { ...endUsers, cap: toLong(endUsers.cap) } } : own;
 }

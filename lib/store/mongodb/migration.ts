@@ -9,6 +9,7 @@ import type { CollectionSchema } from './fields.ts';
 import { RATES } from './rate-schema.ts';
 import {
   addEndUserLimit,
+  addRequestLimits,
   CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
   COLLECTIONS,
@@ -50,6 +51,12 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   (db, signal) => makeCollection(db, RATES, signal),
   addCaps,
   addEndUsers,
+  async (db, signal) => {
+    for (const name of ['accounts', 'keys'] as const) {
+      const validator = addRequestLimits(name, await readValidator(db, name, signal));
+      await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
+    }
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

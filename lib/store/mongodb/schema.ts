@@ -52,13 +52,29 @@ export const CHARGE_WITH_CAPS: Document = { $or: [{ caps: { $exists: false } }, 
 
 const END_USER_LIMIT = fields({ cap: { bsonType: 'long', minimum: 1 }, reset: allowOnly(...RESETS) }).$jsonSchema;
 
+const REQUEST_LIMITS = {
+  bsonType: ['null', 'object'],
+  additionalProperties: false,
+  properties: { perMinute: count, atOnce: count, waitSeconds: count, addresses: { bsonType: 'array', items: name } },
+};
+
+/** A later version of accounts may limit their requests, and one of keys, too. */
+export function addRequestLimits(collection: 'accounts' | 'keys', validator: Document): Document {
+  if (collection === 'keys') return addToLimits(validator, { requests: REQUEST_LIMITS });
+  return withOptional({ requests: REQUEST_LIMITS }, validator);
+}
+
 /** A later version of keys may limit each end user. */
-export function addEndUserLimit({ $and: rules }: Document): Document {
+export function addEndUserLimit(validator: Document): Document {
+  return addToLimits(validator, { endUsers: END_USER_LIMIT });
+}
+
+function addToLimits({ $and: rules }: Document, added: Document): Document {
   return {
     $and: rules.map(({ $jsonSchema: schema, ...rule }: Document) => {
       if (!schema) return rule;
       const { limits } = schema.properties;
-      const properties = { ...limits.properties, endUsers: END_USER_LIMIT };
+      const properties = { ...limits.properties, ...added };
       return { $jsonSchema: { ...schema, properties: { ...schema.properties, limits: { ...limits, properties } } } };
     }),
   };

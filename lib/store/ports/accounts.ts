@@ -1,5 +1,6 @@
 // The port of accounts.
 import type { Micro } from '../../money/money.ts';
+import type { RequestLimits } from '../../money/request-limits.ts';
 
 export interface Account {
   readonly id: string;
@@ -8,6 +9,8 @@ export interface Account {
   readonly status: 'active' | 'suspended';
   readonly createdAt: number;
   readonly autoTopup: AutoTopup;
+  /** Set by an operator, for all keys together; absent: none. */
+  readonly requests?: RequestLimits;
 }
 
 export interface AutoTopup {
@@ -20,8 +23,8 @@ export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   /**
-   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up of all
-   * accounts.
+   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up and the
+   * limits of all accounts.
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
@@ -35,4 +38,6 @@ export interface AccountStore {
   setPlayMoney(id: string, isPlay: boolean): Promise<boolean>;
   /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
+  /** Undefined removes all. False if there is no such account. */
+  setRequestLimits(id: string, limits: RequestLimits | undefined): Promise<boolean>;
 }

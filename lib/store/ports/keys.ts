@@ -25,6 +25,7 @@ export interface KeyRow extends SharesBudget {
 /** A key as authentication needs it. */
 export interface KeyHolder extends KeyRow {
   readonly accountStatus: Account['status'];
+  readonly accountRequests?: Account['requests'];
 }
 
 export interface KeyUse {

@@ -1,5 +1,6 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
@@ -8,7 +9,7 @@ import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
-  auto_topup_threshold, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
+  auto_topup_threshold, request_limits, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
 
 export function accountWrites({ db, write }: Connection): PortWrites<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
@@ -20,17 +21,21 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
+  const setRequestLimits = db.prepare('UPDATE accounts SET request_limits = ? WHERE id = ?');
   const put = db.prepare(
-    `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-    ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6`,
+    `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold,
+      request_limits)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6,
+      request_limits = ?7`,
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
   return {
     put: (accounts: readonly Omit<Account, 'status'>[]): void =>
       write(() => {
-        for (const { id, name, createdAt, autoTopup } of accounts) {
-          put.run(id, name, createdAt, Number(autoTopup.enabled), autoTopup.amount, autoTopup.threshold);
+        for (const { id, name, createdAt, autoTopup, requests } of accounts) {
+          const { enabled, amount, threshold } = autoTopup;
+          put.run(id, name, createdAt, Number(enabled), amount, threshold, toJsonCell(requests));
           putWallet.run(id);
         }
       }),
@@ -53,6 +58,8 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
       write(() => setPlayMoney.run(Number(isPlay), id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
+    setRequestLimits: (id: string, limits: RequestLimits | undefined): boolean =>
+      write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1),
   };
 }
 
@@ -71,8 +78,14 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
   };
 }
 
+export function toJsonCell(limits: RequestLimits | undefined): string | null {
+  return limits === undefined ? null : JSON.stringify(limits);
+}
+
 function readAccountRow(row: Record<string, unknown>): Account {
+  const requests = parseRequestLimits(row.request_limits);
   return {
+    ...(requests && { requests }),
     id: row.id as string,
     name: row.name as string,
     status: row.status as Account['status'],

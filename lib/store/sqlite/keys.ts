@@ -1,16 +1,19 @@
 // API keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyLimits, NO_LIMITS, type Reset } from '../../money/key-limits.ts';
+import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Batch } from '../ports/batches.ts';
 import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, ReplacementKey } from '../ports/keys.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
+import { toJsonCell } from './accounts.ts';
 import { createRunBatchOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
-const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
-  budget, reset, zone, expires_at, models, budget_key, end_user_cap, end_user_reset`;
+const SELECT_KEY = `SELECT keys.id, account, keys.name, hash, last4, keys.created_at, revoked_at, requests_count, last_used_at,
+  budget, reset, zone, expires_at, models, budget_key, end_user_cap, end_user_reset,
+  keys.request_limits`;
 
 /** A key that is neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
@@ -24,14 +27,14 @@ function newKeyWrites({ db, write }: Connection) {
   const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
   const insert = db.prepare(
     `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models, end_user_cap,
-      end_user_reset, budget_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      end_user_reset, request_limits, budget_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const succeed = db.prepare(
     `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, models, end_user_cap, end_user_reset,
-      budget_key)
+      request_limits, budget_key)
     SELECT :id, account, name, :hash, :last4, :now, budget, reset, zone, models, end_user_cap, end_user_reset,
-      coalesce(budget_key, id)
+      request_limits, coalesce(budget_key, id)
     FROM keys WHERE id = :before`,
   );
   const expire = db.prepare(
@@ -47,8 +50,8 @@ function newKeyWrites({ db, write }: Connection) {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
         if (isFull(account, createdAt, activeMax)) return 'too_many';
-        const { budget, reset, zone, expires, models, userCap, userReset } = toKeyLimitCells(limits);
-        const cells = [budget, reset, zone, expires, models, userCap, userReset, budgetKey] as const;
+        const { budget, reset, zone, expires, models, userCap, userReset, requests } = toKeyLimitCells(limits);
+        const cells = [budget, reset, zone, expires, models, userCap, userReset, requests, budgetKey] as const;
         insert.run(id, account, name, hash, last4, createdAt, ...cells);
         mark(id);
         return 'added';
@@ -73,7 +76,7 @@ function changeWrites({ db, write }: Connection) {
   const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const put = db.prepare(
     `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone, expires_at = :expires, models = :models,
-      end_user_cap = :userCap, end_user_reset = :userReset WHERE id = :id`,
+      end_user_cap = :userCap, end_user_reset = :userReset, request_limits = :requests WHERE id = :id`,
   );
   const share = db.prepare(
     `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone
@@ -147,7 +150,10 @@ function createFindActiveOwner(db: DatabaseSync): (id: string, now: number) => A
 }
 
 export function keyReads(db: DatabaseSync): PortReads<'keys'> {
-  const holder = db.prepare(`${SELECT_KEY}, status FROM keys JOIN wallets ON wallets.id = account WHERE hash = ?`);
+  const holder = db.prepare(
+    `${SELECT_KEY}, status, accounts.request_limits AS account_requests FROM keys
+    JOIN wallets ON wallets.id = account JOIN accounts ON accounts.id = account WHERE hash = ?`,
+  );
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
@@ -160,7 +166,10 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
       ),
     find: (hash: string): KeyHolder | undefined => {
       const row = holder.get(hash);
-      return row && { ...readKeyRow(row), accountStatus: row.status as KeyHolder['accountStatus'] };
+      if (!row) return undefined;
+      const accountRequests = parseRequestLimits(row.account_requests);
+      const found = { ...readKeyRow(row), accountStatus: row.status as KeyHolder['accountStatus'] };
+      return accountRequests ? { ...found, accountRequests } : found;
     },
     get: (id: string): KeyRow | undefined => {
       const row = key.get(id);
@@ -190,6 +199,7 @@ function readKeyRow(row: Record<string, unknown>): KeyRow {
       expiresAt: row.expires_at as number | null,
       models: parseModels(row.models as string | null),
       ...readEndUserLimit(row),
+      ...readRequestLimits(row.request_limits),
     },
     budgetKey: row.budget_key as string | null,
   };
@@ -210,7 +220,20 @@ function readEndUserLimit({ end_user_cap: cap, end_user_reset: reset }: Record<s
   return { endUsers: { cap: BigInt((cap as number | null) ?? 0), reset: reset as Reset } };
 }
 
-function toKeyLimitCells({ budget, reset, zone, expiresAt, models, endUsers }: KeyLimits) {
+function readRequestLimits(json: unknown): Pick<KeyLimits, 'requests'> {
+  const requests = parseRequestLimits(json);
+  return requests ? { requests } : {};
+}
+
+function toKeyLimitCells({ budget, reset, zone, expiresAt, models, endUsers, requests }: KeyLimits) {
   const users = { userCap: endUsers?.cap ?? null, userReset: endUsers?.reset ?? null };
-  return { budget, reset, zone, expires: expiresAt, models: models && JSON.stringify(models), ...users };
+  return {
+    budget,
+    reset,
+    zone,
+    expires: expiresAt,
+    models: models && JSON.stringify(models),
+    ...users,
+    requests: toJsonCell(requests),
+  };
 }

@@ -29,6 +29,11 @@ const END_USERS = `
   );
 `;
 
+/** Limits on the requests of keys and of accounts, as JSON. */
+const REQUEST_LIMITS = ['keys', 'accounts']
+  .map((name) => `ALTER TABLE ${name} ADD COLUMN request_limits TEXT;`)
+  .join('');
+
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
 const USAGE_OF_CACHES = ADDED_UNITS.map(
@@ -354,9 +359,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   RATE_TABLE,
   CAPS,
   END_USERS,
+  REQUEST_LIMITS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(END_USERS) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(REQUEST_LIMITS) + 1;

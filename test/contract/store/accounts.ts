@@ -27,6 +27,25 @@ export function accountContract(context: StoreContext): void {
     expect(await accounts.setAutoTopup(newId('acc'), wish)).to.equal(false);
   });
 
+  it('keeps limits of requests, for each of its keys to find', async () => {
+    const { store } = context;
+    const id = await newAccount(store);
+    const key = { id: newId('key'), account: id, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT };
+    await store.keys.add(key, 10);
+    const limits = { perMinute: 7, atOnce: 2, waitSeconds: 5, addresses: ['10.0.0.0/8'] };
+    expect(await store.accounts.setRequestLimits(id, limits)).to.equal(true);
+    const other = await context.other();
+    expect((await other.accounts.get(id))?.requests).to.deep.equal(limits);
+    expect((await other.accounts.page({ limit: 1000 })).find((account) => account.id === id)?.requests).to.deep.equal(
+      limits,
+    );
+    expect((await other.keys.find(key.hash))?.accountRequests).to.deep.equal(limits);
+    expect(await store.accounts.setRequestLimits(id, undefined)).to.equal(true);
+    expect(await other.accounts.get(id)).not.to.have.property('requests');
+    expect(await other.keys.find(key.hash)).not.to.have.property('accountRequests');
+    expect(await store.accounts.setRequestLimits(newId('acc'), limits)).to.equal(false);
+  });
+
   it('creates an account with an empty, active wallet of the same id', async () => {
     const { store } = context;
     const id = newId('acc');

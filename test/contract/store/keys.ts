@@ -171,6 +171,7 @@ function replacementTests(context: StoreContext): void {
     expiresAt: null,
     models: ['a'],
     endUsers: { cap: 3n * RUB, reset: 'day' },
+    requests: { perMinute: 9, atOnce: 2 },
   } as const;
 
   function newSuccessor(endsAt: number, createdAt = AT) {
@@ -303,8 +304,8 @@ function replacementTests(context: StoreContext): void {
     const second = newSuccessor(AT + 99);
     await store.keys.replace(key.id, second, MAX);
     expect(await store.keys.limit(key.id, { ...NO_LIMITS, expiresAt: AT + 98 }, AT + 3)).to.equal('limited');
-    const { models, endUsers } = LIMITS;
-    expect((await store.keys.get(second.id))?.limits).to.deep.equal({ ...NO_LIMITS, models, endUsers });
+    const { models, endUsers, requests } = LIMITS;
+    expect((await store.keys.get(second.id))?.limits).to.deep.equal({ ...NO_LIMITS, models, endUsers, requests });
   });
 }
 

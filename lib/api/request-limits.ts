@@ -1,0 +1,43 @@
+// The limits on requests that an owner gives a key, and an operator an account: from where they come, and how many there
+// are a minute.
+import type { LimitRule } from '../accounts/rate-limiter.ts';
+import { fault } from '../base/faults.ts';
+import { readNetworks } from '../base/network.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
+
+type Limited = Pick<KeyHolder, 'limits' | 'accountRequests'>;
+
+/** Throws a 403 fault for a request from an address that the key, or its account, may not be used from. */
+export function refuseAddress({ limits, accountRequests }: Limited, findAddress: () => string): void {
+  for (const addresses of [limits.requests?.addresses, accountRequests?.addresses]) {
+    if (addresses && !includes(addresses, findAddress())) throw fault('address_not_allowed', { hint: findAddress() });
+  }
+}
+
+/** Lists of addresses stay the same object while their holder is cached. */
+const networks = new WeakMap<readonly string[], (address: string) => boolean>();
+
+function includes(addresses: readonly string[], address: string): boolean {
+  let matches = networks.get(addresses);
+  if (!matches) {
+    // A list that cannot be read allows nobody.
+    matches = readNetworks(addresses) ?? (() => false);
+    networks.set(addresses, matches);
+  }
+  return matches(address);
+}
+
+/**
+ * The rate of a key: that of the service, or a higher one of its account; an owner can only lower it. The rate of an
+ * account is that of all its keys together.
+ */
+export function listRules(
+  rule: LimitRule,
+  { limits, accountRequests }: Limited,
+): { key: LimitRule; account?: LimitRule } {
+  const ofAccount = accountRequests?.perMinute;
+  const most = Math.max(rule.perMinute, ofAccount ?? 0);
+  const perMinute = Math.min(limits.requests?.perMinute ?? most, most);
+  const key = perMinute === rule.perMinute ? rule : { ...rule, perMinute };
+  return ofAccount === undefined ? { key } : { key, account: { name: `${rule.name}-account`, perMinute: ofAccount } };
+}
