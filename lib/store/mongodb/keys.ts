@@ -10,15 +10,17 @@ import type { Connection } from './connection.ts';
 import { type Row, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
+/** A key with the rows of its account. */
+const JOINED = ['wallets', 'accounts'].map((from) => ({
+  $lookup: { from, as: from, localField: 'account', foreignField: '_id' },
+}));
+
 export function keyStore({ db }: Connection, transactions: Transactions): KeyStore {
   const keys = db.collection<Row>('keys');
   return {
     add: (key, activeMax) => addKey(transactions, key, activeMax),
     async find(hash) {
-      const byAccount = { localField: 'account', foreignField: '_id' };
-      const joined = ['wallets', 'accounts'].map((from) => ({ $lookup: { from, as: from, ...byAccount } }));
-      const pipeline = [{ $match: { hash } }, ...joined];
-      const [row] = await read((signal) => keys.aggregate(pipeline, { signal }).toArray());
+      const [row] = await read((signal) => keys.aggregate([{ $match: { hash } }, ...JOINED], { signal }).toArray());
       if (!row) return undefined;
       const accountRequests = parseRequestLimits(row.accounts[0]?.requests);
       const holder: KeyHolder = { ...readKeyDocument(row), accountStatus: row.wallets[0].status };
