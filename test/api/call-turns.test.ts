@@ -19,7 +19,7 @@ describe('turns of calls', () => {
   });
 
   function enter(who: ReturnType<typeof caller>, controller = new AbortController()) {
-    const state = { entered: false, failed: undefined as unknown, leave: () => undefined as void };
+    const state = { entered: false, failed: undefined as unknown, leave: (): void => undefined };
     const turn = turns.enter(who, controller.signal) ?? Promise.reject(new Error('nothing limits it'));
     turn.then(
       (leave) => Object.assign(state, { entered: true, leave }),
