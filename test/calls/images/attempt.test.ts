@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());
 
-  it('reports its request and its first image, which is then stored through the proxy of its route', async () => {
+  it('reports its request and its images, the first of which is stored through the proxy of its route', async () => {
     const events: string[] = [];
     const kept: KeepRequest[] = [];
     const image = async () => {
@@ -30,7 +30,7 @@ describe('an image attempt', () => {
       context: { accountId: 'a', signal: new AbortController().signal },
       deadline: performance.now() + HOUR_MS,
       onAsk: () => void events.push('asked'),
-      onFirst: () => void events.push('first'),
+      onImages: (count: number) => void events.push(`${count} image`),
     } as unknown as AttemptOptions;
     const set = mock.method(globalThis, 'setTimeout');
     const clear = mock.method(globalThis, 'clearTimeout');
@@ -39,7 +39,7 @@ describe('an image attempt', () => {
     const [limit] = set.mock.calls.filter(({ arguments: [, ms = 0] }) => ms > HOUR_MS / 2);
     clearTimeout(limit?.result);
     expect(ending).to.deep.equal({ type: 'finish', result: { id: 'file' } });
-    expect(events).to.deep.equal(['asked', 'made', 'first', 'kept']);
+    expect(events).to.deep.equal(['asked', 'made', '1 image', 'kept']);
     expect(kept[0]).to.include({ kind: 'image', account: 'a', proxy: 'http://proxy.example:3128' });
     expect(cleared).to.include(limit?.result);
   });
