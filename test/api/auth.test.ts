@@ -13,6 +13,7 @@ import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const MIB = 1024 * 1024;
@@ -217,7 +218,7 @@ describe('authentication', () => {
     expect(waited(good.keyId)).to.equal(0);
   });
 
-  itTimed('throttles a key after a few long refused bodies, by their length', async () => {
+  itLong('throttles a key after a few long refused bodies, by their length', async () => {
     const bad = await gateway.account();
     const good = await gateway.account();
     const url = `${gateway.url}${MESSAGES}`;

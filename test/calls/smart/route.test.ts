@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { SmartTier } from '../../../lib/base/smart-tiers.ts';
 import { SIGNAL_NAMES } from '../../../lib/calls/smart/names.ts';
 import { explain, routeSmart, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { itLong } from '../../../testkit/long.ts';
 import { judge } from './judgement.ts';
 import { GUARD, HELD, readSet, type SetName, STRANGERS, USED } from './prompts.ts';
 import { changedRoutings } from './routings.ts';
@@ -223,10 +224,10 @@ describe('smart router', () => {
       }
     });
 
-    it('make the weights in the file', async () => {
+    itLong('make the weights in the file', async () => {
       const script = new URL('../../../scripts/smart-train.ts', import.meta.url).pathname;
       await promisify(execFile)(process.execPath, [script, '--check']);
-    }).timeout(60_000);
+    })?.timeout(60_000);
 
     it('are right in 93 % of the training sets', () => {
       const { right, total, swaps } = judge(USED.flatMap(readSet));
@@ -249,7 +250,7 @@ describe('smart router', () => {
       }
     });
 
-    it('are reported by the script', async () => {
+    itLong('are reported by the script', async () => {
       const script = new URL('../../../scripts/smart-eval.ts', import.meta.url).pathname;
       const { stdout } = await promisify(execFile)(process.execPath, [script]);
       expect(stdout).to.match(/strangers-held: \d+ prompts, right \d+\.\d %, lite <-> heavy \d+/);
