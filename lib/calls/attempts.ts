@@ -4,6 +4,7 @@ import type { Route } from '../catalog/model.ts';
 import type { AttemptCost, AttemptEnding, Certainty, NewAttempt } from '../money/attempt.ts';
 import { computeCost, convertToRub, type PinnedCost } from '../money/cost.ts';
 import type { Usage } from '../money/decide.ts';
+import { AMOUNT_MAX } from '../money/money.ts';
 import type { PluginRun } from '../upstream/host/plugin-errors.ts';
 import type { Ending } from './ending.ts';
 import { isRefusal } from './refusal.ts';
@@ -41,7 +42,7 @@ export function bookAttempt(attempt: EndedAttempt): readonly NewAttempt[] {
   const last: NewAttempt = {
     ...describeRequest(attempt, times),
     keyPlace: run?.keyPlace ?? null,
-    requestId: run?.requestId ?? answerId ?? null,
+    requestId: cleanVendorId(run?.requestId ?? answerId),
     ending,
     firstMs: firstAt === undefined ? null : Math.round(firstAt - times.startedAt),
     usage: certainty === 'none' ? null : JSON.stringify(used.usage),
@@ -62,6 +63,13 @@ export function bookAttempt(attempt: EndedAttempt): readonly NewAttempt[] {
     }),
   );
   return [...refused, last];
+}
+
+const VENDOR_ID_CHARS_MAX = 100;
+
+/** A vendor's id may be any text: no store keeps half a character as it is, and a row is no place for long ones. */
+export function cleanVendorId(id: string | undefined): string | null {
+  return id === undefined ? null : id.slice(0, VENDOR_ID_CHARS_MAX).toWellFormed().replaceAll('\0', '');
 }
 
 interface RequestTimes {
@@ -98,12 +106,18 @@ function judgeCertainty({ run, used }: EndedAttempt, ending: AttemptEnding): Cer
   }
 }
 
-/** Of no usage the cost is zero. Null if the route has no cost in the catalog, or none for such usage. */
+/**
+ * Of no usage the cost is zero. Null if the route has no cost in the catalog, or none for such usage, or one that no vendor
+ * bills: what an upstream reports may be any number, and a store refuses a row that does not fit.
+ */
 function priceAttempt(pinned: PinnedCost | undefined, usage: Usage | undefined): AttemptCost | null {
   if (!pinned) return null;
   const { currency, stored: prices, rate } = pinned;
   const cost = usage ? computeCost(pinned, usage) : 0n;
-  return cost === undefined ? null : { currency, prices, rate: rate.rub, cost, costRub: convertToRub(cost, rate.rub) };
+  if (cost === undefined) return null;
+  const costRub = convertToRub(cost, rate.rub);
+  if (cost > AMOUNT_MAX || costRub > AMOUNT_MAX) return null;
+  return { currency, prices, rate: rate.rub, cost, costRub };
 }
 
 /** Records the attempts of a call whose answers come whole. */

@@ -2,10 +2,12 @@
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../money/attempt.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { VideoRef } from '../../upstream/contract/provider.ts';
+import { cleanVendorId } from '../attempts.ts';
 
 /** The attempts of a submission whose last one was accepted. */
 export function markRunning(attempts: readonly NewAttempt[], { id }: VideoRef): readonly NewAttempt[] {
-  return replaceLast(attempts, (last) => ({ ...last, requestId: id, ending: 'running', certainty: 'possible' }));
+  const requestId = cleanVendorId(id);
+  return replaceLast(attempts, (last) => ({ ...last, requestId, ending: 'running', certainty: 'possible' }));
 }
 
 /** The attempts of a job that has ended, from those that were booked while it ran. */

@@ -66,6 +66,25 @@ describe('attempts of a text call', () => {
     expect(absurd.attempts[0]?.usage).to.equal(usageJson(10_000_000, 10));
   });
 
+  it('books no cost for counts that no vendor bills, which a store would refuse', async () => {
+    const count = Number.MAX_SAFE_INTEGER;
+    const { attempts, charge } = await stage.call({ routes: [whole('Hello', { input: count, output: count })] });
+    expect([charge?.state, attempts[0]?.certainty, attempts[0]?.cost]).to.deep.equal(['settled', 'reported', null]);
+    expect(attempts[0]?.usage).to.equal(usageJson(count, count));
+  });
+
+  it('books an id of the vendor as far as any store can keep it', async () => {
+    for (const [id, kept] of [
+      ['\ud800x', '\ufffdx'],
+      ['a\0b', 'ab'],
+      ['x'.repeat(100_000), 'x'.repeat(100)],
+    ]) {
+      const steps = [[{ ...START, id }, OPEN, delta('Hello'), CLOSE, usage(7, 30), FINISH]];
+      const { attempts } = await stage.call({ routes: [playing(...steps)] });
+      expect(attempts[0]?.requestId).to.equal(kept);
+    }
+  });
+
   it('books an answer without counts, and one that is not believed, as an estimate', async () => {
     for (const delivery of ['stream', 'buffered'] as const) {
       const { attempts, charge } = await stage.call({ routes: [whole('Hello')], delivery });
