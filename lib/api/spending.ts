@@ -47,7 +47,6 @@ function isName(value: unknown): value is string {
 const RUN_HEADER = 'x-run-budget';
 /** Chat programs name their user in a header. */
 const USER_HEADER = 'x-openwebui-user-id';
-const RUN = /^\s*([^;]*[^;\s])\s*;\s*(\S+)\s*$/;
 const RUN_HINT = 'must be a name of 1 to 128 characters, a semicolon, and the budget in RUB, such as `nightly; 50`';
 const RUN_CHARACTERS_MAX = 128;
 
@@ -83,9 +82,10 @@ export function readCaps(
 }
 
 function readRun(header: string) {
-  const [, name = '', rub = ''] = RUN.exec(header) ?? [];
+  // Not a regular expression: blanks on both sides of a name make one try every place for each of them.
+  const [name = '', rub = '', ...rest] = header.split(';', 3).map((part) => part.trim());
   const limit = parseRub(rub);
-  const isRight = name !== '' && name.length <= RUN_CHARACTERS_MAX;
+  const isRight = name !== '' && name.length <= RUN_CHARACTERS_MAX && rest.length === 0;
   if (!isRight || limit === undefined || limit <= 0n || limit > AMOUNT_MAX) throw invalidField(RUN_HEADER, RUN_HINT);
   return { name, limit };
 }
