@@ -65,7 +65,7 @@ describe("the attempts on the operator's page of a call", () => {
   it('show them in Russian', async () => {
     const text = await asOperator('ru');
     expect(text).to.include('Обращения к провайдерам');
-    expect(text).to.match(/Повторы 1 Себестоимость 4,00.₽ Возможно сверх того \S+.₽ Маржа 7,00.₽/);
+    expect(text).to.match(/Повторы 1 Себестоимость 4,00.₽ Возможные дополнительные затраты \S+.₽ Маржа 7,00.₽/);
   });
 
   it('show an owner nothing of them', async () => {

@@ -49,7 +49,7 @@ const WORDS = defineWords({
     rates: 'Курсы валют',
     currency: 'Валюта',
     rate: 'Курс',
-    from: 'С какого дня',
+    from: 'Дата курса',
     usedSince: 'Применяется с',
     name: 'Провайдер',
     count: 'Маршрутов',

@@ -28,7 +28,7 @@ const WORDS = defineWords({
     remove: 'Turn off two-step sign-in',
     removeText: 'Signing in will require only the password.',
     badCode: 'The code is wrong or has already been used.',
-    createConflictOutcome: 'The settings have changed in the meantime. Try again.',
+    conflict: 'The settings have changed in the meantime. Try again.',
     removed: 'Two-step sign-in is off. All other sessions have ended.',
   },
   ru: {
@@ -44,7 +44,7 @@ const WORDS = defineWords({
     remove: 'Отключить двухэтапный вход',
     removeText: 'Для входа будет нужен только пароль.',
     badCode: 'Код неверен или уже использован.',
-    createConflictOutcome: 'Настройки за это время изменились. Попробуйте ещё раз.',
+    conflict: 'Настройки за это время изменились. Попробуйте ещё раз.',
     removed: 'Двухэтапный вход отключён. На остальных устройствах выполнен выход.',
   },
 });
@@ -162,7 +162,7 @@ async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: 
 }
 
 function createConflictOutcome({ language }: OwnerVisit, change: AppChange): AppOutcome {
-  return { problem: { change, problems: { form: WORDS[language].createConflictOutcome } }, status: 400 };
+  return { problem: { change, problems: { form: WORDS[language].conflict } }, status: 400 };
 }
 
 function refused(
