@@ -13,7 +13,7 @@ export const VENDOR_PRICE = { input: 1_000_000n, output: 4_000_000n };
 export const VENDOR_MOODS = ['fine', 'refuse', 'fail', 'silent', 'busy', 'break'] as const;
 export type VendorMood = (typeof VENDOR_MOODS)[number];
 
-export interface VendorBill {
+interface VendorBill {
   readonly calls: number;
   /** In micro-units. */
   readonly certain: bigint;

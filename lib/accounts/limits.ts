@@ -1,4 +1,4 @@
-// Validates the limits of a key.
+// Validates the limits of a key or an account.
 import { readNetworks } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES } from '../base/smart-tiers.ts';

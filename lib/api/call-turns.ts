@@ -32,7 +32,7 @@ export function createCallTurns(): CallTurns {
     if (lane.inside >= atOnce) await waitInLane(lane, { atOnce, waitSeconds, signal });
     else lane.inside += 1;
     return () => {
-      // Whoever waits longest takes over the place.
+      // The call that has waited longest takes over.
       const [next] = lane.waiting;
       if (next) return next();
       lane.inside -= 1;

@@ -129,7 +129,7 @@ export class AttemptLog {
     this.#model = model;
   }
 
-  /** `ask` gets what it has to call with the run of the plugin; `measure` is called when it has ended. */
+  /** `ask` gets a function to call with the plugin's run as it starts; `measure` is called when the attempt has ended. */
   async record<Result>(
     route: EndedAttempt['route'],
     ask: (onRun: (run: PluginRun) => void) => Promise<Ending<Result>>,

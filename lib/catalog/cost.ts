@@ -21,7 +21,7 @@ import { currency } from './rates.ts';
 /** Decimal strings in the vendor's currency, of text and embeddings per 1M tokens. */
 export type CostEntry = { readonly currency: string } & PriceEntry;
 
-/** A price of zero is one that the vendor does not charge. */
+/** Zero is allowed: the vendor does not charge for it. */
 const amount = Joi.string().custom((value: string, helpers) => {
   const micro = parseRub(value);
   return micro !== undefined && micro >= 0n && micro <= AMOUNT_MAX ? value : helpers.error('cost.bad');

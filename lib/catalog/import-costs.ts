@@ -124,13 +124,13 @@ function mergeCost(type: Listable, listed: ListedPrices, before: CostEntry | und
   const own = { ...keepCache(known, rates.input), ...rates };
   return {
     currency: LIST_CURRENCY,
-    ...inOrder(own),
-    ...(all && { bands: all.map((band) => ({ above: band.above, ...inOrder(band) })) }),
+    ...orderPrices(own),
+    ...(all && { bands: all.map((band) => ({ above: band.above, ...orderPrices(band) })) }),
   };
 }
 
 /** The prices in the order that the shipped files have them. */
-function inOrder<T extends Partial<TextPriceEntry>>(rates: T): Pick<TextPriceEntry, 'input' | 'output'> {
+function orderPrices<T extends Partial<TextPriceEntry>>(rates: T): Pick<TextPriceEntry, 'input' | 'output'> {
   const names = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
   const found = names.flatMap((name) => (rates[name] === undefined ? [] : [[name, rates[name]] as const]));
   return Object.fromEntries(found) as unknown as Pick<TextPriceEntry, 'input' | 'output'>;
@@ -148,7 +148,7 @@ function findNeed(type: Listable, { before, after }: Pick<CostChange, 'before' |
 }
 
 /** A price of a change, before and after; undefined where there is none. */
-export interface PriceChange {
+interface PriceChange {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;

@@ -14,7 +14,7 @@ import { readPriceList } from './price-list.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { substituteVariables } from './variables.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   /** The name of the list's format. */
   readonly format: string;
   /** The list. */

@@ -37,7 +37,7 @@ interface SettleOptions {
 }
 
 /** A route that the price has to cover. */
-interface Bound {
+interface CoveredRoute {
   readonly cost: PinnedCost;
   readonly route: Route;
   readonly vision?: string;
@@ -59,7 +59,7 @@ export function settleLosses(built: readonly BuiltModel[], { vision, before, rep
     };
     prices.set(model.id, stated);
     if (stated.statement === '') return model;
-    const bounds = entry.loss === true ? [] : listBounds(model, entry.loss === 'vision' ? [] : vision);
+    const bounds = entry.loss === true ? [] : listCoveredRoutes(model, entry.loss === 'vision' ? [] : vision);
     const losses = listLosses(model, stated.price, bounds);
     if (losses.length === 0) return model;
     const raised = entry.onLoss === 'raise' ? raisePrice(stated.price, bounds) : undefined;
@@ -75,18 +75,18 @@ export function settleLosses(built: readonly BuiltModel[], { vision, before, rep
   return { models, prices, notices };
 }
 
-function listBounds(model: Model, vision: readonly TextModel[]): readonly Bound[] {
+function listCoveredRoutes(model: Model, vision: readonly TextModel[]): readonly CoveredRoute[] {
   const own = listCosts(model);
   // A model without a usable route is not sold.
   if (model.type !== 'text' || model.vision || model.routes.length === 0) return own;
   return [...own, ...vision.flatMap((each) => listCosts(each).map((bound) => ({ ...bound, vision: each.id })))];
 }
 
-function listCosts({ routes }: Model): readonly Bound[] {
+function listCosts({ routes }: Model): readonly CoveredRoute[] {
   return routes.flatMap((route) => (route.cost ? [{ cost: route.cost, route }] : []));
 }
 
-function listLosses(model: Model, price: PriceVector, bounds: readonly Bound[]): readonly Found[] {
+function listLosses(model: Model, price: PriceVector, bounds: readonly CoveredRoute[]): readonly Found[] {
   const lengths = model.type === 'video' ? findVideoLengths(model) : undefined;
   return bounds.flatMap(({ cost, route, vision }) =>
     findLosses(price, cost, lengths).map((loss) => {
@@ -97,7 +97,7 @@ function listLosses(model: Model, price: PriceVector, bounds: readonly Bound[]):
 }
 
 /** Undefined if a price per second would have to be raised to a cost per request, or the other way round. */
-function raisePrice(price: PriceVector, bounds: readonly Bound[]): PriceVector | undefined {
+function raisePrice(price: PriceVector, bounds: readonly CoveredRoute[]): PriceVector | undefined {
   let raised: PriceVector | undefined = price;
   for (const { cost } of bounds) {
     raised &&= findDearestPrices(raised, markUp(cost, { factor: NO_MARKUP, step: RAISE_STEP }));

@@ -5,7 +5,7 @@ import { findDayStart, parseDay } from '../money/days.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import { MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
 
-export interface RateEntry {
+interface RateEntry {
   /** A decimal string in RUB. */
   readonly rub: string;
   /** The first day of the rate in Moscow, such as `2026-11-26`. */

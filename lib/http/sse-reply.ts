@@ -176,9 +176,9 @@ function takeReusableBuffer(): Buffer | undefined {
 }
 
 /**
- * Where a reply whose chunks are taken over writes without waiting for the end of the tick: the socket, or the reply itself until it is its
- * turn on the connection. A text held until the end of the tick and longer than the socket's buffer would make every
- * client look slow.
+ * Where a reply whose chunks are taken over writes without waiting for the end of the tick: the socket, or the reply
+ * itself until the connection is free for it. A text held until the end of the tick and longer than the socket's buffer
+ * would make every client look slow.
  */
 export function directOutput(response: ServerResponse): Writable {
   const { socket } = response;

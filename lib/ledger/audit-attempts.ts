@@ -47,7 +47,7 @@ function checkPlace({ number, last }: Attempt, index: number, count: number): st
 function checkCost({ prices, rate, cost, costRub, currency }: AttemptCost, usage: string | null): string | undefined {
   const vector = readCost(JSON.parse(prices));
   if (!vector) return `its prices are ${prices}`;
-  // Whoever is billed for no use at all pays nothing.
+  // Without usage there is no cost.
   const wanted = usage === null ? 0n : computeCost({ prices: vector }, JSON.parse(usage));
   if (wanted !== cost) return `its cost is ${cost} micro-${currency}, but its usage costs ${wanted}`;
   const rub = convertToRub(cost, rate);

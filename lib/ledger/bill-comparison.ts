@@ -1,11 +1,11 @@
-// Holds the bill of a vendor against the attempts that the gateway has booked, by day and model.
+// Compares the bill of a vendor with the attempts that the gateway has booked, by day and model.
 import type { Attempt } from '../money/attempt.ts';
 import { countPrompt } from '../money/price.ts';
 import { readTokens } from '../money/token-usage.ts';
 import type { AttemptPosition, AttemptStore } from '../store/ports/attempts.ts';
 import type { BillLine } from './vendor-bill.ts';
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   /** Only attempts at this upstream; absent: at any that has a model of the bill. */
   readonly upstream?: string | undefined;
   /** That of the bill. */
@@ -55,10 +55,10 @@ export interface Comparison {
   readonly calls: readonly DifferingCall[];
 }
 
-const PAGE = 1000;
+const ATTEMPTS_PER_PAGE = 1000;
 const DAY_MS = 86_400_000;
 const CALLS_MAX = 1000;
-/** Of the costs of a bill. */
+/** The costs of a bill are in millionths of a micro-unit. */
 const PER_MICRO = 1_000_000n;
 
 export async function compareBill(
@@ -112,10 +112,14 @@ async function* readAttempts(
   span: { readonly from: number; readonly to: number },
 ): AsyncGenerator<Attempt> {
   for (let after: AttemptPosition | undefined; ; ) {
-    const page: readonly Attempt[] = await attempts.page({ ...span, limit: PAGE, ...(after && { after }) });
+    const page: readonly Attempt[] = await attempts.page({
+      ...span,
+      limit: ATTEMPTS_PER_PAGE,
+      ...(after && { after }),
+    });
     yield* page;
     after = page.at(-1);
-    if (page.length < PAGE) return;
+    if (page.length < ATTEMPTS_PER_PAGE) return;
   }
 }
 

@@ -15,12 +15,12 @@ interface Cap {
 }
 
 /** The budget of an end user of a key. */
-export interface UserCap extends Cap, Pick<KeyLimits, 'reset' | 'zone'> {
+interface UserCap extends Cap, Pick<KeyLimits, 'reset' | 'zone'> {
   readonly kind: 'user';
 }
 
 /** A budget that the calls of one run share for 24 hours from the first. */
-export interface RunCap extends Cap {
+interface RunCap extends Cap {
   readonly kind: 'run';
 }
 

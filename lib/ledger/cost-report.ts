@@ -16,7 +16,7 @@ export interface CostReport {
 
 export async function reportCosts(attempts: Pick<AttemptStore, 'sums'>, query: CostQuery): Promise<CostReport> {
   const rows = (await attempts.sums(query)).map(withMargin);
-  return { rows: rows.sort(query.by === 'day' ? byGroup : byCharged), total: withMargin(addSums(rows)) };
+  return { rows: rows.sort(query.by === 'day' ? compareGroups : compareCharged), total: withMargin(addSums(rows)) };
 }
 
 function withMargin(sum: CostSum): CostRow {
@@ -37,9 +37,9 @@ function addSums(rows: readonly CostSum[]): CostSum {
   return { group: '', ...total };
 }
 
-const byGroup = (one: CostSum, other: CostSum) => (one.group < other.group ? -1 : 1);
+const compareGroups = (one: CostSum, other: CostSum) => (one.group < other.group ? -1 : 1);
 
-function byCharged(one: CostSum, other: CostSum): number {
-  if (one.charged === other.charged) return byGroup(one, other);
+function compareCharged(one: CostSum, other: CostSum): number {
+  if (one.charged === other.charged) return compareGroups(one, other);
   return one.charged > other.charged ? -1 : 1;
 }

@@ -25,7 +25,7 @@ export interface KeyLimits {
   readonly requests?: RequestLimits | undefined;
 }
 
-export interface EndUserLimit {
+interface EndUserLimit {
   readonly cap: Micro;
   /** In the time zone of the limits. */
   readonly reset: Reset;

@@ -2,7 +2,15 @@
 import type { PinnedCost } from './cost.ts';
 import { listBandLimits } from './markup.ts';
 import { MICRO_PER_RUB, type Micro } from './money.ts';
-import { findRates, getRate, type PriceVector, type TextPrice, TOKEN_RATES, type VideoPrice } from './price.ts';
+import {
+  findDearest,
+  findRates,
+  getRate,
+  type PriceVector,
+  type TextPrice,
+  TOKEN_RATES,
+  type VideoPrice,
+} from './price.ts';
 
 /** A member of a price that is below the cost of a route. */
 export interface Loss {
@@ -14,7 +22,7 @@ export interface Loss {
 }
 
 /** The lengths that a video model sells, in seconds. */
-export interface VideoLengths {
+interface VideoLengths {
   readonly least: number;
   readonly most: number;
 }
@@ -72,5 +80,5 @@ function pairVideo(price: VideoPrice, cost: VideoPrice, { least, most }: VideoLe
 function findDearestSecond(cost: VideoPrice & { readonly unit: 'second' }, label?: string): Micro {
   if ('second' in cost) return cost.second;
   const known = label === undefined ? undefined : cost.byResolution.get(label);
-  return known ?? [...cost.byResolution.values()].reduce((dearest, each) => (each > dearest ? each : dearest), 0n);
+  return known ?? findDearest([...cost.byResolution.values()]);
 }

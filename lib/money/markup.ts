@@ -11,7 +11,7 @@ import {
   type VideoPrice,
 } from './price.ts';
 
-export interface Markup {
+interface Markup {
   /** In millionths: 1 300 000 is 1.3 times the cost. */
   readonly factor: bigint;
   /** A price is a multiple of this, and at least this. */

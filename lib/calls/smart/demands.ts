@@ -22,10 +22,10 @@ export function cutFormatEnd(text: string): string | undefined {
   const fence = FENCE_END.exec(text);
   // Behind an even number of marks, the last one found may close a fence.
   if (fence && (text.split(FENCE).length % 2 === 0 || fence[0].trimEnd().endsWith(FENCE)))
-    return keepText(text.slice(0, fence.index));
+    return textOrUndefined(text.slice(0, fence.index));
   const tail = text.slice(-TAIL_READ);
   const at = findFormatOrder(tail);
-  return at === undefined ? undefined : keepText(text.slice(0, text.length - tail.length + at));
+  return at === undefined ? undefined : textOrUndefined(text.slice(0, text.length - tail.length + at));
 }
 
 /** The text without an order at its end that raises the score. */
@@ -57,7 +57,7 @@ export function cutLoweringEnd(text: string): string | undefined {
 function cutClauseEnd(text: string, matches: (clause: string) => boolean): string | undefined {
   const tail = text.slice(-TAIL_READ);
   const clause = listClauses(tail).find(({ text }) => matches(text));
-  return clause && keepText(text.slice(0, text.length - tail.length + clause.at));
+  return clause && textOrUndefined(text.slice(0, text.length - tail.length + clause.at));
 }
 
 const ORDER_END = /[:\n]|[.!]\s/;
@@ -66,10 +66,10 @@ const ORDER_END = /[:\n]|[.!]\s/;
 export function cutLoweringStart(text: string): string | undefined {
   const end = ORDER_END.exec(text.slice(0, HEAD_READ));
   if (!end || !isLowering(text.slice(0, end.index))) return undefined;
-  return keepText(text.slice(end.index + end[0].length));
+  return textOrUndefined(text.slice(end.index + end[0].length));
 }
 
-function keepText(text: string): string | undefined {
+function textOrUndefined(text: string): string | undefined {
   return text.trim() === '' ? undefined : text;
 }
 

@@ -18,7 +18,7 @@ export function endJobAttempts(
 ): readonly NewAttempt[] {
   if (rows.length === 0) return [presumeJobAttempt(job, { how, now })];
   return replaceLast(rows.map(toNewAttempt), (last) => {
-    // Ended before: the answer of the store was lost.
+    // It was ended before, but the store's reply was lost.
     if (last.ending !== 'running') return last;
     const totalMs = Math.max(0, now - last.at);
     if (how === 'completed') return { ...last, totalMs, ending: 'answered', certainty: 'reported' };

@@ -11,7 +11,7 @@ export interface AttemptPosition {
 }
 
 /** A span of time, ms since the epoch: `from` is inclusive, `to` is not; absent: without a bound. */
-export interface AttemptSpan {
+interface AttemptSpan {
   readonly from?: number;
   readonly to?: number;
 }

@@ -18,8 +18,8 @@ const LONG_BYTES = 256 * 1024;
 export function afterChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
   const checks: [name: string, play: (stage: TestBench, own: Recording) => Promise<void>][] = [
-    ['leaves no timer behind', (stage, own) => leavesNoTimer(stage, own, subject.folder)],
-    ['leaves no connection open', leavesNoConnection],
+    ['leaves no timer behind', (stage, own) => checkTimers(stage, own, subject.folder)],
+    ['leaves no connection open', checkConnections],
   ];
   return checks.map(([name, play]) => ({
     group: `after ${kind}`,
@@ -28,7 +28,7 @@ export function afterChecks(subject: Subject, kind: Recording['kind']): readonly
   }));
 }
 
-async function leavesNoTimer(stage: TestBench, recording: Recording, folder: string): Promise<void> {
+async function checkTimers(stage: TestBench, recording: Recording, folder: string): Promise<void> {
   const watch = watchTimers(folder);
   try {
     await callOnce(stage, recording);
@@ -41,8 +41,8 @@ async function leavesNoTimer(stage: TestBench, recording: Recording, folder: str
   }
 }
 
-/** Every call would need another one. */
-async function leavesNoConnection(stage: TestBench, recording: Recording): Promise<void> {
+/** If each call leaves one open, their number grows with the calls. */
+async function checkConnections(stage: TestBench, recording: Recording): Promise<void> {
   const long = withLongReplies(recording);
   const count = async () => {
     await callOnce(stage, long);

@@ -1,4 +1,4 @@
-// Checks of what upstreams do on rare days, played as answers that are derived from the recorded ones where their wire
+// Checks of what upstreams do rarely, played as answers that are derived from the recorded ones where their wire
 // format is one that the gateway knows. A case that cannot be derived is covered by a recording that names it, or said
 // not to be checked.
 import assert from 'node:assert/strict';

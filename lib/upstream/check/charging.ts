@@ -7,32 +7,32 @@ import { onStage, type TestBench } from './stage.ts';
 import { createErrorPage, createReply } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
-/** How long a call may take to send its request again. */
-const MISHAP_MS = 500;
+/** A call that sends its request again does so within this time. */
+const RESEND_MS = 500;
 
 export function chargingCheck(subject: Subject, kind: Recording['kind']): Check {
   const recording = ordinary(subject, kind);
   return {
     group: `asking for ${kind}`,
     name: 'is charged once, whatever comes of it',
-    run: () => onStage(subject.plugin, recording.settings, (stage) => mishaps(stage, stage.fill(recording))),
+    run: () => onStage(subject.plugin, recording.settings, (stage) => failEachRequest(stage, stage.fill(recording))),
   };
 }
 
 /** Each request of the call goes wrong in each way; those before it are answered as recorded. */
-async function mishaps(stage: TestBench, recording: Recording): Promise<void> {
+async function failEachRequest(stage: TestBench, recording: Recording): Promise<void> {
   const replies = [...recording.before, recording.reply];
   for (const [at, recorded] of replies.entries()) {
-    for (const [what, reply] of waysToFail(recorded)) {
+    for (const [what, reply] of listFailures(recorded)) {
       stage.replay.play({ before: replies.slice(0, at), reply });
       // A job that is polled in vain goes on.
-      await stage.call(recording, AbortSignal.timeout(MISHAP_MS)).catch(() => {});
+      await stage.call(recording, AbortSignal.timeout(RESEND_MS)).catch(() => {});
       assertChargedOnce(stage, recording, `after ${what} to request ${at + 1} of ${replies.length}`);
     }
   }
 }
 
-function waysToFail(recorded: Reply): readonly (readonly [what: string, reply: Reply])[] {
+function listFailures(recorded: Reply): readonly (readonly [what: string, reply: Reply])[] {
   const error = '{"error":{"message":"the server gave up","type":"server_error","code":500}}';
   const half = recorded.body.subarray(0, Math.floor(recorded.body.length / 2));
   return [

@@ -18,17 +18,17 @@ export interface OutputWatch {
 /** `secrets` is asked again for each text, because some are known only once the plugin has its settings. */
 export function watchOutput(secrets: () => readonly string[]): OutputWatch {
   let place: string | undefined;
-  const look = (where: string, text: string) => {
+  const searchSecrets = (where: string, text: string) => {
     const spellings = secrets().flatMap(spellSecret);
     const isSecret = spellings.some((spelling) => text.includes(spelling));
     if (isSecret) place ??= where;
     return isSecret;
   };
-  const watcher: Watcher = (text) => look('printed', text);
+  const watcher: Watcher = (text) => searchSecrets('printed', text);
   if (watchers.size === 0) tapStreams();
   watchers.add(watcher);
   return {
-    log: { warn: (message, fields) => void look('logged', `${message} ${JSON.stringify(fields)}`) },
+    log: { warn: (message, fields) => void searchSecrets('logged', `${message} ${JSON.stringify(fields)}`) },
     end() {
       watchers.delete(watcher);
       if (watchers.size === 0) untapStreams();

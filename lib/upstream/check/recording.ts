@@ -36,7 +36,7 @@ interface Recorded {
   readonly reply: Reply;
 }
 
-/** What upstreams do on rare days: a recording that shows one of them says so. */
+/** What upstreams do rarely: a recording that shows one of these names it. */
 const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const;
 export type CaseName = (typeof CASES)[number];
 

@@ -1,5 +1,5 @@
-// The recordings that a plugin cannot do without: what its upstream answers on days that cost money when they are misread.
-// What an upstream never does is said in a file of the fixtures, with the reason.
+// The recordings that a plugin cannot do without: answers that cost money if they are misread. What an upstream never
+// does is said in a file of the fixtures, with the reason.
 import assert from 'node:assert/strict';
 import type { Provider } from '../contract/provider.ts';
 import type { NeverCase, Recording } from './recording.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { Suite, Told } from './worker.ts';
+import type { Suite, WorkerMessage } from './worker.ts';
 
 /** How one check ended. */
 export interface Verdict {
@@ -15,7 +15,7 @@ export interface Verdict {
   readonly unchecked?: string;
 }
 
-export interface Patience {
+interface Patience {
   /** How long the process may be busy with one thing, also on a busy machine. */
   readonly blockedMs: number;
   /** How much time checks that fail may take in all: what hangs once hangs in every check. */
@@ -72,9 +72,9 @@ function* skip(checks: readonly Verdict[], why: string): Generator<Verdict> {
   for (const { group, name } of checks) yield { group, name, unchecked: why };
 }
 
-type Event = Told | { readonly type: 'lost'; readonly reason: string };
+type Event = WorkerMessage | { readonly type: 'lost'; readonly reason: string };
 
-/** What the process tells until it is done, or lost: it ended, or gives no sign of life. */
+/** What the process sends until it is done, or lost: it ended, or gives no sign of life. */
 async function* listen(child: ChildProcess, blockedMs: number): AsyncGenerator<Event> {
   const events: Event[] = [];
   let wake = () => {};
@@ -83,7 +83,7 @@ async function* listen(child: ChildProcess, blockedMs: number): AsyncGenerator<E
     events.push(event);
     wake();
   };
-  child.on('message', (event: Told) => {
+  child.on('message', (event: WorkerMessage) => {
     aliveAt = performance.now();
     if (event.type !== 'alive') push(event);
   });

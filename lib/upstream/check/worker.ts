@@ -1,9 +1,9 @@
-// The process that a plugin is checked in: runs its checks one after the other and tells the supervisor of each.
+// The process that a plugin is checked in: runs its checks one after the other and reports each to the supervisor.
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Check } from './subject.ts';
 
-/** What the process tells. */
-export type Told =
+/** What the process sends to its supervisor. */
+export type WorkerMessage =
   | { readonly type: 'refused'; readonly reason: string; readonly isOperators: boolean }
   | { readonly type: 'listed'; readonly checks: readonly { group: string; name: string; unchecked?: string }[] }
   | { readonly type: 'ended'; readonly at: number; readonly reason?: string }
@@ -17,9 +17,9 @@ const CHECK_MS_MAX = 60_000;
 
 const [, , suite, folder = ''] = process.argv;
 
-process.on('message', () => void tell({ type: 'alive' }));
+process.on('message', () => void sendToSupervisor({ type: 'alive' }));
 await main();
-await tell({ type: 'done' });
+await sendToSupervisor({ type: 'done' });
 process.disconnect?.();
 
 async function main(): Promise<void> {
@@ -28,9 +28,9 @@ async function main(): Promise<void> {
     checks = await collect();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return tell({ type: 'refused', reason, isOperators: error instanceof OperatorError });
+    return sendToSupervisor({ type: 'refused', reason, isOperators: error instanceof OperatorError });
   }
-  await tell({
+  await sendToSupervisor({
     type: 'listed',
     checks: checks.map(({ group, name, unchecked }) => ({
       group,
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   });
   for (const [at, check] of checks.entries()) {
     const reason = await run(check);
-    await tell({ type: 'ended', at, ...(reason !== undefined && { reason }) });
+    await sendToSupervisor({ type: 'ended', at, ...(reason !== undefined && { reason }) });
   }
 }
 
@@ -64,6 +64,6 @@ async function run(check: Check): Promise<string | undefined> {
 }
 
 /** Resolves when it is on its way, so that a plugin that blocks the process cannot hold it back. */
-function tell(told: Told): Promise<void> {
-  return new Promise((resolve) => process.send?.(told, undefined, undefined, () => resolve()));
+function sendToSupervisor(message: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }

@@ -1,4 +1,4 @@
-// What images are called in plugins and recordings of the time when the contract said `picture`: still understood.
+// Lets plugins and recordings say `picture`, as the contract once did, where it now says `image`.
 import type { FaultFacts, RefusalCause } from '../contract/fault.ts';
 import type { Host } from '../contract/host.ts';
 import type { VideoFillOptions } from '../contract/video.ts';

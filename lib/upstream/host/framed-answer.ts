@@ -110,7 +110,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The name of an error says which it is, its value seldom more than a message. */
+/** The code of an error is its name; its value is seldom more than a message. */
 function describeError(value: unknown, name: string): object {
   const fields = typeof value === 'object' && value !== null ? value : { message: String(value ?? '') };
   return { code: name, ...fields };
