@@ -1,4 +1,5 @@
-// Writes docs/providers-contract.md: every type that a provider plugin meets, with its comments, from the types themselves.
+// Writes docs/providers-contract.md: every type that a provider plugin meets, with its comments, from the types
+// themselves.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const ROOT = new URL('../', import.meta.url);

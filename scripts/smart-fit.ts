@@ -1,5 +1,5 @@
-// Fits the weights of the router's findings: one layer with two outputs, `standard` over `lite` and `heavy` over `standard`,
-// by stochastic gradient descent (AdaGrad) on the likelihood of the accepted tiers.
+// Fits the weights of the router's findings: one layer with two outputs, `standard` over `lite` and `heavy` over
+// `standard`, by stochastic gradient descent (AdaGrad) on the likelihood of the accepted tiers.
 import { SMART_TIERS, type SmartTier } from '../lib/base/smart-tiers.ts';
 import type { Findings } from '../lib/calls/smart/evidence.ts';
 import { findDirection, findSignal } from '../lib/calls/smart/names.ts';

@@ -1,6 +1,6 @@
-// Fits the router's weights to the labelled prompts, writes them to their file and the table of `docs/smart.md`, and says
-// how such weights do on prompts of strangers that they were not fitted to. `--check` writes nothing and fails if the
-// file would change.
+// Fits the router's weights to the labelled prompts, writes them to their file and the table of `docs/smart.md`, and
+// says how such weights do on prompts of strangers that they were not fitted to. `--check` writes nothing and fails if
+// the file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { findSignal, SIGNAL_NAMES, type SignalName } from '../lib/calls/smart/names.ts';
 import type { Weight } from '../lib/calls/smart/weights.ts';

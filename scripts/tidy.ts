@@ -1,5 +1,5 @@
-// Checks sizes of files, functions and vendors' folders, one-way imports without cycles, that functions are verbs, vendors'
-// names only where they belong, links between documents, and that no output of tools is in the repository.
+// Checks sizes of files, functions and vendors' folders, one-way imports without cycles, that functions are verbs,
+// vendors' names only where they belong, links between documents, and that no output of tools is in the repository.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';

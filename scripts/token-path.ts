@@ -6,10 +6,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTokenFiles } from './token-files.ts';
 
-/** A function that has the amount in its hands, and the type that carries it from there on. */
-type Stay = readonly [file: string, name: string, shape: string];
+/** A function that the amount passes, and the type that carries it from there on. */
+type Step = readonly [file: string, name: string, type: string];
 
-const HELD: readonly Stay[] = [
+const HELD: readonly Step[] = [
   ['lib/money/price.ts', 'textHold', 'Micro'],
   ['lib/calls/text/hold.ts', 'computeHold', 'Micro'],
   ['lib/calls/text/answer.ts', 'constructor', 'HoldRequest'],
@@ -56,18 +56,18 @@ async function printToken(): Promise<void> {
 }
 
 function printHeld(): void {
-  console.log('A held amount, into the SQLite store and back: stays, and the type that carries the amount on');
-  const stays = HELD.filter(isThere);
-  for (const [file, name, shape] of stays) console.log(`  ${file.padEnd(38)}${name.padEnd(20)}${shape}`);
-  const files = new Set(stays.map(([file]) => file));
-  const shapes = new Set(stays.map(([, , shape]) => shape));
+  console.log('A held amount, into the SQLite store and back: steps, and the type that carries the amount on');
+  const steps = HELD.filter(isThere);
+  for (const [file, name, type] of steps) console.log(`  ${file.padEnd(38)}${name.padEnd(20)}${type}`);
+  const files = new Set(steps.map(([file]) => file));
+  const types = new Set(steps.map(([, , type]) => type));
   const lines = sum([...files].map(countLines));
-  console.log(`${pad(lines)}  in ${files.size} files, with ${stays.length} stays and ${shapes.size} shapes`);
+  console.log(`${pad(lines)}  in ${files.size} files, with ${steps.length} steps and ${types.size} types`);
 }
 
-/** In this checkout each stay has to be there: the list follows the code. */
-function isThere(stay: Stay): boolean {
-  const [file, name] = stay;
+/** In this checkout each step has to be there: the list follows the code. */
+function isThere(step: Step): boolean {
+  const [file, name] = step;
   const path = join(folder, file);
   const isFound =
     existsSync(path) && new RegExp(`\\b${name}\\b(<.*>)?( = |\\(|: \\()`).test(readFileSync(path, 'utf8'));

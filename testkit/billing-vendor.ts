@@ -1,4 +1,5 @@
-// A vendor that keeps its own bill: it counts a word as a token, and charges for what it generated, whatever became of it.
+// A vendor that keeps its own bill: it counts a word as a token, and charges for what it generated, whatever became of
+// it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from './upstream.ts';

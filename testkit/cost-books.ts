@@ -1,4 +1,5 @@
-// Whether the two halves of the books fit: each ended call has its attempts once, and charges and costs of all days add up.
+// Whether the two halves of the books fit: each ended call has its attempts once, and charges and costs of all days add
+// up.
 import { reportCosts } from '../lib/ledger/cost-report.ts';
 import type { Attempt } from '../lib/money/attempt.ts';
 import type { Charge } from '../lib/money/decide.ts';

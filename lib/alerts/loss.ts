@@ -6,7 +6,7 @@ import { formatRub } from '../money/money.ts';
 import type { Alerts } from './alerts.ts';
 import { OPERATORS } from './operators.ts';
 
-/** More lines would not make a better letter. */
+/** A longer list does not make an email more useful. */
 const LINES_MAX = 20;
 
 interface LossAlertOptions {

@@ -1,5 +1,5 @@
-// The limits on requests that an owner gives a key, and an operator an account: from where they come, and how many there
-// are a minute.
+// The limits on requests that an owner gives a key, and an operator an account: from where they come, and how many
+// there are a minute.
 import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import { readNetworks } from '../base/network.ts';

@@ -29,7 +29,9 @@ export const spendingFields = {
 /** A longer name is not kept, only its digest. */
 const NAME_CHARACTERS_MAX = 1024;
 
-/** Reads the spending of a body: `max_cost_rub`, and the end user in `safety_identifier`, `user` or `metadata.user_id`. */
+/**
+ * Reads the spending of a body: `max_cost_rub`, and the end user in `safety_identifier`, `user` or `metadata.user_id`.
+ */
 export function readSpending(body: unknown): { readonly spending?: RequestSpending } {
   if (!isRecord(body)) return {};
   const { max_cost_rub: most, safety_identifier: identifier, user, metadata } = body;

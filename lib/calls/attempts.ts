@@ -107,8 +107,8 @@ function judgeCertainty({ run, used }: EndedAttempt, ending: AttemptEnding): Cer
 }
 
 /**
- * Of no usage the cost is zero. Null if the route has no cost in the catalog, or none for such usage, or one that no vendor
- * bills: what an upstream reports may be any number, and a store refuses a row that does not fit.
+ * Of no usage the cost is zero. Null if the route has no cost in the catalog, or none for such usage, or one that no
+ * vendor bills: what an upstream reports may be any number, and a store refuses a row that does not fit.
  */
 function priceAttempt(pinned: PinnedCost | undefined, usage: Usage | undefined): AttemptCost | null {
   if (!pinned) return null;
@@ -129,7 +129,9 @@ export class AttemptLog {
     this.#model = model;
   }
 
-  /** `ask` gets a function to call with the plugin's run as it starts; `measure` is called when the attempt has ended. */
+  /**
+   * `ask` gets a function to call with the plugin's run as it starts; `measure` is called when the attempt has ended.
+   */
   async record<Result>(
     route: EndedAttempt['route'],
     ask: (onRun: (run: PluginRun) => void) => Promise<Ending<Result>>,

@@ -17,8 +17,8 @@ interface Members {
 const INDENT = 2;
 
 /**
- * The text with a value at a path of keys. Objects that are missing on the way are added; `print` gets the column that the
- * value's own lines are indented to. The text must be valid JSON with an object at every key before the last.
+ * The text with a value at a path of keys. Objects that are missing on the way are added; `print` gets the column that
+ * the value's own lines are indented to. The text must be valid JSON with an object at every key before the last.
  */
 export function setJsonValue(text: string, path: readonly string[], print: (indent: number) => string): string {
   // Comments become spaces, so that positions stay.

@@ -1,4 +1,5 @@
-// Takes the costs of routes over from a public price list: what changes, what an operator has to accept, and the new text.
+// Takes the costs of routes over from a public price list: what changes, what an operator has to accept, and the new
+// text.
 import { serializeCost } from '../money/cost.ts';
 import { findLosses } from '../money/loss.ts';
 import { MICRO_PER_RUB } from '../money/money.ts';
@@ -98,8 +99,8 @@ function isSameCost(type: Listable, one: CostEntry, other: CostEntry): boolean {
 }
 
 /**
- * What the list does not state stays: prices of the cache, and bands if the list has none. A price of reading that is above
- * the new input price does not: then it is the input price.
+ * What the list does not state stays: prices of the cache, and bands if the list has none. A price of reading that is
+ * above the new input price does not: then it is the input price.
  */
 function mergeCost(type: Listable, listed: ListedPrices, before: CostEntry | undefined): CostEntry {
   if (type === 'embedding') return { currency: LIST_CURRENCY, input: listed.input };

@@ -133,7 +133,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   });
   await announce(loaded);
 
-  /** Tells the operator, and lets the store remember prices and rates; without it, a later start knows no price before. */
+  /**
+   * Tells the operator, and lets the store remember prices and rates; without it, a later start knows no price before.
+   */
   async function announce({ catalog }: Loaded): Promise<void> {
     for (const warning of catalog.warnings) log.warn(warning);
     for (const notice of catalog.losses) if (notice.outcome === 'raised') log.info(describeNotice(notice));

@@ -1,4 +1,5 @@
-// Reads public price lists of language models: what their vendors charge, by the host of an upstream and its own model names.
+// Reads public price lists of language models: what their vendors charge, by the host of an upstream and its own model
+// names.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../base/operator-error.ts';

@@ -68,8 +68,8 @@ class OpenCall implements LiveCall {
     this.#state.call = this;
     this.#remove = remove;
     if (res.destroyed) this.end(GONE);
-    // hapi's own `disconnect` does not fire for a POST whose body was read. The socket's `error` comes some ticks before the
-    // `close` that follows it.
+    // hapi's own `disconnect` does not fire for a POST whose body was read. The socket's `error` comes some ticks
+    // before the `close` that follows it.
     res.on('close', this.#onClose);
     req.socket.on('error', this.#onClose);
   }

@@ -1,5 +1,5 @@
-// The audit of budgets: the stored sum of a key or a cap must equal the sum of its calls in the current period, including the
-// calls of the keys it replaced.
+// The audit of budgets: the stored sum of a key or a cap must equal the sum of its calls in the current period,
+// including the calls of the keys it replaced.
 import { type BudgetSum, isClosedRun } from '../money/budget.ts';
 import type { Charge } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';

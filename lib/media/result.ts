@@ -3,7 +3,7 @@ import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from './sniff.ts';
-import { createWholeCheck } from './whole.ts';
+import { createWholeCheck } from './whole-file.ts';
 
 export interface RemoteResult {
   /** The type, detected from the first bytes. */

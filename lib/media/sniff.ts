@@ -1,5 +1,5 @@
 // Detects the type of a file from its first bytes, and the size of an image from its header.
-import { isWholeFile } from './whole.ts';
+import { isWholeFile } from './whole-file.ts';
 
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
 type VideoFormat = 'mp4' | 'webm' | 'quicktime';

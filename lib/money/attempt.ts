@@ -4,16 +4,16 @@ import type { Micro } from './money.ts';
 
 /**
  * `answered`: the whole answer came; `cut`: the answer broke off after its beginning; `left`: the client left, and the
- * attempt was aborted; `refused`: the upstream declined the request (4xx), or none reached it; `failed`: any other failure
- * before an answer; `timeout`: no answer in time; `running`: the upstream works on a job; `lost`: the gateway ended before
- * it recorded how the attempt went.
+ * attempt was aborted; `refused`: the upstream declined the request (4xx), or none reached it; `failed`: any other
+ * failure before an answer; `timeout`: no answer in time; `running`: the upstream works on a job; `lost`: the gateway
+ * ended before it recorded how the attempt went.
  */
 export const ATTEMPT_ENDINGS = ['answered', 'cut', 'left', 'refused', 'failed', 'timeout', 'running', 'lost'] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 
 /**
- * How certain the cost is. `reported`: by the usage that the upstream reported; `estimated`: by the gateway's own counts;
- * `possible`: the upstream may bill this much, or nothing; `none`: the upstream bills nothing.
+ * How certain the cost is. `reported`: by the usage that the upstream reported; `estimated`: by the gateway's own
+ * counts; `possible`: the upstream may bill this much, or nothing; `none`: the upstream bills nothing.
  */
 export const CERTAINTIES = ['reported', 'estimated', 'possible', 'none'] as const;
 export type Certainty = (typeof CERTAINTIES)[number];

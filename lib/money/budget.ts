@@ -1,6 +1,6 @@
-// Running sums of budgets: what calls hold and were charged, less refunds, in the current period. A key may have a budget;
-// a replacement key counts in the sum of the key that it replaced, so that both share one. Further caps may limit what
-// several calls spend together: those of one end user of a key, or of one run of a program.
+// Running sums of budgets: what calls hold and were charged, less refunds, in the current period. A key may have a
+// budget; a replacement key counts in the sum of the key that it replaced, so that both share one. Further caps may
+// limit what several calls spend together: those of one end user of a key, or of one run of a program.
 import type { Micro } from './money.ts';
 
 /** Created by the first call that counts in it; calls without a budget leave it unchanged. */

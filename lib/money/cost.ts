@@ -1,4 +1,5 @@
-// What a vendor charges for a call: the usage at the prices of the route, in the vendor's currency, and its amount in RUB.
+// What a vendor charges for a call: the usage at the prices of the route, in the vendor's currency, and its amount in
+// RUB.
 import type { Usage } from './decide.ts';
 import { MICRO_PER_RUB, type Micro } from './money.ts';
 import { type EmbeddingPrice, type PriceVector, roundPerUnit, sumTokens, type VideoPrice } from './price.ts';
@@ -32,8 +33,8 @@ export interface PinnedCost extends RouteCost {
 export const HOME_CURRENCY = 'RUB';
 
 /**
- * The cost of a call in micro-units of the currency, rounded half up once; no minimum applies. Undefined if the usage is
- * not that of such a model, or if its resolution has no cost.
+ * The cost of a call in micro-units of the currency, rounded half up once; no minimum applies. Undefined if the usage
+ * is not that of such a model, or if its resolution has no cost.
  */
 export function computeCost({ prices }: Pick<RouteCost, 'prices'>, usage: Usage): Micro | undefined {
   if ('unit' in prices) return computeVideoCost(prices, usage);

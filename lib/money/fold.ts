@@ -216,7 +216,9 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted, ...ended };
 }
 
-/** The calls of a batch that may have earlier attempts in the store: their hold had ended before, or they never had one. */
+/**
+ * The calls of a batch that may have earlier attempts in the store: their hold had ended before, or they never had one.
+ */
 export function listReplacedAttempts({ charges }: Pick<Loaded, 'charges'>, { attempts }: Folded): readonly string[] {
   const ids = attempts.filter(({ number }) => number === 1).map(({ charge }) => charge);
   return ids.filter((id) => (charges.get(id)?.state ?? 'held') !== 'held');

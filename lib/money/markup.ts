@@ -22,8 +22,8 @@ interface Markup {
 export const NO_MARKUP: bigint = 1_000_000n;
 
 /**
- * The price of a model whose routes charge these costs: each member at the dearest of them. Undefined if there is no cost,
- * or if some are per second and others per request.
+ * The price of a model whose routes charge these costs: each member at the dearest of them. Undefined if there is no
+ * cost, or if some are per second and others per request.
  */
 export function derivePrice(costs: readonly PinnedCost[], markup: Markup): PriceVector | undefined {
   const [first, ...others] = costs.map((cost) => markUp(cost, markup));

@@ -83,7 +83,9 @@ export interface ChargeOp extends ChargeStart {
   readonly job?: CreateJob;
 }
 
-/** What an operation that ends a call records of its attempts at upstreams; they replace any earlier ones of the call. */
+/**
+ * What an operation that ends a call records of its attempts at upstreams; they replace any earlier ones of the call.
+ */
 interface EndsAttempts {
   /** In order; absent or empty: no upstream was asked. */
   readonly attempts?: readonly NewAttempt[];

@@ -36,7 +36,8 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
 /**
  * What a call used: the counts of `token-usage.ts` for text; `tokens_input` for embeddings; `images`; `seconds` and
  * `resolution` of a video. Charges, log lines and the command line show it as JSON under these names, and texts add how
- * they were routed (`text/facts.ts`). `repeated_as` is the charge of the repeated call, if this call is free as a repeat.
+ * they were routed (`text/facts.ts`). `repeated_as` is the charge of the repeated call, if this call is free as a
+ * repeat.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 

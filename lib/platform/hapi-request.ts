@@ -11,8 +11,8 @@ export function markPayloadRead(request: Request): void {
 }
 
 /**
- * Lets go of a request whose handler has returned `h.abandon`. A listener of hapi refers to it until its reply is closed,
- * only to note that it is: 2.5 KB of every open stream. hapi's listeners are bound functions without a name.
+ * Lets go of a request whose handler has returned `h.abandon`. A listener of hapi refers to it until its reply is
+ * closed, only to note that it is: 2.5 KB of every open stream. hapi's listeners are bound functions without a name.
  */
 export function forgetAbandoned({ raw: { res } }: Request): void {
   for (const listener of res.listeners('close')) {

@@ -95,8 +95,8 @@ interface Waiter<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** What was scheduled before joins the array: a promise is cheaper than a tick of its own. */
-const NOW = Promise.resolve();
+/** Chunks of the same tick join the array; waiting for a promise is cheaper than for another tick. */
+const RESOLVED = Promise.resolve();
 
 class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   readonly #decoder: Decoder<T>;
@@ -114,7 +114,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #broken = false;
   #paused = false;
   /** The decoder's error was thrown. */
-  #told = false;
+  #hasThrown = false;
 
   constructor(decoder: Decoder<T>, signal: AbortSignal, body: OpenBody | (() => Promise<OpenBody>)) {
     this.#decoder = decoder;
@@ -215,14 +215,14 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     if (this.#waiter) this.#deliver();
   };
 
-  /** What arrives within this turn still joins the array. */
+  /** What arrives within this tick still joins the array. */
   #schedule(): void {
     if (!this.#waiter || this.#scheduled) return;
     this.#scheduled = true;
-    NOW.then(this.#onTurn);
+    RESOLVED.then(this.#onTick);
   }
 
-  readonly #onTurn = (): void => {
+  readonly #onTick = (): void => {
     this.#scheduled = false;
     if (this.#waiter) this.#deliver();
   };
@@ -231,7 +231,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     const items = this.#decode();
     if (this.#buffered > 0) {
       this.#scheduled = true;
-      setImmediate(this.#onTurn);
+      setImmediate(this.#onTick);
     }
     if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
     else if (this.#buffered > 0) return;
@@ -289,7 +289,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     const error = this.#error;
     this.#finish();
     if (this.#signal.aborted || !this.#decoder.break) {
-      this.#told = true;
+      this.#hasThrown = true;
       this.#settle()?.reject(error);
       return;
     }
@@ -301,11 +301,11 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #settleEnd(): void {
     const { error } = this.#decoder;
     const waiter = this.#settle();
-    if (error === undefined || this.#told) {
+    if (error === undefined || this.#hasThrown) {
       waiter?.resolve({ done: true, value: undefined });
       return;
     }
-    this.#told = true;
+    this.#hasThrown = true;
     this.#open?.onError?.(error);
     waiter?.reject(error);
   }

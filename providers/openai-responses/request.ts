@@ -6,7 +6,7 @@ export interface Settings extends AccountSettings {
   readonly off: 'none' | 'low';
   /** `omit` for an upstream that refuses `prompt_cache_key` and `prompt_cache_retention`. */
   readonly cacheKey: 'send' | 'omit';
-  /** `function` for models that refuse tools which take plain text. */
+  /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
 }
 

@@ -1,10 +1,10 @@
-// `npm run agents`: installs coding agents and libraries from npm and PyPI and lets each do its jobs twice, directly at a
-// scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the bill of
-// both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones, or if the
-// bill is not the tokens times the prices. A program that cannot be installed here is named and left out.
-// `--only NAME` runs the programs whose name begins so, `--job NAME` one of their jobs (mend, files, search), `--log` shows
-// their output, `--steps N` makes mending longer, `--limit N` sets the gateway's requests a minute, `--think N` the
-// seconds before the first call.
+// `npm run agents`: installs coding agents and libraries from npm and PyPI and lets each do its jobs twice, directly at
+// a scripted upstream and through a gateway in front of it, and prints tokens, cache hits, returned thoughts and the
+// bill of both. Fails if a job is not done through the gateway, if its tokens differ by more than 1 % from direct ones,
+// or if the bill is not the tokens times the prices. A program that cannot be installed here is named and left out.
+// `--only NAME` runs the programs whose name begins so, `--job NAME` one of their jobs (mend, files, search), `--log`
+// shows their output, `--steps N` makes mending longer, `--limit N` sets the gateway's requests a minute, `--think N`
+// the seconds before the first call.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What `npm run agents` knows of a program: where it comes from, and how it is pointed at an address, a key and a model.
+// What `npm run agents` knows of a program: where it comes from, and how it is pointed at an address, a key and a
+// model.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { files } from './job-files.ts';

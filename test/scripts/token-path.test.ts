@@ -6,6 +6,6 @@ describe('the walks of a token and of a held amount', () => {
   it('names only functions that are there', () => {
     const printed = execFileSync(process.execPath, ['scripts/token-path.ts'], { encoding: 'utf8' });
     expect(printed).to.match(/^ *\d+ {2}in \d+ files$/m);
-    expect(printed).to.match(/^ *\d+ {2}in \d+ files, with \d+ stays and \d+ shapes$/m);
+    expect(printed).to.match(/^ *\d+ {2}in \d+ files, with \d+ steps and \d+ types$/m);
   });
 });

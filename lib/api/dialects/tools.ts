@@ -19,7 +19,7 @@ interface ReadTools {
   /** The path of each tool; default: its place in `tools`. */
   readonly fields?: readonly string[];
   readonly shape: ToolShape;
-  /** Those that take plain text, by name. */
+  /** Custom tools, by name. */
   readonly customs?: ReadonlyMap<string, CustomTool>;
   /** The field that names the tool, for refusals. */
   readonly choice?: Choice | undefined;

@@ -74,8 +74,8 @@ const CHARACTERS_SCORED = 4200;
 const CUTS_MAX = 4;
 
 /**
- * The score of a text, bound by the scores of the same text without what it ends or begins with: a demand that raises the
- * score must not turn the words before it into something easier, nor an order that lowers it make them harder.
+ * The score of a text, bound by the scores of the same text without what it ends or begins with: a demand that raises
+ * the score must not turn the words before it into something easier, nor an order that lowers it make them harder.
  */
 function scorePrompt(
   text: string,

@@ -12,7 +12,9 @@ export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
 
 /** The weight that makes one tier e times as likely as its neighbour. */
 export const WEIGHT_UNIT = 128;
-/** What `lite` and `heavy` need beyond what speaks against each other: between the two, `standard` is the safe guess. */
+/**
+ * What `lite` and `heavy` need beyond what speaks against each other: between the two, `standard` is the safe guess.
+ */
 const GAP = 64;
 /** At this margin, the score is halfway between the threshold and its end. */
 const HALF = 3 * WEIGHT_UNIT;

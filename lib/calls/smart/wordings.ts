@@ -8,8 +8,8 @@ const OPENING_WORDS = 3;
 const MARKS = new Set('? ! : + - * / × ÷ % = ^ $'.split(' '));
 
 /**
- * `=write`, `=write a`, `=progr*`, and `^write a post` for a request that begins so. Without a request, the situation is
- * the request; the payload is not read.
+ * `=write`, `=write a`, `=progr*`, and `^write a post` for a request that begins so. Without a request, the situation
+ * is the request; the payload is not read.
  */
 export function listWordings({ asking, context }: Instruction): readonly string[] {
   const words = readWords(asking.some(({ tokens }) => tokens.length > 0) ? asking : context);

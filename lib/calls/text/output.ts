@@ -17,7 +17,9 @@ export interface TextOutput<Out = StreamPart> {
 export interface TextSink<Out = StreamPart> {
   /** The hold is made: a stream sends its status and headers now. */
   open(): void;
-  /** Returns a promise if the client reads more slowly than this arrives. Throws the fault of an `error` if not live. */
+  /**
+   * Returns a promise if the client reads more slowly than this arrives. Throws the fault of an `error` if not live.
+   */
   push(batch: readonly Out[]): readonly Promise<void>[];
   /** Nothing has arrived yet, but the connection is alive. */
   keepAlive(): void;

@@ -1,5 +1,6 @@
-// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats. Content
-// of any kind shows that the upstream is at work: text, reasoning, a piece of a call, also of one that waits for its turn.
+// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
+// Content of any kind shows that the upstream is at work: text, reasoning, a piece of a call, also of one that waits
+// for its turn.
 import type { ErrorPart, ProviderPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';
 

@@ -34,7 +34,9 @@ export function readWalletDocument(row: Document): Wallet {
   return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
-/** Leaves out `period` without a budget, `budgetKey` for an own budget, `excess` for capped output, and absent `caps`. */
+/**
+ * Leaves out `period` without a budget, `budgetKey` for an own budget, `excess` for capped output, and absent `caps`.
+ */
 export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
   const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
   const budget = { ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };

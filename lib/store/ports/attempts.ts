@@ -1,5 +1,5 @@
-// The port of attempts at upstreams, the other half of the books: what calls cost the operator. The ledger writes them in
-// the transaction that ends their call.
+// The port of attempts at upstreams, the other half of the books: what calls cost the operator. The ledger writes them
+// in the transaction that ends their call.
 import type { Attempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 

@@ -17,7 +17,9 @@ const EXCESS = `
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
-/** The further budgets that a call counts in, as JSON of `CapPeriod[]`. A CHECK would make the step read every charge. */
+/**
+ * The further budgets that a call counts in, as JSON of `CapPeriod[]`. A CHECK would make the step read every charge.
+ */
 const CAPS = 'ALTER TABLE charges ADD COLUMN caps TEXT;';
 
 /** The budget of each end user of a key. */

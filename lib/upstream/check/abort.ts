@@ -10,8 +10,8 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 const CLOSED_WITHIN_MS = 100;
 
 /**
- * From the arrival of its request until a call has certainly reached the point where the upstream falls silent. In several
- * pauses: after a stall of the machine a single one would end before the events that are due have been handled.
+ * From the arrival of its request until a call has certainly reached the point where the upstream falls silent. In
+ * several pauses: after a stall of the machine a single one would end before the events that are due have been handled.
  */
 const SETTLED = { pauses: 8, pauseMs: 5 };
 

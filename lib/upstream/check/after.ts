@@ -1,4 +1,5 @@
-// Checks of what calls leave behind once they are over: no timer of the plugin, and no connection that is not used again.
+// Checks of what calls leave behind once they are over: no timer of the plugin, and no connection that is not used
+// again.
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { Buffer } from 'node:buffer';

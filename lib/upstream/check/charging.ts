@@ -1,5 +1,5 @@
-// Checks that no call is paid for twice: whatever comes of a request that the upstream may have accepted, it is not sent
-// again.
+// Checks that no call is paid for twice: whatever comes of a request that the upstream may have accepted, it is not
+// sent again.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { Recording, Reply } from './recording.ts';

@@ -1,4 +1,5 @@
-// Runs the checks of a plugin in a process of their own, so that one that blocks or ends its process gets a verdict too.
+// Runs the checks of a plugin in a process of their own, so that one that blocks or ends its process gets a verdict
+// too.
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';

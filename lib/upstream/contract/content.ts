@@ -99,8 +99,8 @@ export interface Tool extends Cacheable {
   /** Whether the arguments must conform to the schema; absent if the client does not say. */
   readonly strict?: boolean;
   /**
-   * Set for a tool that takes plain text. `description` and `schema` are then those of a function with that text as its
-   * only argument, `input`, which stands for it with vendors that know functions only.
+   * Set for a custom tool, which takes plain text. `description` and `schema` are then those of a function with that
+   * text as its only argument, `input`, which stands for it with vendors that know functions only.
    */
   readonly custom?: CustomTool;
   /** Further fields of the messages format (`defer_loading`), unchanged: only for a provider with `messageFormat`. */
@@ -112,7 +112,7 @@ export interface Tool extends Cacheable {
   readonly isPredefined?: true;
 }
 
-/** A tool that takes plain text, as the client describes it. */
+/** A custom tool, which takes plain text, as the client describes it. */
 export interface CustomTool {
   readonly description?: string;
   /** What the text must keep to: `{ type: "grammar", syntax, definition }`. */
@@ -140,7 +140,7 @@ export interface ToolCallContent extends Cacheable {
   readonly name: string;
   /** The arguments as the model wrote them: JSON of an object, unless it failed; `host.argumentsOf` reads it. */
   readonly json: string;
-  /** A call of a tool that takes plain text: the JSON is `{ "input": … }`. */
+  /** A call of a custom tool: the JSON is `{ "input": … }`. */
   readonly isCustom?: true;
   /** What the upstream that wrote it wants back; only its own wire format reads it. */
   readonly state?: BlockState;

@@ -78,7 +78,7 @@ export interface ResponsesFormat {
 export interface ResponsesQuirks {
   /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
   readonly takesCacheKey?: boolean;
-  /** True if tools that take plain text are offered as such, not as functions. */
+  /** True if custom tools are offered as such, not as functions. */
   readonly takesCustomTools?: boolean;
 }
 

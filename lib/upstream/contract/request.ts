@@ -34,17 +34,17 @@ export interface HostRequest {
   /** For `answer`: the maximum length of one event with inline images. Default 1 Mi characters, at most 32 Mi. */
   readonly eventCharsMax?: number;
   /**
-   * For `answer`: how the bytes of the reply are cut into values. Absent, it is detected: events, lines or one document.
-   * Named, nothing else is read: server-sent `events`, one JSON value in each of the `lines`, one `json` document, or the
-   * binary messages of an `aws-event-stream`. A function does it for any other framing; make a new one for each request,
-   * because it keeps what is incomplete.
+   * For `answer`: how the bytes of the reply are cut into values. Absent, it is detected: events, lines or one
+   * document. Named, nothing else is read: server-sent `events`, one JSON value in each of the `lines`, one `json`
+   * document, or the binary messages of an `aws-event-stream`. A function does it for any other framing; make a new one
+   * for each request, because it keeps what is incomplete.
    */
   readonly framing?: 'events' | 'lines' | 'json' | 'aws-event-stream' | Framing;
 }
 
 /**
- * Turns the next bytes of a reply into the frames that they complete; `undefined` is the end of the body. What it throws
- * fails the call.
+ * Turns the next bytes of a reply into the frames that they complete; `undefined` is the end of the body. What it
+ * throws fails the call.
  */
 export type Framing = (chunk: Uint8Array | undefined) => readonly Frame[];
 

@@ -27,7 +27,7 @@ export const MESSAGE_TOOL: ToolShape = {
 };
 export const RESPONSES_TOOL: ToolShape = { inside: undefined, schema: 'parameters', type: 'function' };
 
-/** The only argument of a function that stands for a tool that takes plain text. */
+/** The only argument of a function that stands for a custom tool. */
 export const CUSTOM_INPUT = 'input';
 
 /** The schema of a tool without arguments. */

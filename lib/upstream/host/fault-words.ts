@@ -123,7 +123,7 @@ export function createJudge(
     // Whatever its body says: the route leads nowhere.
     if (status === 404) return 'missing';
     // A key may lack a model that another key has.
-    const kind = classifySaid(complaint, status);
+    const kind = classifyWords(complaint, status);
     if (status === FORBIDDEN) return classifyForbidden(kind, complaint);
     return kind === 'missing' && (status === 401 || status === 402) ? classifyStatus(status) : kind;
   }
@@ -139,7 +139,7 @@ export function createJudge(
     return isModerated ? 'content' : 'auth';
   }
 
-  function classifySaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+  function classifyWords({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     const name = findNamedKind(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;

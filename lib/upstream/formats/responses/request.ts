@@ -18,7 +18,7 @@ import { RESPONSES_STATE } from './item.ts';
 /** How the items of one request are written. */
 interface ItemForm {
   readonly base64: Base64;
-  /** The calls of tools that take plain text, unless the upstream knows them as functions. */
+  /** The calls of custom tools, unless the upstream knows them as functions. */
   readonly customIds: ReadonlySet<string>;
 }
 

@@ -2,7 +2,7 @@
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
 import { type ImageFormat, sniff, sniffWhole } from '../../lib/media/sniff.ts';
-import { createWholeCheck, isWholeFile } from '../../lib/media/whole.ts';
+import { createWholeCheck, isWholeFile } from '../../lib/media/whole-file.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
 import * as files from './sample-images.ts';
 

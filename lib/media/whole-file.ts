@@ -1,4 +1,4 @@
-// Tells whether a file is all there, from its own structure, as its bytes go by: an image or film that was cut short
+// Tells whether an image or a video is complete, from its own structure, as its bytes go by: one that was cut short
 // still has its first bytes.
 import { Buffer } from 'node:buffer';
 
@@ -109,14 +109,14 @@ function* walkJpeg(progress: Progress): Walk {
 
 function* walkGif(progress: Progress): Walk {
   const screen = yield { read: 13 };
-  yield { skip: sizeColours(screen.readUInt8(10)) };
+  yield { skip: countColourBytes(screen.readUInt8(10)) };
   for (;;) {
     const kind = (yield { read: 1 }).readUInt8();
     if (kind === 0x3b) break;
     if (kind === 0x2c) {
       const image = yield { read: 9 };
       // The colours, and the size of a code.
-      yield { skip: sizeColours(image.readUInt8(8)) + 1 };
+      yield { skip: countColourBytes(image.readUInt8(8)) + 1 };
     } else yield { skip: 1 };
     for (;;) {
       const length = (yield { read: 1 }).readUInt8();
@@ -127,7 +127,7 @@ function* walkGif(progress: Progress): Walk {
   progress.mayEnd = true;
 }
 
-function sizeColours(flags: number): number {
+function countColourBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
