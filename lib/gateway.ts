@@ -8,6 +8,7 @@ import { createBodyParser } from './api/body-parser.ts';
 import { createCallTurns } from './api/call-turns.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
+import { GENERATE } from './api/request-limits.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
@@ -380,7 +381,7 @@ function readEngineSettings(
 function readRateLimits(config: Config): Services['limits'] {
   const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
   return {
-    generate: { name: 'generate', perMinute: rateLimitPerMinute },
+    generate: { name: GENERATE, perMinute: rateLimitPerMinute },
     balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
     videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
   };

@@ -27,6 +27,9 @@ function includes(addresses: readonly string[], address: string): boolean {
   return matches(address);
 }
 
+/** The rule of requests that generate. Others, such as looking at a video, keep the rate of the service. */
+export const GENERATE = 'generate';
+
 /**
  * The rate of a key: that of the service, or a higher one of its account; an owner can only lower it. The rate of an
  * account is that of all its keys together.
@@ -35,6 +38,7 @@ export function listRules(
   rule: LimitRule,
   { limits, accountRequests }: Limited,
 ): { key: LimitRule; account?: LimitRule } {
+  if (rule.name !== GENERATE) return { key: rule };
   const ofAccount = accountRequests?.perMinute;
   const most = Math.max(rule.perMinute, ofAccount ?? 0);
   const perMinute = Math.min(limits.requests?.perMinute ?? most, most);
