@@ -54,16 +54,21 @@ export function readBill(text: string): readonly BillLine[] {
     if ((places[column] ?? -1) < 0)
       throw new OperatorError(`The bill has no column for the ${column}: name it ${COLUMNS[column].join(' or ')}.`);
   }
-  return rows.flatMap((row, index) => {
+  const lines = rows.flatMap((row, index) => {
     const cell = (column: Column): string => row[places[column] ?? -1]?.trim() ?? '';
     // Days without use have a line without a model.
     return cell('model') === '' ? [] : [readLine(cell, index + 2)];
   });
+  const currencies = [...new Set(lines.flatMap(({ currency }) => currency ?? []))];
+  if (currencies.length > 1) {
+    throw new OperatorError(`The bill is in ${currencies.join(' and ')}: compare a file of each currency by itself.`);
+  }
+  return lines;
 }
 
 function readLine(cell: (column: Column) => string, line: number): BillLine {
   const count = (column: Column): number | null => {
-    const text = cell(column).replaceAll(',', '');
+    const text = dropThousands(cell(column));
     if (text === '') return null;
     const value = Number(text);
     if (!Number.isSafeInteger(value) || value < 0) throw billError(line, `${text} is not a count`);
@@ -93,10 +98,17 @@ function readDay(text: string, line: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
+const THOUSANDS = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
+
+/** Removes commas between thousands. Any other may be a decimal comma, and is no part of a number here. */
+function dropThousands(text: string): string {
+  return THOUSANDS.test(text) ? text.replaceAll(',', '') : text;
+}
+
 const DECIMALS = 12;
 
 function readCost(text: string, line: number): bigint | null {
-  const plain = text.replace(/^\$/, '').replaceAll(',', '');
+  const plain = dropThousands(text.replace(/^\$/, ''));
   if (plain === '') return null;
   const decimal = /e/i.test(plain) ? Number(plain).toFixed(DECIMALS) : plain;
   const [, whole, part = ''] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];

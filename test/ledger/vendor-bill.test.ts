@@ -74,6 +74,13 @@ describe('bills of vendors', () => {
     ['Line 2 of the bill: "2026-13-41" is not a day.', ['day,model', '2026-13-41,x']],
     ['Line 2 of the bill: -1 is not a count.', ['day,model,output_tokens', '2026-11-26,x,-1']],
     ['Line 2 of the bill: -1 is not an amount.', ['day,model,cost', '2026-11-26,x,-1']],
+    // A decimal comma: without it the amount would be five times, or a hundred times, as much.
+    ['Line 2 of the bill: 0,5 is not an amount.', ['day;model;cost', '2026-11-26;x;0,5']],
+    ['Line 2 of the bill: 1.234,56 is not an amount.', ['day;model;cost', '2026-11-26;x;1.234,56']],
+    [
+      'The bill is in USD and EUR: compare a file of each currency by itself.',
+      ['day,model,cost,currency', '2026-11-26,x,1,USD', '2026-11-26,x,1,eur'],
+    ],
   ];
   for (const [what, rows] of wrong) {
     it(`refuse a file: ${what}`, () => {
