@@ -2,11 +2,11 @@
 import Joi from 'joi';
 import { fault, isFault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
+import { sniffImage } from '../base/sniff.ts';
 import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
-import { sniffImage } from '../media/sniff.ts';
 import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/images.ts';
 import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';

@@ -2,9 +2,9 @@
 // is sent at a time, and long texts in slices.
 import assert from 'node:assert/strict';
 import { freeBytes } from '../base/free-bytes.ts';
+import { sniffImage } from '../base/sniff.ts';
 import { createImage } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
-import { sniffImage } from '../media/sniff.ts';
 import type { AudioContent, DocumentContent } from '../upstream/contract/provider.ts';
 
 /** An image link, or the bytes of an image, which are transferred without a copy. */

@@ -1,4 +1,6 @@
 // Reads the image in a reply into memory, counted against the budget as it arrives.
+
+import { SNIFF_BYTES, sniffImage } from '../base/sniff.ts';
 import type { ByteSource } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import {
@@ -11,7 +13,6 @@ import {
   mayBeImage,
 } from './image.ts';
 import { checkReply, type Reply } from './reply.ts';
-import { SNIFF_BYTES, sniffImage } from './sniff.ts';
 
 /** Throws a `FetchFailure`. */
 export async function readImageReply(

@@ -1,7 +1,7 @@
 // An image in memory: sniffed, counted against a budget, and released by its holder.
 import { type Fault, fault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
-import { type ImageFormat, type ImageSize, readImageSize, type SniffedImage } from './sniff.ts';
+import { type ImageFormat, type ImageSize, readImageSize, type SniffedImage } from '../base/sniff.ts';
 
 export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
 

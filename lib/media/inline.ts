@@ -1,5 +1,6 @@
 // Inline images as data URIs or base64: decoded strictly, in slices, straight into their final memory.
 import { fault } from '../base/faults.ts';
+import { sniffImage } from '../base/sniff.ts';
 import {
   type ByteBudget,
   createImage,
@@ -10,7 +11,6 @@ import {
   mayBeImage,
   tooLarge,
 } from './image.ts';
-import { sniffImage } from './sniff.ts';
 
 interface InlineOptions {
   /** The request field that faults name. */

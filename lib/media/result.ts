@@ -1,9 +1,10 @@
 // Reads the image or video that an upstream made: passed on as it arrives, never whole in memory.
+
+import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from '../base/sniff.ts';
+import { createWholeCheck } from '../base/whole-file.ts';
 import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
-import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from './sniff.ts';
-import { createWholeCheck } from './whole-file.ts';
 
 export interface RemoteResult {
   /** The type, detected from the first bytes. */

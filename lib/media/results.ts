@@ -1,6 +1,7 @@
 // Stores the results of upstreams, links to them and reads them again.
 import { makeSecret, SECRET_DIGITS } from '../base/base62.ts';
 import { fault } from '../base/faults.ts';
+import { findExtension, sniffImage, sniffWhole } from '../base/sniff.ts';
 import type { MediaStore, StoredMedia } from '../store/ports/media.ts';
 import { StoreError } from '../store/store.ts';
 import type { MediaSource } from '../upstream/contract/provider.ts';
@@ -8,7 +9,6 @@ import { upstreamFault } from '../upstream/host/fault.ts';
 import type { Fetcher } from './fetcher.ts';
 import { type ByteBudget, createImage, holdBytes, IMAGE_BYTES_MAX, type Image, tooLarge } from './image.ts';
 import type { RemoteResult } from './result.ts';
-import { findExtension, sniffImage, sniffWhole } from './sniff.ts';
 import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {

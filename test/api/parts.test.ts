@@ -11,9 +11,9 @@ import {
   sliceText,
 } from '../../lib/api/parts.ts';
 import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
+import { sniffImage } from '../../lib/base/sniff.ts';
 import type { TextRequest } from '../../lib/calls/text/request.ts';
 import { createImage } from '../../lib/media/image.ts';
-import { sniffImage } from '../../lib/media/sniff.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { readImageSize } from '../../lib/media/sniff.ts';
+import { readImageSize } from '../../lib/base/sniff.ts';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { download, EDITS, filePart, GENERATIONS, imageAnswer, imageCatalog, sendForm } from '../../testkit/images.ts';

@@ -1,8 +1,8 @@
 // Linked images: our own links are read from the store, others are fetched.
 import { expect } from 'chai';
+import { sniffImage } from '../../lib/base/sniff.ts';
 import { createImage, type Image } from '../../lib/media/image.ts';
 import { readLinkedImage } from '../../lib/media/linked.ts';
-import { sniffImage } from '../../lib/media/sniff.ts';
 import { PNG } from './sample-images.ts';
 
 const OWN = 'https://gateway.example/media/own.png';

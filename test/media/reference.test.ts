@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import { sniffImage } from '../../lib/base/sniff.ts';
 import { createImage, type Image } from '../../lib/media/image.ts';
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../lib/media/reference.ts';
-import { sniffImage } from '../../lib/media/sniff.ts';
 import { PNG } from './sample-images.ts';
 
 describe('references', () => {

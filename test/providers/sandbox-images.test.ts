@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
-import { readImageSize, sniffImage } from '../../lib/media/sniff.ts';
+import { readImageSize, sniffImage } from '../../lib/base/sniff.ts';
 import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type {
   Host,

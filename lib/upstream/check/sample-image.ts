@@ -1,6 +1,6 @@
 // Small images for calls, and the formats of results by their first bytes.
 import { Buffer } from 'node:buffer';
-import { sniffWhole } from '../../media/sniff.ts';
+import { sniffWhole } from '../../base/sniff.ts';
 import type { ImageInput } from '../contract/provider.ts';
 
 export const FORMATS = ['png', 'jpeg', 'gif', 'webp'] as const;

@@ -1,10 +1,10 @@
 // Files that are all there, and the same ones cut short anywhere.
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
-import { type ImageFormat, sniff, sniffWhole } from '../../lib/media/sniff.ts';
-import { createWholeCheck, isWholeFile } from '../../lib/media/whole-file.ts';
+import { type ImageFormat, sniff, sniffWhole } from '../../lib/base/sniff.ts';
+import { createWholeCheck, isWholeFile } from '../../lib/base/whole-file.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
-import * as files from './sample-images.ts';
+import * as files from '../media/sample-images.ts';
 
 const noise = Uint8Array.from({ length: 40 * 30 * 4 }, (_, at) => (at * 7919) % 256);
 const photo = new PhotonImage(noise, 40, 30);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type ImageFormat, readImageSize, sniff, sniffImage } from '../../lib/media/sniff.ts';
+import { type ImageFormat, readImageSize, sniff, sniffImage } from '../../lib/base/sniff.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import * as files from './sample-images.ts';
+import * as files from '../media/sample-images.ts';
 
 const IMAGES: readonly (readonly [string, Buffer, ImageFormat, string, number, number])[] = [
   ['PNG', files.PNG, 'png', 'png', 2, 3],
