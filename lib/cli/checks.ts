@@ -20,7 +20,7 @@ export function addCheckCommand(parent: Command, { description, example, suite }
     .addHelpText('after', `\nExample:\n  ${example}`)
     .action(async function act(this: Command, folder: string): Promise<void> {
       const json = this.optsWithGlobals().json === true;
-      print(await runAll(superviseChecks(suite, resolve(folder)), json ? () => {} : say), { json });
+      print(await runAll(superviseChecks(suite, resolve(folder)), json ? () => {} : writeLine), { json });
     });
 }
 
@@ -31,22 +31,22 @@ interface Failure {
 }
 
 /** Prints each check as it ends, because a run takes a while. */
-async function runAll(verdicts: AsyncIterable<Verdict>, tell: (line: string) => void): Promise<Answer> {
+async function runAll(verdicts: AsyncIterable<Verdict>, printLine: (line: string) => void): Promise<Answer> {
   const failures: Failure[] = [];
   const unchecked: Failure[] = [];
   let group = '';
   let all = 0;
   for await (const { reason, unchecked: why, ...each } of verdicts) {
-    if (each.group !== group) tell(`\n${each.group}`);
+    if (each.group !== group) printLine(`\n${each.group}`);
     group = each.group;
     all += 1;
     if (why !== undefined) {
       unchecked.push({ group, check: each.name, reason: why });
-      tell(`  – ${each.name}\n      not checked: ${why}`);
+      printLine(`  – ${each.name}\n      not checked: ${why}`);
     } else if (reason !== undefined) {
       failures.push({ group, check: each.name, reason });
-      tell(`  ✗ ${each.name}\n      ${reason.replaceAll('\n', '\n      ')}`);
-    } else tell(`  ✓ ${each.name}`);
+      printLine(`  ✗ ${each.name}\n      ${reason.replaceAll('\n', '\n      ')}`);
+    } else printLine(`  ✓ ${each.name}`);
   }
   const failed = failures.length > 0;
   const count = all - unchecked.length;
@@ -58,6 +58,6 @@ async function runAll(verdicts: AsyncIterable<Verdict>, tell: (line: string) => 
   };
 }
 
-function say(line: string): void {
+function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
