@@ -20,7 +20,7 @@ export interface CostChange {
   readonly before: CostEntry | undefined;
   readonly after: CostEntry;
   /** Why it is written only if the operator accepts it; undefined if it needs no decision. */
-  readonly needs: 'new' | 'rise' | 'currency' | undefined;
+  readonly needs: 'new' | 'rise' | 'zero' | 'currency' | undefined;
 }
 
 export interface CostComparison {
@@ -143,9 +143,17 @@ const RISE = { over: 6n, under: 5n };
 function findNeed(type: Listable, { before, after }: Pick<CostChange, 'before' | 'after'>): CostChange['needs'] {
   if (!before) return 'new';
   if (before.currency !== after.currency) return 'currency';
+  // Lists write zero for what they do not know, and a derived price would follow.
+  const isFreed = (['input', 'output'] as const).some((kind) => isAboveZero(before, kind) && !isAboveZero(after, kind));
+  if (isFreed) return 'zero';
   const rate = { rub: MICRO_PER_RUB, from: '' };
   const risen = findLosses(parseCost(type, before).prices, { ...parseCost(type, after), rate, stored: '' });
   return risen.some(({ price, cost }) => cost * RISE.under > price * RISE.over) ? 'rise' : undefined;
+}
+
+function isAboveZero(entry: CostEntry, kind: 'input' | 'output'): boolean {
+  const price = (entry as Partial<TextPriceEntry>)[kind];
+  return price !== undefined && readPrice(price) > 0n;
 }
 
 /** A price of a change, before and after; undefined where there is none. */

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../base/operator-error.ts';
+import { AMOUNT_MAX } from '../money/money.ts';
 import type { PriceBandEntry } from './price.ts';
 
 /** What a list states of a model: decimal strings in dollars per 1M tokens, with at most 6 decimals, rounded up. */
@@ -136,7 +137,9 @@ function readAmount(value: unknown, shift: number, refuse: () => OperatorError):
   if (whole.length + fraction.length + Math.abs(places) > DIGITS_MAX) throw refuse();
   const digits = BigInt(whole + fraction);
   const under = 10n ** BigInt(Math.max(0, places));
-  return formatMicro(places < 0 ? digits * 10n ** BigInt(-places) : (digits + under - 1n) / under);
+  const micro = places < 0 ? digits * 10n ** BigInt(-places) : (digits + under - 1n) / under;
+  if (micro > AMOUNT_MAX) throw refuse();
+  return formatMicro(micro);
 }
 
 function formatMicro(micro: bigint): string {

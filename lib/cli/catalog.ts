@@ -18,7 +18,7 @@ export function addCatalogCommands(program: Command): void {
     .argument('<format>', 'the format of the list: the name of a file in catalog/price-lists')
     .argument('<list>', 'the file of the list')
     .option('--into <file>', 'the catalog file with the costs; costs.json by default')
-    .option('--accept', 'also write costs of routes without one, and prices that rise by more than 20 %')
+    .option('--accept', 'also write costs of routes without one, and prices that rise by more than 20 % or become zero')
     .addHelpText('after', '\nExample:\n  tollgate catalog import models-dev api.json --accept')
     .action(onConfig(importList));
   catalog
@@ -92,6 +92,7 @@ async function importList(config: Config, format: string, list: string, flags: I
 const NEEDS = {
   new: 'left out: no cost so far',
   rise: 'left out: rises by more than 20 %',
+  zero: 'left out: becomes zero',
   currency: 'left out: another currency',
 } as const;
 

@@ -189,6 +189,15 @@ describe('the import of costs', () => {
     ]);
   });
 
+  it('asks before a price becomes zero, which lists write for what they do not know', async () => {
+    const known = { currency: 'USD', input: '0.15', output: '0.6', cacheRead: '0.0375' };
+    folder.write({ costs: { direct: { small: known } } }, 'costs.json');
+    for (const cost of [{ input: 0 }, { output: 0 }]) {
+      const { written, heldBack } = await run(vendors(cost), { accept: false });
+      expect([names(written), names(heldBack)]).to.deep.equal([[], ['direct small zero', 'near own new']]);
+    }
+  });
+
   it('counts a write that becomes dearer than the input as a rise, and asks before another currency', async () => {
     folder.write({ costs: { direct: { small: { currency: 'USD', input: '0.15', output: '0.6' } } } }, 'costs.json');
     const dearer = await run(vendors({ cache_write: 0.19 }), { accept: false });
@@ -261,6 +270,7 @@ describe('the import of costs', () => {
     ['a price in words', vendors({ output: 'free' }), /openai small: cost\.output is not a price/],
     ['a price that is missing', vendors({ output: undefined }), /openai small: cost\.output is not a price/],
     ['a price without end', vendors({ input: 1e300 }), /openai small: cost\.input is not a price/],
+    ['a price that no vendor has', vendors({ input: 1e21 }), /openai small: cost\.input is not a price/],
     ['the list of another format', vendors(), /has no list of models with their pricing/, { format: 'openrouter' }],
     [
       'a bad price per token',
