@@ -10,6 +10,7 @@ import {
   newWallet,
   problemsOf,
   RUB,
+  readSpent,
   reserve,
   type StoreContext,
   settle,
@@ -18,11 +19,6 @@ import {
 
 export function budgetContract(context: StoreContext): void {
   const terms = (rub: number, period = 1000) => ({ period, limit: BigInt(rub) * RUB });
-
-  async function sumOf(store: Store, key: string) {
-    const [row] = await store.ledger.budgets([key]);
-    return row && { period: row.period, rub: Number(row.spent) / 1e6 };
-  }
 
   it('accepts three of fifty concurrent holds from two openers on a budget for three', async () => {
     const openers = [context.store, await context.other()];
@@ -33,7 +29,7 @@ export function budgetContract(context: StoreContext): void {
     const answers = (await Promise.all(holds)).flat();
     expect(answers.filter((status) => status === 'done')).to.have.length(3);
     expect(answers.filter((status) => status === 'key_budget')).to.have.length(47);
-    expect(await sumOf(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
+    expect(await readSpent(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
@@ -48,7 +44,7 @@ export function budgetContract(context: StoreContext): void {
     const held = answers.flat().filter(({ status }) => status === 'done');
     expect(held).to.have.length(3);
     expect(answers.flat().filter(({ status }) => status === 'key_budget')).to.have.length(57);
-    expect(await sumOf(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
+    expect(await readSpent(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
     expect(await context.store.ledger.budgets([`${key}_1`, `${key}_2`])).to.deep.equal([]);
     for (const { charge: row } of held) {
       expect(await openers[1]?.ledger.charge(row?.id ?? '')).to.deep.equal(row);
@@ -68,7 +64,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await statuses(other, settle(wallet, ids[0], { amount: RUB }))).to.deep.equal(['done']);
     const ends = [giveBack('refund', wallet, ids[0]), giveBack('release', wallet, ids[1]), settle(wallet, ids[2])];
     expect(await statuses(store, ...ends)).to.deep.equal(['done', 'done', 'done']);
-    expect(await sumOf(other, key)).to.deep.equal({ period: 1000, rub: 1 });
+    expect(await readSpent(other, key)).to.deep.equal({ period: 1000, rub: 1 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
@@ -87,7 +83,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await statuses(store, ...batch)).to.deep.equal(['done', 'done', 'key_budget', 'done', 'key_budget']);
     const rest = [giveBack('release', wallet, ids[1]), charge(wallet, { key, amount: 7n * RUB, budget: terms(8) })];
     expect(await statuses(store, ...rest)).to.deep.equal(['done', 'done']);
-    expect(await sumOf(store, key)).to.deep.equal({ period: 1000, rub: 8 });
+    expect(await readSpent(store, key)).to.deep.equal({ period: 1000, rub: 8 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
@@ -108,7 +104,7 @@ export function budgetContract(context: StoreContext): void {
       expect(again[2]?.charge).to.deep.equal(first[2]?.charge);
     }
     expect(await everythingOf(store, wallet)).to.deep.equal(before);
-    expect(await sumOf(store, key)).to.deep.equal({ period: 1000, rub: 6 });
+    expect(await readSpent(store, key)).to.deep.equal({ period: 1000, rub: 6 });
   });
 
   it('keeps the period of a call, whichever process ends it in whichever period', async () => {
@@ -120,13 +116,13 @@ export function budgetContract(context: StoreContext): void {
     const next = reserve(wallet, { key, chargeId: late, amount: 5n * RUB, budget: terms(6, 2000) });
     expect(await statuses(other, next)).to.deep.equal(['done']);
     expect(await statuses(other, giveBack('release', wallet, old))).to.deep.equal(['done']);
-    expect(await sumOf(store, key)).to.deep.equal({ period: 2000, rub: 5 });
+    expect(await readSpent(store, key)).to.deep.equal({ period: 2000, rub: 5 });
     // A clock that is behind: the period that has begun is the one that counts.
     const [behind] = await applied(store, charge(wallet, { key, amount: RUB, budget: terms(6) }));
     expect([behind?.status, behind?.charge?.period]).to.deep.equal(['done', 2000]);
     expect(await store.ledger.charge(behind?.charge?.id ?? '')).to.deep.equal(behind?.charge);
     expect(await statuses(store, settle(wallet, late, { amount: 9n * RUB }))).to.deep.equal(['done']);
-    expect(await sumOf(other, key)).to.deep.equal({ period: 2000, rub: 10 });
+    expect(await readSpent(other, key)).to.deep.equal({ period: 2000, rub: 10 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
@@ -142,7 +138,7 @@ export function budgetContract(context: StoreContext): void {
     expect(periods.filter((period) => period === 2000)).to.have.length(3);
     expect(periods.filter((period) => period === 1000)).to.have.length.below(4);
     expect(held).to.have.length(periods.filter((period) => period === 1000).length + 3);
-    expect(await sumOf(context.store, key)).to.deep.equal({ period: 2000, rub: 6 });
+    expect(await readSpent(context.store, key)).to.deep.equal({ period: 2000, rub: 6 });
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 

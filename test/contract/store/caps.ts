@@ -11,6 +11,7 @@ import {
   newWallet,
   problemsOf,
   RUB,
+  readSpent,
   reserve,
   type StoreContext,
   settle,
@@ -19,11 +20,6 @@ import {
 
 export function capContract(context: StoreContext): void {
   const cap = (id: string, rub: number, period = 1000) => ({ id, period, limit: BigInt(rub) * RUB });
-
-  async function spentOf(store: Store, id: string) {
-    const [row] = await store.ledger.budgets([id]);
-    return row && { period: row.period, rub: Number(row.spent) / 1e6 };
-  }
 
   it('are each exact under many concurrent holds of two openers', async () => {
     const openers = [context.store, await context.other()];
@@ -42,7 +38,7 @@ export function capContract(context: StoreContext): void {
     for (const [id, most] of Object.entries({ [user]: 4, [run]: 3 })) {
       const counted = held.filter(({ caps }) => caps?.some((each) => each.id === id));
       expect(counted, id).to.have.length(most);
-      expect(await spentOf(context.store, id)).to.deep.equal({ period: 1000, rub: 2 * most });
+      expect(await readSpent(context.store, id)).to.deep.equal({ period: 1000, rub: 2 * most });
     }
     for (const row of held) expect(await openers[1]?.ledger.charge(row.id)).to.deep.equal(row);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
@@ -60,7 +56,7 @@ export function capContract(context: StoreContext): void {
     const ends = [giveBack('refund', wallet, ids[0]), giveBack('release', wallet, ids[1]), settle(wallet, ids[2])];
     expect(await statuses(store, ...ends)).to.deep.equal(['done', 'done', 'done']);
     expect(await statuses(other, giveBack('expire', wallet, ids[3]))).to.deep.equal(['done']);
-    for (const id of [run, user]) expect(await spentOf(other, id)).to.deep.equal({ period: 1000, rub: 1 });
+    for (const id of [run, user]) expect(await readSpent(other, id)).to.deep.equal({ period: 1000, rub: 1 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
@@ -72,12 +68,12 @@ export function capContract(context: StoreContext): void {
     const [first] = await applied(store, hold(1000));
     expect(first?.charge?.caps).to.deep.equal([{ id: run, period: 1000 }]);
     expect(await statuses(store, hold(1050), hold(1099))).to.deep.equal(['done', 'cap']);
-    expect(await spentOf(store, run)).to.deep.equal({ period: 1000, rub: 4 });
+    expect(await readSpent(store, run)).to.deep.equal({ period: 1000, rub: 4 });
     const [anew] = await applied(store, hold(1100));
     expect(anew?.charge?.caps).to.deep.equal([{ id: run, period: 1100 }]);
     // A call of the time before returns nothing to the new one.
     expect(await statuses(store, giveBack('release', wallet, first?.charge?.id ?? ''))).to.deep.equal(['done']);
-    expect(await spentOf(store, run)).to.deep.equal({ period: 1100, rub: 2 });
+    expect(await readSpent(store, run)).to.deep.equal({ period: 1100, rub: 2 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
@@ -94,13 +90,13 @@ export function capContract(context: StoreContext): void {
     let removed = 0;
     for (let step = 1; step > 0; removed += step) step = await store.ledger.removeRuns(6, 100);
     expect(removed).to.be.above(0);
-    expect(await spentOf(store, run)).to.equal(undefined);
-    expect(await spentOf(store, user)).to.deep.equal({ period: 0, rub: 1 });
+    expect(await readSpent(store, run)).to.equal(undefined);
+    expect(await readSpent(store, user)).to.deep.equal({ period: 0, rub: 1 });
     expect(await statuses(store, giveBack('refund', wallet, old))).to.deep.equal(['done']);
-    expect(await spentOf(store, run)).to.equal(undefined);
-    expect(await spentOf(store, user)).to.deep.equal({ period: 0, rub: 0 });
+    expect(await readSpent(store, run)).to.equal(undefined);
+    expect(await readSpent(store, user)).to.deep.equal({ period: 0, rub: 0 });
     await applied(store, reserve(wallet, { caps: caps(500) }));
-    expect(await spentOf(store, run)).to.deep.equal({ period: 500, rub: 1 });
+    expect(await readSpent(store, run)).to.deep.equal({ period: 500, rub: 1 });
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 

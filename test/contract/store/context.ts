@@ -244,6 +244,12 @@ export async function walletOf(store: Store, id: string): Promise<Wallet> {
   return wallet;
 }
 
+/** The running sum of a key or a cap, in RUB; undefined if there is none. */
+export async function readSpent(store: Store, id: string): Promise<{ period: number; rub: number } | undefined> {
+  const [row] = await store.ledger.budgets([id]);
+  return row && { period: row.period, rub: Number(row.spent) / 1e6 };
+}
+
 /** The balance columns, in RUB. */
 export function balances({ avail, held, charged, topped, adjusted }: Omit<Wallet, 'id' | 'seq' | 'status'>) {
   return [avail, held, charged, topped, adjusted].map((micro) => Number(micro) / 1e6);
