@@ -79,6 +79,7 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
         const media = async () => image.sourcesOf(output)[0];
         return { status: status === 'aborted' ? 'canceled' : status, media, error };
       },
+      cancellation: ({ url }) => ({ method: 'POST', url: `${url}/cancel` }),
     }),
   };
 }

@@ -28,6 +28,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
         const { status, progress, output } = task;
         return { status, progress, url: fields(output)[0], error: readRunwayError(task) };
       },
+      cancellation: ({ url }) => ({ method: 'DELETE', url }),
     }),
   }),
 };

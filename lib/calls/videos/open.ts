@@ -8,6 +8,7 @@ import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import type { RouteHealth } from '../health.ts';
 import type { OnAttempt } from '../routes.ts';
+import { createCancelJob } from './cancel.ts';
 import { createVideoEngine, type VideoEngine } from './engine.ts';
 import { createPollJob, type Found } from './poll.ts';
 import type { SubmitTimeouts } from './submit.ts';
@@ -56,7 +57,8 @@ export function openVideos(options: VideosOptions): Videos {
   const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
   const pollJob = createPollJob({ ...more, log, onPoll: metrics?.onPoll });
   const shared = { jobs: store.jobs, attempts: store.attempts, ledger, ownerId, leaseMs, clock, log };
-  const worker = createWorker({ ...shared, pollMs, pollJob, onEnd: metrics?.onJobEnd });
+  const cancelJob = createCancelJob({ ...more, log });
+  const worker = createWorker({ ...shared, pollMs, pollJob, cancelJob, onEnd: metrics?.onJobEnd });
   const engine = createVideoEngine({
     ...shared,
     worker,

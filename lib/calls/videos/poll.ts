@@ -133,7 +133,7 @@ export function createPollJob(options: PollOptions): PollJob {
 const WITHOUT_RESULT = { shown: 'processing', progress: 99, failed: true } as const;
 
 /** The model may have left the catalog; any route to the upstream has the same provider. */
-function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
+export function findJobRoute({ models }: Catalog, { model, upstream }: Job): Route | undefined {
   const routes = models.flatMap(({ id, type, routes }) =>
     type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
   );

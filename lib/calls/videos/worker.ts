@@ -6,6 +6,7 @@ import type { Job } from '../../money/job-rules.ts';
 import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import { endJobAttempts, toJobAttemptRows } from './attempts.ts';
+import type { CancelJob } from './cancel.ts';
 import type { PollJob, PollOutcome } from './poll.ts';
 import { computeNextPollMs } from './poll-interval.ts';
 
@@ -14,6 +15,8 @@ export interface WorkerOptions {
   readonly attempts: Pick<AttemptStore, 'list' | 'put'>;
   readonly ledger: Pick<Ledger, 'refund'>;
   readonly pollJob: PollJob;
+  /** Tells the upstream that a job was given up; never rejects. */
+  readonly cancelJob: CancelJob;
   readonly ownerId: string;
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -52,7 +55,19 @@ const GAP_MS_MIN = 10;
 const HOPELESS_MS = 600_000;
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { jobs, ledger, pollJob, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
+  const {
+    jobs,
+    ledger,
+    pollJob,
+    cancelJob,
+    ownerId,
+    leaseMs,
+    pollMs,
+    clock,
+    log,
+    onEnd,
+    random = Math.random,
+  } = options;
   const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const loop = createLeaseLoop({
     store: jobs,
@@ -67,15 +82,19 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function work(job: Job, signal: AbortSignal): Promise<void> {
     // The process that asked the upstream to start is gone, and the answer with it: never ask again.
-    if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
+    if (job.phase === 'starting') {
+      await fail(job, 'The service was interrupted while it started this video.');
+      return;
+    }
     const outcome = await pollJob(job, signal);
     switch (outcome.kind) {
       case 'completed':
         return complete(job, outcome.result);
       case 'failed':
-        return fail(job, outcome.error);
+        await fail(job, outcome.error);
+        return;
       case 'unfinished':
-        if (clock.now() >= job.deadline) return fail(job, 'The video was not finished in time.');
+        if (clock.now() >= job.deadline) return giveUp(job, signal);
         return advance(job, outcome);
     }
   }
@@ -101,7 +120,14 @@ export function createWorker(options: WorkerOptions): Worker {
     if (status === 'done' || status === 'exists') reportJobEnd(job, 'completed');
   }
 
-  async function fail(job: Job, error: string): Promise<void> {
+  /** The money first: it must not wait for an upstream that may be out of order. */
+  async function giveUp(job: Job, signal: AbortSignal): Promise<void> {
+    const isRefunded = await fail(job, 'The video was not finished in time.');
+    if (isRefunded) await cancelJob(job, signal);
+  }
+
+  /** True if it has ended by this. */
+  async function fail(job: Job, error: string): Promise<boolean> {
     const { id, version, charge: chargeId, wallet } = job;
     const at = clock.now();
     const attempts = await endAttempts(job, 'failed');
@@ -112,6 +138,7 @@ export function createWorker(options: WorkerOptions): Worker {
       const { shown, progress } = job;
       await postpone(job, { shown, progress, dueAt: at + HOPELESS_MS });
     }
+    return status === 'refunded';
   }
 
   async function endAttempts(job: Job, how: 'completed' | 'failed') {

@@ -54,7 +54,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
       chargingCheck(subject, kind),
       ...(kind === 'text' ? [...streamChecks(subject), ...caseChecks(subject, provider)] : []),
       ...(kind === 'embed' ? embedChecks(subject) : []),
-      ...(kind === 'video' ? videoChecks(subject) : []),
+      ...(kind === 'video' ? videoChecks(subject, provider) : []),
       ...statusChecks(subject, kind),
       ...abortChecks(subject, kind),
       ...afterChecks(subject, kind),

@@ -99,6 +99,8 @@ export interface VideoRecording extends Recorded {
   readonly ref?: VideoRef;
   /** The answer to each poll of the job. */
   readonly polls: readonly (readonly Reply[])[];
+  /** The answer to the cancelling of the job, and what is asked. */
+  readonly cancel?: Reply;
   readonly expect: Failing & { readonly ref?: object; readonly states?: readonly ExpectedState[] };
 }
 
@@ -248,7 +250,7 @@ function createRecordingSchema(kind: Recording['kind']): Joi.ObjectSchema {
   if (kind !== 'video') return common.fork('reply', (schema) => schema.required());
   const looks = Joi.alternatives(Joi.array().items(reply).min(1), reply);
   const ref = Joi.object({ id: Joi.string().required() }).pattern(Joi.string(), Joi.string());
-  return common.keys({ ref, polls: Joi.array().items(looks).default([]) }).xor('ref', 'reply');
+  return common.keys({ ref, polls: Joi.array().items(looks).default([]), cancel: reply }).xor('ref', 'reply');
 }
 
 const SCHEMAS = {
@@ -319,6 +321,7 @@ export function parseRecording(entry: unknown, where: string): Recording {
     call: insertSampleImages(value.call),
     before: value.before.map(parseReply),
     reply: parseReply({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
+    ...(value.cancel && { cancel: parseReply(value.cancel) }),
     ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(parseReply)) }),
   };
 }

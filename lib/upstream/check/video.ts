@@ -12,7 +12,7 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 
 const POLL_MS = 5_000;
 
-export function videoChecks(subject: Subject): readonly Check[] {
+export function videoChecks(subject: Subject, { video }: Provider): readonly Check[] {
   const recording = ordinary(subject, 'video');
   const checks: [name: string, play: (stage: TestBench, recording: VideoRecording) => Promise<void>][] = [
     ['reads the same in polls cut at every byte', checkCutPolls],
@@ -20,11 +20,41 @@ export function videoChecks(subject: Subject): readonly Check[] {
     ['goes on at a word for its state that nobody knows', unknownWord],
     ['a poll that is aborted closes its connection', checkAbortedPoll],
   ];
-  return checks.map(([name, play]) => ({
+  const played = checks.map(([name, play]) => ({
     group: 'jobs of video',
     name,
     run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
   }));
+  return video?.cancel ? [...played, cancelCheck(subject)] : played;
+}
+
+/** A job is cancelled as recorded, by another provider than the one that started it. */
+function cancelCheck({ plugin, recordings }: Subject): Check {
+  const recording = recordings.find((each) => each.kind === 'video' && each.cancel?.asked?.path !== undefined);
+  return {
+    group: 'jobs of video',
+    name: 'are cancelled as recorded',
+    run: async () => {
+      assert(
+        recording?.kind === 'video',
+        'no recording of a video has a `cancel` whose `asked.path` says what is sent',
+      );
+      await onStage(plugin, recording.settings, (stage) => checkCancel(stage, stage.fill(recording)));
+    },
+  };
+}
+
+async function checkCancel(stage: TestBench, recording: VideoRecording): Promise<void> {
+  const ref: VideoRef = JSON.parse(JSON.stringify(recording.ref ?? (await started(stage, recording))));
+  const reply = recording.cancel as Reply;
+  const cancel = async (signal: AbortSignal) => expectVideo(stage.again()).cancel?.(ref, signal);
+  stage.replay.play({ reply });
+  const signal = AbortSignal.timeout(POLL_MS);
+  await within(cancel(signal), signal);
+  assert.equal(stage.replay.requests.length, 1, 'a job is cancelled by one request');
+  compareAsked(stage.replay.requests, stage.place.key);
+  stage.replay.play({ reply, pacing: { hold: 'headers' } });
+  await aborted(stage, cancel);
 }
 
 /** Polls a job as often as the recording says. The ref has been stored, and another provider polls. */

@@ -18,6 +18,11 @@ export interface VideoProvider {
    * 'failed'` is the upstream's verdict. An unknown word for the state is `processing`.
    */
   poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
+  /**
+   * Tells the upstream that nobody waits for the job any more: called once when it is given up at its deadline, after
+   * its refund, which does not depend on the result. Absent if jobs cannot be cancelled.
+   */
+  cancel?(ref: VideoRef, signal: AbortSignal): Promise<void>;
 }
 
 export interface HostVideo {
@@ -57,6 +62,12 @@ export interface VideoFillOptions extends FillOptions {
 /** How one upstream is asked for a video, and what it reports. */
 export interface VideoWire<Settings = unknown> extends JobWire<VideoCall, Settings> {
   read(value: JsonObject, looking: JobLooking): VideoReport;
+  /** The request that cancels a job, sent with the key that started it; absent if jobs cannot be cancelled. */
+  cancellation?(ref: JobRef): VideoCancellation;
+}
+
+export interface VideoCancellation extends Pick<HostRequest, 'method' | 'headers' | 'body'> {
+  readonly url: string;
 }
 
 export type VideoLook = Pick<HostRequest, 'headers' | 'auth' | 'signal'>;

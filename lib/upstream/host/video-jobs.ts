@@ -2,7 +2,8 @@
 
 import type { HostFault } from '../contract/fault.ts';
 import type { Host } from '../contract/host.ts';
-import type { VideoState } from '../contract/provider.ts';
+import type { JobRef } from '../contract/job.ts';
+import type { VideoRef, VideoState } from '../contract/provider.ts';
 import type { HostVideo, VideoReport } from '../contract/video.ts';
 import type { Asking } from './ask.ts';
 import { createDataUrl } from './data-url.ts';
@@ -18,7 +19,7 @@ interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
 
 export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): HostVideo {
   const host: HostVideo = {
-    jobs(settings, { auth = bearer, headers = {}, submission, read }) {
+    jobs(settings, { auth = bearer, headers = {}, submission, read, cancellation }) {
       const routed = perRoute(settings, (own) => own);
       return {
         start(call, signal) {
@@ -29,6 +30,15 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
         poll(ref, signal) {
           return host.look(ref, { headers, auth, signal }, (value) => read(value, { ref, auth, signal }));
         },
+        ...(cancellation && {
+          async cancel(ref, signal) {
+            const { url, ...init } = cancellation(expectJobUrl(ref, fault));
+            const request = { ...init, headers: { ...headers, ...init.headers }, auth, keyId: ref.keyId, signal };
+            const { body } = await ask(url, request);
+            // Read to its end, so that the connection can be used again; what it says changes nothing.
+            await body.text();
+          },
+        }),
       };
     },
 
@@ -36,8 +46,8 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       return (await submitJob({ json, fault }, submission)).ref;
     },
 
-    async look({ url, keyId }, init, read) {
-      if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
+    async look(ref, init, read) {
+      const { url, keyId } = expectJobUrl(ref, fault);
       const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(readVerdict);
       if ('fault' in reply) return reply;
       const { retryAfterMs, body } = reply;
@@ -56,6 +66,12 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
     dataUrl: createDataUrl,
   };
   return host;
+}
+
+function expectJobUrl(ref: VideoRef, fault: HostFault): JobRef {
+  const { url } = ref;
+  if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
+  return { ...ref, url };
 }
 
 /** Only the job itself can break content rules: some refuse a poll of such a job, or its result. */

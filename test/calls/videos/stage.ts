@@ -41,6 +41,7 @@ export interface Behaviour {
   /** One route each, in order. */
   readonly starts?: readonly VideoProvider['start'][];
   readonly poll?: (ref: VideoRef, signal: AbortSignal) => Promise<VideoState>;
+  readonly cancel?: (ref: VideoRef, signal: AbortSignal) => Promise<void>;
   readonly keep?: (source: MediaSource, request: KeepRequest) => Promise<StoredMedia>;
   readonly deadlineMs?: number;
   readonly startWithinMs?: number;
@@ -53,6 +54,7 @@ export interface VideoStage extends Videos {
   readonly asked: number[];
   readonly polled: VideoRef[];
   readonly kept: KeepRequest[];
+  readonly cancelled: VideoRef[];
   readonly attempts: string[];
   /** What each poll has found. */
   readonly found: string[];
@@ -77,9 +79,14 @@ let count = 0;
 /** A process on the store; `ownerId` names it. */
 export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behaviour = {}): VideoStage {
   const { poll = finished, keep = async () => STORED, starts = [accepts], deadlineMs = 60_000 } = behaviour;
-  const { startWithinMs = 5000 } = behaviour;
+  const { startWithinMs = 5000, cancel } = behaviour;
   const { store, real } = faulty;
-  const seen = { asked: starts.map(() => 0), polled: [] as VideoRef[], kept: [] as KeepRequest[] };
+  const seen = {
+    asked: starts.map(() => 0),
+    polled: [] as VideoRef[],
+    kept: [] as KeepRequest[],
+    cancelled: [] as VideoRef[],
+  };
   const told = { attempts: [] as string[], found: [] as string[], ended: [] as string[], logged: [] as string[] };
   const say = (_fields: object, message: string) => void told.logged.push(message);
   const log = { debug: () => undefined, info: say, warn: say, error: say };
@@ -94,6 +101,12 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
         seen.polled.push(ref);
         return poll(ref, signal);
       },
+      ...(cancel && {
+        cancel(ref: VideoRef, signal: AbortSignal) {
+          seen.cancelled.push(ref);
+          return cancel(ref, signal);
+        },
+      }),
     })),
   );
   const results = {

@@ -43,6 +43,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
     firstPoll: 0,
     changes: [] as object[],
     refunds: [] as object[],
+    cancelled: [] as string[],
     booked: [] as object[],
     ended: [] as unknown[],
   };
@@ -72,6 +73,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
       told.looks += 1;
       return sight;
     },
+    cancelJob: async ({ id }: Job) => void told.cancelled.push(id),
     ownerId: 'me',
     leaseMs: 150,
     pollMs,
@@ -131,6 +133,24 @@ describe('a worker', () => {
       [AT + 1, 0],
     ] as const) {
       expect((await workOn({ job: { deadline } })).refunds, `${deadline - AT}`).to.have.length(refunds);
+    }
+  });
+
+  it('cancels upstream what it gives up at the deadline, and nothing that ends in another way', async () => {
+    const late = { deadline: AT };
+    expect((await workOn({ job: late })).cancelled).to.deep.equal(['job']);
+    for (const other of [
+      { job: late, sight: DONE },
+      { job: late, sight: FAILED },
+      // Not refunded: it goes on.
+      { job: late, refund: 'refused' },
+      { job: { ...late, phase: 'starting' } as Partial<Job> },
+      {},
+    ]) {
+      expect(
+        (await workOn(other)).cancelled,
+        JSON.stringify(other, (_, value) => String(value)),
+      ).to.deep.equal([]);
     }
   });
 

@@ -197,6 +197,34 @@ describe('worker', () => {
     expect([await moves(), await balance()]).to.deep.equal([['refund', 'charge', 'topup'], FULL]);
   });
 
+  const cancels: Readonly<Record<string, NonNullable<Behaviour['cancel']>>> = {
+    'is accepted': async () => undefined,
+    'is refused': async () => {
+      throw upstreamFault('request', 'it is too late');
+    },
+    'is never answered': deaf,
+  };
+  for (const [how, cancel] of Object.entries(cancels)) {
+    it(`gives the money of a late video back before it is cancelled, which ${how}`, async () => {
+      const seen: unknown[] = [];
+      const stage = open({
+        poll: processing,
+        deadlineMs: 100,
+        async cancel(ref, signal) {
+          seen.push(ref, await balance());
+          return cancel(ref, signal);
+        },
+      });
+      const id = await run(stage);
+      await ends(id, 'failed');
+      await until(() => seen.length === 2);
+      expect(seen).to.deep.equal([{ id: 'up_1' }, FULL]);
+      await stage.worker.stop();
+      expect([stage.ended, stage.cancelled.length, await balance()]).to.deep.equal([['failed'], 1, FULL]);
+      expect(stage.logged).not.to.include('could not process a job');
+    });
+  }
+
   it('takes the result of a completed video that comes late', async () => {
     let looks = 0;
     const answers = [lacking, processing, lacking, finished];

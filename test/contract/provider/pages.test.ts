@@ -21,13 +21,13 @@ describe('the pages on providers', function () {
   after(() => rmSync(folder, { recursive: true }));
 
   /** The code and the recordings of a page, as the folder of a plugin. */
-  function writePlugin(page: string): string {
+  function writePlugin(page: string, under = '.'): string {
     const text = readFileSync(join(ROOT, 'docs/providers', `${page}.md`), 'utf8');
     const show = (language: string) =>
       new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(text)?.[1] ?? expect.fail(`${page}.md has no ${language}`);
     const code = show('ts');
     const name = /^ {2}name: '([a-z]+)',$/m.exec(code)?.[1] ?? expect.fail('a plugin without a name');
-    const plugin = join(folder, name);
+    const plugin = join(folder, under, name);
     mkdirSync(join(plugin, 'fixtures'), { recursive: true });
     writeFileSync(join(plugin, 'index.ts'), code);
     writeFileSync(join(plugin, 'fixtures', 'recordings.json'), show('json'));
@@ -41,6 +41,32 @@ describe('the pages on providers', function () {
         await run().catch((error: Error) => failures.push(`${group}: ${name}: ${error.message}`));
       }
       expect(failures).to.deep.equal([]);
+    });
+  }
+
+  for (const [what, file, from, to] of [
+    ['is not recorded', 'fixtures/recordings.json', '"path": "/v1/films/f1", "method"', '"method"'],
+    ['asks for something else', 'index.ts', "method: 'DELETE'", "method: 'POST'"],
+    [
+      'asks with no key',
+      'index.ts',
+      'cancellation: ({ url }) => ({',
+      'auth: () => ({}), cancellation: ({ url }) => ({',
+    ],
+  ] as const) {
+    it(`find a cancelling that ${what}`, async () => {
+      const plugin = writePlugin('videos', what.replaceAll(' ', '-'));
+      const path = join(plugin, file);
+      const source = readFileSync(path, 'utf8');
+      expect(source).to.include(from);
+      writeFileSync(
+        path,
+        source.replace(from, () => to),
+      );
+      const checks = await collectChecks(plugin);
+      const check = checks.find(({ name }) => name === 'are cancelled as recorded');
+      const thrown = await check?.run().catch((error: Error) => error);
+      expect(thrown).to.be.instanceOf(Error);
     });
   }
 
