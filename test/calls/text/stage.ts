@@ -105,7 +105,13 @@ const REQUEST: TextRequest = {
   stream: true,
 };
 
-const TIMEOUTS: TextTimeouts = { firstTokenTimeoutMs: 5000, idleTimeoutMs: 5000, totalTimeoutMs: 10_000 };
+/** Longer than a busy machine keeps a process waiting. */
+const PATIENCE_MS = 40_000;
+const TIMEOUTS: TextTimeouts = {
+  firstTokenTimeoutMs: PATIENCE_MS,
+  idleTimeoutMs: PATIENCE_MS,
+  totalTimeoutMs: PATIENCE_MS,
+};
 
 export class Stage {
   readonly #folder = mkdtempSync(join(tmpdir(), 'tollgate-text-'));
@@ -152,7 +158,10 @@ export class Stage {
     const onFirst = () => void events.push('first');
     const onAttempt = (upstream: string, { type }: Ending) => void events.push(`${upstream}: ${type}`);
     const { store } = this;
-    const ledger = createLedger({ store, ownerId: 'me', leaseMs: 60_000, log: { warn, error: warn } });
+    const ledger = createLedger({
+      ...{ store, ownerId: 'me', leaseMs: 60_000, answerWithinMs: PATIENCE_MS },
+      log: { warn, error: warn },
+    });
     const hold: typeof ledger.hold = (request) => {
       const held = ledger.hold(request);
       options.onHold?.();
