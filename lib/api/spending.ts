@@ -61,7 +61,8 @@ export function readCaps(
   const caps: CallCap[] = [];
   const { endUsers, zone } = limits;
   if (endUsers) {
-    const name = spending.endUser ?? readHeader(headers, USER_HEADER) ?? '';
+    // The header first: the program sets it, while a body may be passed on as its user wrote it.
+    const name = readHeader(headers, USER_HEADER) ?? spending.endUser ?? '';
     const sum = `user:${budgetKey ?? id}:${digest(name)}`;
     caps.push({
       kind: 'user',

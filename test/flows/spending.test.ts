@@ -213,7 +213,8 @@ describe('limits of a request on spending', () => {
       ['user', (user) => [{ user }, {}]],
       ['safety_identifier', (name) => [{ safety_identifier: name, user: 'another' }, {}]],
       ['metadata.user_id', (name) => [{ metadata: { user_id: name } }, {}]],
-      ['x-openwebui-user-id', (name) => [{}, { 'x-openwebui-user-id': name }]],
+      // Whatever a person writes into a body that the program passes on.
+      ['x-openwebui-user-id', (name) => [{ user: `new-${Math.random()}` }, { 'x-openwebui-user-id': name }]],
     ];
 
     for (const [where, nameIn] of named) {
