@@ -176,6 +176,7 @@ function isMisspelled(name: string, known: string): boolean {
 /** The folder that contains `lib/`, the shipped catalog and the providers. */
 const ROOT = new URL('../', import.meta.url);
 
+/** Reads and checks the variables of docs/configuration.md. Throws an `OperatorError` that lists every wrong one. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { value, error } = schema.validate(present, { convert: true });

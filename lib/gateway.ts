@@ -20,6 +20,7 @@ import type { LossNotice } from './catalog/loss.ts';
 import type { Config } from './config.ts';
 import { createConsole, type FirstLinks } from './console/console.ts';
 import { consolePlugin } from './console/plugin.ts';
+import type { FinishedRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
@@ -101,19 +102,27 @@ export interface Timings {
   readonly catalogPollMs?: number;
 }
 
-interface GatewayOptions {
+export interface GatewayOptions {
   readonly timings?: Timings | undefined;
   /** Absent for the only process of a start. */
   readonly member?: Membership;
   /** Further steps on the way of every text answer, each made anew for an attempt: docs/architecture.md shows one. */
   readonly transforms?: readonly CreateTransform[] | undefined;
+  /** An open store instead of the one that the configuration names; the gateway closes it. */
+  readonly store?: Store;
+  /** Called when a request is over: its reply is sent or its client has left, and its money is settled. */
+  readonly onRequestEnd?: ((request: FinishedRequest) => void) | undefined;
 }
 
+/**
+ * Opens the store and the catalog that `config` names and assembles a gateway, which does not listen before `start()`.
+ * Rejects with an `OperatorError` for what an operator can put right, and with a `StoreError` if the store does not answer.
+ */
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
-  const { timings = {}, member, transforms = [] } = options;
-  const store = await openServiceStore(config);
+  const { timings = {}, member, transforms = [], onRequestEnd } = options;
+  const store = options.store ?? (await openServiceStore(config));
   try {
-    return await compose(config, { log, store, timings, member, transforms });
+    return await compose(config, { log, store, timings, member, transforms, onRequestEnd });
   } catch (error) {
     await store.close();
     throw error;
@@ -126,9 +135,11 @@ interface Foundation {
   readonly timings: Timings;
   readonly member: Membership | undefined;
   readonly transforms: readonly CreateTransform[];
+  readonly onRequestEnd: GatewayOptions['onRequestEnd'];
 }
 
-async function compose(config: Config, { log, store, timings, member, transforms }: Foundation): Promise<Gateway> {
+async function compose(config: Config, foundation: Foundation): Promise<Gateway> {
+  const { log, store, timings, member, transforms, onRequestEnd } = foundation;
   const isMember = member !== undefined;
   const isFirst = member?.isFirst !== false;
   const facts = readCatalogFacts(config);
@@ -142,7 +153,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
   const publicUrl = () => resolvePublicUrl(config, http.server);
   const metrics = await openGatewayMetrics(config, { log, isMember, catalog, http });
-  reportRequests(http, { log, metrics, throttle });
+  reportRequests(http, { log, metrics, throttle, onRequestEnd });
 
   const { limiter, onPeers } = openLimiter(store, member);
   const media = openMedia(config, { store, publicUrl, metrics, limits: timings.fetchLimits });

@@ -32,6 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/http/'],
   ['lib/api/', 'lib/console/', 'lib/metrics/'],
   ['lib/start/', 'lib/gateway.ts'],
+  ['lib/index.ts', 'lib/testing.ts'],
   ['lib/workers/'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];

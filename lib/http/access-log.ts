@@ -9,6 +9,8 @@ import { getRequestState, type LogLine, type Notes, type RequestState } from './
 
 /** A request whose reply and call have ended. */
 export interface FinishedRequest {
+  /** The `x-request-id` of its reply, and the id of its charge. */
+  readonly id: string;
   readonly method: string;
   /** The route's path: `/{p*}` if there is none. */
   readonly route: string;
@@ -21,6 +23,9 @@ export interface FinishedRequest {
   readonly bytes: number;
   readonly notes: Notes;
 }
+
+/** Without what tells it from others of its kind. */
+export type CountedRequest = Omit<FinishedRequest, 'id'>;
 
 /** A client may send a path of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
@@ -93,7 +98,7 @@ class RequestLine implements LogLine {
   #write(facts: Pick<FinishedRequest, 'status' | 'ms' | 'aborted'>, bytes: number): void {
     const { id, notes, address } = this.#state;
     const { method, path, route } = nameRequest(this.#request);
-    this.#onRequestEnd?.({ method, route, ...facts, bytes, notes });
+    this.#onRequestEnd?.({ id, method, route, ...facts, bytes, notes });
     const line = { request_id: id, method, path, ...facts, address, ...notes };
     if (notes.err !== undefined) this.#log.error(line, 'request');
     else this.#log.line(line, 'request');

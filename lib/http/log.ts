@@ -11,8 +11,10 @@ export interface Log extends Logger {
   written(): Promise<void>;
 }
 
-interface LogOptions {
+export interface LogOptions {
+  /** The lowest level that is written: `logLevel` of the configuration. */
   readonly level: string;
+  /** What keys begin with, to scrub them: `keyPrefix` of the configuration. */
   readonly keyPrefix: string;
   /** A file descriptor or a path; 1 is stdout. */
   readonly destination?: number | string;

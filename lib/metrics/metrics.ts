@@ -4,7 +4,7 @@ import type { Ending } from '../calls/ending.ts';
 import type { RouteChange } from '../calls/health.ts';
 import { describeUpstreams, type FullReadiness, readReadiness } from '../calls/readiness.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
-import type { FinishedRequest } from '../http/access-log.ts';
+import type { CountedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AttemptStore } from '../store/ports/attempts.ts';
@@ -22,7 +22,7 @@ import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
 export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   /** Called when the reply to a request is over. */
-  readonly onRequestEnd: (request: FinishedRequest) => void;
+  readonly onRequestEnd: (request: CountedRequest) => void;
   /** Called for input that was not an HTTP request. */
   readonly onBadHttp: (refusal: BadHttp) => void;
   /** Called when an attempt at an upstream is over. */

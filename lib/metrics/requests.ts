@@ -1,13 +1,13 @@
 // Metrics of requests and of attempts at upstreams, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Ending } from '../calls/ending.ts';
-import type { FinishedRequest } from '../http/access-log.ts';
+import type { CountedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import { attemptSeries, createMissingSeries, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
 interface RequestMetrics {
-  readonly onRequestEnd: (request: FinishedRequest) => void;
+  readonly onRequestEnd: (request: CountedRequest) => void;
   readonly onBadHttp: (refusal: BadHttp) => void;
   readonly onAttempt: (upstream: string, ending: Ending) => void;
 }
@@ -134,12 +134,12 @@ function endpointLabel(route: string): string {
 }
 
 /** Empty if a request names no model; all unknown names share one label. */
-function modelLabel({ method, route, notes }: FinishedRequest, isModel: (name: string) => boolean): string {
+function modelLabel({ method, route, notes }: CountedRequest, isModel: (name: string) => boolean): string {
   if (notes.model !== undefined && isModel(notes.model)) return notes.model;
   return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';
 }
 
-function outcomeLabel({ status, aborted, notes }: FinishedRequest): string {
+function outcomeLabel({ status, aborted, notes }: CountedRequest): string {
   if (notes.ending === 'gone' || (aborted && status === 0)) return 'gone';
   if (notes.fault !== undefined) return notes.fault;
   if (notes.err !== undefined) return 'internal';

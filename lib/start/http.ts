@@ -39,9 +39,11 @@ interface RequestReports {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'onBadHttp' | 'onRequestEnd'> | undefined;
   readonly throttle: Pick<Throttle, 'noteEnd'>;
+  readonly onRequestEnd: ((request: FinishedRequest) => void) | undefined;
 }
 
-export function reportRequests({ server, onBadHttp }: Http, { log, metrics, throttle }: RequestReports): void {
+export function reportRequests({ server, onBadHttp }: Http, reports: RequestReports): void {
+  const { log, metrics, throttle } = reports;
   onBadHttp((refusal) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
@@ -49,6 +51,7 @@ export function reportRequests({ server, onBadHttp }: Http, { log, metrics, thro
   const onRequestEnd = (finished: FinishedRequest) => {
     throttle.noteEnd(finished);
     metrics?.onRequestEnd(finished);
+    reports.onRequestEnd?.(finished);
   };
   const checkProxy = warnOfProxyOnce(log);
   server.ext('onRequest', (request, h) => {

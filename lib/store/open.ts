@@ -42,8 +42,8 @@ export async function openOwnStore(config: OwnStore, { sealed, ...options }: Own
 }
 
 /** Opens the store for a gateway, and fails early if it could not store images or decrypt sign-in secrets. */
-export async function openServiceStore(config: OwnStore): Promise<Store> {
-  const store = await openOwnStore(config);
+export async function openServiceStore(config: OwnStore, options?: OwnOptions): Promise<Store> {
+  const store = await openOwnStore(config, options);
   try {
     await makeMediaFolder(config);
     await checkSecrets(store, createVault(config.secretsKeys ?? []));

@@ -8,12 +8,34 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { productionPackages } from '../../testkit/packages.ts';
 import { spawnChild } from '../../testkit/process.ts';
+import { readTestingExamples } from '../../testkit/testing-examples.ts';
 import { parseUnit } from './unit.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Where the unit and its documentation have the package. */
 const PREFIX = '/opt/tollgate';
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+
+const VITEST = 'vitest@5.1.1';
+
+/** Compiles only if the types of the package say what the guide says. */
+const TYPED = `
+import { createGateway, createLog, readConfig, type Gateway, OperatorError } from 'tollgate';
+import { createTestClock, createTestGateway, type TestGateway, type TestRequest } from 'tollgate/testing';
+
+const config = readConfig({ PORT: '0' });
+const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix });
+const gateway: Gateway = await createGateway(config, log, { onRequestEnd: ({ id, status }) => console.log(id, status + 1) });
+const clock = createTestClock(0);
+const tollgate: TestGateway = await createTestGateway({ clock, accounts: [{ rub: '1', keys: [{ budget: '1' }] }] });
+const [request]: readonly TestRequest[] = await tollgate.requests();
+const charged: string | undefined = request?.charge?.charged;
+// @ts-expect-error Amounts are strings.
+await tollgate.addAccount({ rub: 1 });
+// @ts-expect-error There is no such option.
+await createTestGateway({ clocks: clock });
+export { charged, gateway, OperatorError };
+`;
 
 /** `npm pack` in a copy of the checkout, because it compiles, and `npm install --global --prefix` without the network. */
 function install(folder: string): string {
@@ -117,6 +139,62 @@ describe('the packed package', () => {
     const { stderr } = run('{}', 'record', 'http://127.0.0.1:9/');
     expect(stderr).to.equal('tollgate: connect ECONNREFUSED 127.0.0.1:9\n');
   }).timeout(180_000);
+
+  it('runs inside programs and tests, as the guide shows, with types', function () {
+    this.timeout(300_000);
+    const own = join(folder, 'application');
+    const modules = join(own, 'node_modules');
+    mkdirSync(modules, { recursive: true });
+    symlinkSync(join(prefix, 'lib/node_modules/tollgate'), join(modules, 'tollgate'));
+    for (const name of ['mocha', 'nock', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+    const examples = readTestingExamples();
+    writeFileSync(join(own, 'package.json'), '{ "private": true, "type": "module" }');
+    writeFileSync(join(own, 'program.js'), examples.program);
+    writeFileSync(join(own, 'mocha.test.js'), examples.mocha);
+    writeFileSync(join(own, 'typed.ts'), TYPED);
+    const { PATH, HOME } = process.env;
+    const run = (command: string, ...args: readonly string[]) => {
+      const options = { cwd: own, env: { PATH, HOME }, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync(command, args, options);
+      return { status, output: stdout + stderr };
+    };
+    const program = run(process.execPath, 'program.js');
+    expect(program.status, program.output).to.equal(0);
+    const mocha = run(process.execPath, 'node_modules/mocha/bin/mocha.js', '--timeout', '60000', 'mocha.test.js');
+    expect(mocha.status, mocha.output).to.equal(0);
+    const strict = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'esnext',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+      'typed.ts',
+    ];
+    const types = run(join(ROOT, 'node_modules/.bin/tsc'), '--skipLibCheck', ...strict);
+    expect(types.status, types.output).to.equal(0);
+  });
+
+  it('runs inside tests of vitest, if the registry has it to offer', function () {
+    this.timeout(600_000);
+    const own = join(folder, 'vitest');
+    mkdirSync(own);
+    writeFileSync(join(own, 'package.json'), '{ "private": true, "type": "module" }');
+    const options = { cwd: own, encoding: 'utf8' } as const;
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1' };
+    const added = spawnSync('npm', ['install', '--no-audit', '--no-fund', VITEST], { ...options, timeout: 240_000 });
+    if (added.status !== 0) {
+      console.log('    the registry does not answer: the example for vitest is left out');
+      return this.skip();
+    }
+    symlinkSync(join(prefix, 'lib/node_modules/tollgate'), join(own, 'node_modules/tollgate'));
+    writeFileSync(join(own, 'application.test.js'), readTestingExamples().vitest);
+    const { status, stdout, stderr } = spawnSync('node_modules/.bin/vitest', ['run'], { ...options, env });
+    expect(status, stdout + stderr).to.equal(0);
+    expect(stdout).to.match(/Tests +2 passed/);
+  });
 
   it('says what keeps it from serving in one line', () => {
     const env = { PATH: process.env.PATH, PORT: 'http' };

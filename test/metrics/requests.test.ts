@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import type { FinishedRequest } from '../../lib/http/access-log.ts';
+import type { CountedRequest } from '../../lib/http/access-log.ts';
 import { createRequestMetrics } from '../../lib/metrics/requests.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 
@@ -14,7 +14,7 @@ const CATALOG = {
 } as unknown as Catalog;
 
 const CHAT = '/api/v1/chat/completions';
-const PAST: FinishedRequest = {
+const PAST: CountedRequest = {
   method: 'post',
   route: CHAT,
   status: 200,
@@ -25,7 +25,7 @@ const PAST: FinishedRequest = {
 };
 
 describe('request metrics', () => {
-  async function look(...pasts: readonly Partial<FinishedRequest>[]) {
+  async function look(...pasts: readonly Partial<CountedRequest>[]) {
     const registry = new Registry();
     const routes = () => [{ method: 'post', path: CHAT }];
     const { onRequestEnd: onPast, onBadHttp } = createRequestMetrics(registry, { catalog: () => CATALOG, routes });
@@ -35,7 +35,7 @@ describe('request metrics', () => {
   }
 
   /** The labels of the one request that was counted. */
-  async function counted(past: Partial<FinishedRequest>) {
+  async function counted(past: Partial<CountedRequest>) {
     const { samples } = await look(past);
     const found = samples.filter(({ name, value }) => name === 'tollgate_requests_total' && value > 0);
     expect(found.map(({ value }) => value)).to.deep.equal([1]);
@@ -43,7 +43,7 @@ describe('request metrics', () => {
     return [endpoint, model, status, outcome];
   }
 
-  const rows: readonly (readonly [name: string, past: Partial<FinishedRequest>, labels: readonly string[]])[] = [
+  const rows: readonly (readonly [name: string, past: Partial<CountedRequest>, labels: readonly string[]])[] = [
     ['an answer', {}, [CHAT, 'model-a', '200', 'ok']],
     [
       'a fault',

@@ -1,0 +1,48 @@
+// The examples of docs/testing.md run as printed, with the checkout in place of the package.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { readTestingExamples } from '../../testkit/testing-examples.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const useCheckout = (code: string) =>
+  code
+    .replace("'tollgate/testing'", JSON.stringify(new URL('../../lib/testing.ts', import.meta.url)))
+    .replace("'tollgate'", JSON.stringify(new URL('../../lib/index.ts', import.meta.url)));
+
+describe('the guide to embedding and testing', () => {
+  let folder: string;
+
+  before(() => {
+    // Below the checkout, which has mocha and nock.
+    mkdirSync(join(ROOT, '.cache'), { recursive: true });
+    folder = mkdtempSync(join(ROOT, '.cache/guide-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function run(code: string, command: readonly string[]) {
+    const file = join(folder, 'example.test.mjs');
+    writeFileSync(file, useCheckout(code));
+    const { PATH, HOME, TMPDIR } = process.env;
+    return spawnSync(process.execPath, [...command, file], {
+      cwd: folder,
+      env: { PATH, HOME, TMPDIR },
+      encoding: 'utf8',
+    });
+  }
+
+  it('runs a gateway inside a program', () => {
+    const { status, stdout, stderr } = run(readTestingExamples().program, []);
+    expect(status, stderr).to.equal(0);
+    expect(stdout).to.match(/^200 with a demo account$/m);
+  });
+
+  it('runs one inside tests of mocha, with nock', () => {
+    const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
+    const { status, stdout, stderr } = run(readTestingExamples().mocha, [mocha, '--no-config', '--timeout', '60000']);
+    expect(status, stdout + stderr).to.equal(0);
+    expect(stdout).to.include('2 passing');
+  });
+});
