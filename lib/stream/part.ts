@@ -37,7 +37,7 @@ export interface ReplyBlockStartPart extends Omit<BlockStartPart, 'block'> {
 }
 
 /** What the upstream produced but nobody is shown: reasoning, dropped calls, what follows a cut. It is billed. */
-export interface HiddenPart {
+interface HiddenPart {
   readonly type: 'hidden';
   readonly text: string;
 }

@@ -46,7 +46,7 @@ export function has({ hits }: Sentence, ...concepts: readonly string[]): boolean
 }
 
 /** What a sentence asks for: its first command, or else its question, or else a task that is only mentioned. */
-export interface Lead {
+interface Lead {
   readonly task: Hit | undefined;
   readonly command: boolean;
   readonly question: string | undefined;

@@ -11,7 +11,7 @@ import { renameCauses } from './former-names.ts';
 import { notePluginFolder } from './plugin-errors.ts';
 import type { Plugin } from './settings.ts';
 
-export interface PluginFolders {
+interface PluginFolders {
   /** The folder of the shipped plugins. */
   readonly shipped: string;
   /** Additional folders of plugin folders. */
