@@ -60,7 +60,7 @@ export function createWholeCheck(format: MediaFormat): WholeCheck {
       return bytes;
     }
     const more = chunk.subarray(0, wanted.read - pending.length);
-    pending = Buffer.concat([pending, more]);
+    pending = pending.length === 0 ? more : Buffer.concat([pending, more]);
     if (pending.length === wanted.read) advance(pending);
     return more.length;
   }
