@@ -77,7 +77,16 @@ describe('access log', () => {
     expect(ms).to.be.a('number').within(20, 5000);
     expect(Number.isInteger(ms)).to.equal(true);
     expect(pasts).to.deep.equal([
-      { method: 'post', route: '/{p*}', status: 201, ms, aborted: false, bytes: 1234, notes: state.notes },
+      {
+        id: state.id,
+        method: 'post',
+        route: '/{p*}',
+        status: 201,
+        ms,
+        aborted: false,
+        bytes: 1234,
+        notes: state.notes,
+      },
     ]);
   });
 
