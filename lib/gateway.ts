@@ -282,6 +282,7 @@ function openCatalog(
       info: (message, fields) => log.info(fields, message),
       warn: (message, fields) => log.warn(fields, message),
       error: (message, fields) => log.error(fields, message),
+      debug: (message, fields) => log.debug(fields, message),
     },
     onSecrets: log.addSecrets,
     openMemory: (provider) => createProviderMemory(store.settings, provider),

@@ -54,6 +54,7 @@ interface LiveCatalogOptions {
 interface LiveCatalogLog extends HostLog {
   info(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
+  debug?(message: string, fields: object): void;
 }
 
 export interface LiveCatalog {

@@ -10,6 +10,7 @@ import { askingChecks } from './asking.ts';
 import { caseChecks } from './cases.ts';
 import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
+import { limitChecks } from './limits.ts';
 import { localChecks } from './local.ts';
 import { recordingChecks } from './playback.ts';
 import { loadNevers, loadRecordings, type Recording } from './recording.ts';
@@ -48,6 +49,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
   return [
     ...settingsChecks(subject),
     ...requiredChecks(subject, provider),
+    ...limitChecks(subject),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),

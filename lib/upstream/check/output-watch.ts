@@ -10,7 +10,7 @@ const STREAMS = [process.stdout, process.stderr];
 
 export interface OutputWatch {
   /** For what reaches the gateway's log. */
-  readonly log: { warn(message: string, fields?: object): void };
+  readonly log: { warn(message: string, fields?: object): void; debug?(message: string, fields: object): void };
   /** Stops watching; throws if a secret was seen. */
   end(): void;
 }
@@ -27,8 +27,11 @@ export function watchOutput(secrets: () => readonly string[]): OutputWatch {
   const watcher: Watcher = (text) => searchSecrets('printed', text);
   if (watchers.size === 0) tapStreams();
   watchers.add(watcher);
+  const watchLog = (message: string, fields?: object) => {
+    searchSecrets('logged', `${message} ${JSON.stringify(fields)}`);
+  };
   return {
-    log: { warn: (message, fields) => void searchSecrets('logged', `${message} ${JSON.stringify(fields)}`) },
+    log: { warn: watchLog, debug: watchLog },
     end() {
       watchers.delete(watcher);
       if (watchers.size === 0) untapStreams();

@@ -6,6 +6,7 @@ import type { ImageCall, ImageResult, TextCall } from './call.ts';
 import type { EmbedCall, Embeddings } from './embedding.ts';
 import type { FaultTexts, FaultWords } from './fault.ts';
 import type { Host } from './host.ts';
+import type { LimitHeaders } from './request.ts';
 import type { VideoProvider } from './video.ts';
 
 export type * from './account.ts';
@@ -39,6 +40,11 @@ export interface ProviderPlugin<Settings extends object = object> {
   readonly faultWords?: FaultWords;
   /** This vendor's error texts, where it has no codes. */
   readonly faultTexts?: FaultTexts;
+  /**
+   * This vendor's limits of a key, as its replies tell them. A key with nothing left of one is paused until there is more,
+   * before the vendor refuses it; the other keys are taken meanwhile.
+   */
+  readonly limitHeaders?: readonly LimitHeaders[];
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
   create(settings: Settings, host: Host): Provider;
 }

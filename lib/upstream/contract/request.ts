@@ -15,6 +15,17 @@ export interface TokenAuth {
   refuse(key: string, headers: HeaderFields): void;
 }
 
+/** The headers of replies in which a vendor says how much of one limit a key has left, and until when. */
+export interface LimitHeaders {
+  /** The name, in lower case, of the header with what is left: a number. */
+  readonly remaining: string;
+  /**
+   * The name of the header that says when there is more: a date, seconds since the epoch or from now, or a duration from
+   * now (`1m30s`, `250ms`).
+   */
+  readonly reset: string;
+}
+
 export interface HostRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { HostFault } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
 import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { Key, KeyRing } from './key-ring.ts';
 import { noteRefusal, noteReply, noteRequest } from './plugin-errors.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
@@ -12,6 +12,10 @@ interface AskOptions {
   readonly request: Upstream['request'];
   readonly keys: KeyRing;
   readonly fault: HostFault;
+  /** For how long the key of a reply has nothing left, by its headers. */
+  readonly readExhaustedMs: (headers: HostResponse['headers']) => number | undefined;
+  /** Called with the body of each refusal that becomes a fault, as it came. */
+  readonly onRefusal: (status: number, body: string) => void;
 }
 
 export interface Asking {
@@ -33,7 +37,13 @@ const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 /** About the key's rights, or about content that breaks the upstream's rules: only the body tells. */
 const FORBIDDEN = 403;
 
-export function createAsking({ request, keys, fault }: AskOptions): Asking {
+export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal }: AskOptions): Asking {
+  function noteLimits(key: Key | undefined, response: HostResponse | undefined): void {
+    if (!key || !response) return;
+    const forMs = readExhaustedMs(response.headers);
+    if (forMs !== undefined) keys.rest(key.id, forMs);
+  }
+
   return {
     async ask(url, init, isRepeatable = isGet(init)) {
       const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
@@ -41,15 +51,18 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       for (;;) {
         const key = init.auth && keys.take({ id: init.keyId, tried, conversation: init.conversation });
         noteRequest(key);
+        let response: UpstreamResponse | undefined;
         try {
-          const response = await request(url, init, key, reuse);
+          response = await request(url, init, key, reuse);
           if (!isGet(init)) noteReply(response.headers);
-          if (response.status >= 200 && response.status <= 299) return response;
-          throw await readRefusal(response, fault);
+          if (response.status < 200 || response.status > 299) throw await readRefusal(response);
+          noteLimits(key, response);
+          return response;
         } catch (error) {
           tried ??= new Set();
           if (key) tried.add(key.id);
           const hasOther = keys.blame(key?.id, error, tried);
+          noteLimits(key, response);
           // Anything bound to one account is not asked of another.
           if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
           noteRefusal();
@@ -69,9 +82,17 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
       } else if (key && status === FORBIDDEN) {
         keys.blame(key.id, fault.ofReply(status, headers, await body.peek()));
       }
+      noteLimits(key, response);
       return response;
     },
   };
+
+  /** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
+  async function readRefusal({ status, headers, body }: HostResponse): Promise<Error> {
+    const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
+    onRefusal(status, text);
+    return fault.ofReply(status, headers, text);
+  }
 }
 
 const isGet = ({ method }: HostRequest) => method === 'GET';
@@ -79,10 +100,4 @@ const isGet = ({ method }: HostRequest) => method === 'GET';
 /** Refused before anything was done: after a 5xx, an image may have been made and would be paid for twice. */
 function isUndone(error: unknown): boolean {
   return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
-}
-
-/** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
-async function readRefusal({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
-  const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
-  return fault.ofReply(status, headers, text);
 }

@@ -32,9 +32,12 @@ export function upstreamFault(kind: UpstreamFaultKind, detail: string, facts: Fa
 /** An upstream may repeat an image it was sent; none belongs in the log. */
 const INLINE_BYTES = /data:[\w/+.-]{1,80};base64,[\w+/\\=-]*|[\w+/\\-]{64,}={0,2}/g;
 
+export function dropInlineBytes(text: string): string {
+  return text.replace(INLINE_BYTES, '[bytes]');
+}
+
 function shorten(detail: string): string {
-  const line = detail
-    .replace(INLINE_BYTES, '[bytes]')
+  const line = dropInlineBytes(detail)
     .slice(0, DETAIL_CHARS_MAX * 4)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();

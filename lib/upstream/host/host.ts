@@ -4,6 +4,7 @@ import { readArguments } from '../../stream/arguments.ts';
 import type { Content } from '../contract/content.ts';
 import type { FaultTexts, FaultWords } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
+import type { LimitHeaders } from '../contract/request.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
 import { chatBody } from '../formats/chat/request.ts';
 import { createContentsEmbeddings } from '../formats/contents/embeddings.ts';
@@ -19,6 +20,7 @@ import { createAsking } from './ask.ts';
 import { findNearestAspect } from './aspects.ts';
 import { createDataUrl, readMediaSources } from './data-url.ts';
 import { createEmbed } from './embed.ts';
+import { dropInlineBytes } from './fault.ts';
 import { readFields } from './fields.ts';
 import { createFinishReason } from './finish-words.ts';
 import { addFormerNames, renameCauses } from './former-names.ts';
@@ -26,8 +28,10 @@ import { createHostFault } from './host-fault.ts';
 import { createImageJobs } from './image-jobs.ts';
 import { bearer } from './jobs.ts';
 import { type KeyHealth, type KeyRest, KeyRing } from './key-ring.ts';
+import { readExhaustedMs } from './limit-headers.ts';
 import { poll as pollWith } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
+import { scrub } from './secret.ts';
 import { fillForImage } from './template.ts';
 import { createTokenAuth } from './tokens.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
@@ -44,6 +48,7 @@ export interface HostOptions extends UpstreamOptions {
   /** The plugin's own. */
   readonly faultWords?: FaultWords | undefined;
   readonly faultTexts?: FaultTexts | undefined;
+  readonly limitHeaders?: readonly LimitHeaders[] | undefined;
   /** The real one by default. */
   readonly clock?: HostClock;
 }
@@ -51,6 +56,8 @@ export interface HostOptions extends UpstreamOptions {
 /** What the operator is told about an upstream; an error is an alert. */
 export interface UpstreamLog extends HostLog {
   error?(message: string, fields: object): void;
+  /** May quote a prompt. */
+  debug?(message: string, fields: object): void;
 }
 
 /** A host with its own connections, closed after the last call of its provider. */
@@ -60,12 +67,29 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
+  const {
+    upstream,
+    keys = [],
+    schema = Joi.object(),
+    faultWords,
+    faultTexts,
+    limitHeaders = [],
+    clock = CLOCK,
+  } = options;
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => reportKeyRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
   const fault = createHostFault({ secrets, words: renameCauses(faultWords), texts: renameCauses(faultTexts) });
-  const { ask, request } = createAsking({ request: send, keys: ring, fault });
+  const { ask, request } = createAsking({
+    request: send,
+    keys: ring,
+    fault,
+    readExhaustedMs: (headers) => readExhaustedMs(headers, limitHeaders, clock.now()),
+    onRefusal(status, body) {
+      const fields = { upstream, status, body: dropInlineBytes(scrub(body, secrets)).slice(0, REFUSAL_CHARS_MAX) };
+      options.log.debug?.('an upstream has refused a request', fields);
+    },
+  });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
   const words = { fault, finishReason: createFinishReason(fault) };
@@ -95,16 +119,7 @@ export function createHost(options: HostOptions): ClosableHost {
       return key ? auth(key.value, NEVER) : {};
     },
     argumentsOf: readArguments,
-    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
-    contents: {
-      body: contentsBody,
-      reader: () => createContentsReader(words),
-      readImages: (reply) => readImages(reply, words),
-      embeddings: createContentsEmbeddings(words),
-    },
-    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
-    responses: { body: responsesBody, reader: () => new ResponsesReply(words) },
-    embeddings: createEmbeddingsFormat(words),
+    ...createFormats(words),
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,
@@ -119,6 +134,24 @@ export function createHost(options: HostOptions): ClosableHost {
     keyHealth: () => ring.health(),
     close,
   });
+}
+
+/** The wire formats that many upstreams speak. */
+function createFormats(
+  words: Pick<Host, 'fault' | 'finishReason'>,
+): Pick<Host, 'chat' | 'contents' | 'message' | 'responses' | 'embeddings'> {
+  return {
+    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
+    contents: {
+      body: contentsBody,
+      reader: () => createContentsReader(words),
+      readImages: (reply) => readImages(reply, words),
+      embeddings: createContentsEmbeddings(words),
+    },
+    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
+    responses: { body: responsesBody, reader: () => new ResponsesReply(words) },
+    embeddings: createEmbeddingsFormat(words),
+  };
 }
 
 function joinTextParts(content: readonly Content[]): string {
@@ -136,6 +169,9 @@ function reportKeyRest({ upstream, log }: HostOptions, { place, keys, kind, stat
   if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);
   else log.error('an upstream refuses one of our keys; the key is paused', { alert: 'upstream', ...fields });
 }
+
+/** Of a refusal's body in the log. */
+const REFUSAL_CHARS_MAX = 16 * 1024;
 
 /** No call's. */
 const NEVER = new AbortController().signal;

@@ -130,8 +130,22 @@ export class KeyRing {
     const place = this.#places.find(({ key }) => key.id === id);
     if (!place) return false;
     const { kind, status, retryAfterMs } = thrown;
+    this.#pause(place, { kind, status, forMs: retryAfterMs ?? REST_MS[kind] });
     const now = this.#now();
-    const forMs = Math.min(Math.max(retryAfterMs ?? REST_MS[kind], REST_MIN_MS), REST_MAX_MS);
+    const left = this.#places.filter(({ key }) => !tried.has(key.id));
+    return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
+  }
+
+  /** Pauses a key that has nothing left of a limit; never shortens a pause. */
+  rest(id: string, forMs: number): void {
+    const place = this.#places.find(({ key }) => key.id === id);
+    if (!place || place.restsUntil >= this.#now() + Math.min(forMs, REST_MAX_MS)) return;
+    this.#pause(place, { kind: 'rate', status: undefined, forMs });
+  }
+
+  #pause(place: Place, { kind, status, forMs: wantedMs }: Pick<KeyRest, 'kind' | 'status' | 'forMs'>): void {
+    const now = this.#now();
+    const forMs = Math.min(Math.max(wantedMs, REST_MIN_MS), REST_MAX_MS);
     const isNew = place.restsUntil <= now || place.kind !== kind;
     place.restsUntil = now + forMs;
     place.kind = kind;
@@ -139,8 +153,6 @@ export class KeyRing {
     this.#hasRested = true;
     const keys = this.#places.length;
     if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
-    const left = this.#places.filter(({ key }) => !tried.has(key.id));
-    return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
   }
 
   health(): KeyHealth {

@@ -8,6 +8,7 @@ import type { ProviderPlugin } from '../contract/provider.ts';
 import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
 import { renameCauses } from './former-names.ts';
+import { findLimitsFlaw } from './limit-headers.ts';
 import { notePluginFolder } from './plugin-errors.ts';
 import type { Plugin } from './settings.ts';
 
@@ -96,7 +97,7 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 function findFlaw(plugin: unknown, folder: string, contracts: readonly number[]): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
-  const { contract, name, settings, faultWords, faultTexts, create } = given;
+  const { contract, name, settings, faultWords, faultTexts, limitHeaders, create } = given;
   if (!contracts.includes(contract as number))
     return `it has contract version ${contract}, but this gateway needs ${contracts.join(' or ')}`;
   if (name !== basename(resolve(folder))) {
@@ -104,7 +105,7 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   }
   if (typeof settings !== 'function') return 'it has no settings function';
   if (typeof create !== 'function') return 'it has no create function';
-  return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts));
+  return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts)) ?? findLimitsFlaw(limitHeaders);
 }
 
 function createBrokenError(folder: string, reason: string): OperatorError {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provider } from '../contract/provider.ts';
+import type { LimitHeaders } from '../contract/request.ts';
 import { createAccountSchema } from './account-settings.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './key-ring.ts';
@@ -17,6 +18,7 @@ export interface Plugin<Made extends Closable = Closable> {
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
   readonly faultWords?: FaultWords;
   readonly faultTexts?: FaultTexts;
+  readonly limitHeaders?: readonly LimitHeaders[];
   create(settings: object, host: Host): Made;
 }
 
@@ -69,6 +71,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     keys: readKeys(settings),
     faultWords: plugin.faultWords,
     faultTexts: plugin.faultTexts,
+    limitHeaders: plugin.limitHeaders,
     allowedOrigins: findOrigins(settings, title),
     ...(proxy !== undefined && { proxy }),
     ...(ca !== undefined && { ca }),

@@ -70,6 +70,26 @@ describe('the pages on providers', function () {
     });
   }
 
+  it('find headers of limits that no recording has', async () => {
+    const plugin = writePlugin('text', 'limits');
+    const code = join(plugin, 'index.ts');
+    const limits = "limitHeaders: [{ remaining: 'x-calls-left', reset: 'x-calls-reset' }],";
+    writeFileSync(code, readFileSync(code, 'utf8').replace('create: createProvider,', `$& ${limits}`));
+    const recordings = join(plugin, 'fixtures', 'recordings.json');
+    const before = readFileSync(recordings, 'utf8');
+    const run = async (headers: string) => {
+      writeFileSync(recordings, before.replace('"headers": {', `"headers": { ${headers}`));
+      const check = (await collectChecks(plugin)).find(({ group }) => group === 'limits');
+      return check?.run().then(
+        () => 'passed',
+        ({ message }: Error) => message,
+      );
+    };
+    expect(await run('')).to.include('no recording');
+    expect(await run('"x-calls-left": "3",')).to.include('no recording');
+    expect(await run('"X-Calls-Left": "3", "x-calls-reset": "20s",')).to.equal('passed');
+  });
+
   it('show code of the types in the contract', () => {
     const config = {
       extends: join(ROOT, 'tsconfig.json'),
