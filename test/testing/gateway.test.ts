@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { createTestClock, createTestGateway, OperatorError, type TestGateway } from '../../lib/testing.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
+import { createMongoDatabase } from '../../testkit/mongod.ts';
 
 const DAY_MS = 86_400_000;
 const ask = (content: string, more: object = {}) => ({
@@ -132,6 +133,19 @@ describe('the options of a test gateway', () => {
     const body = ask('hi', { model: 'mine' });
     expect((await send(tollgate.url + CHAT, { key: tollgate.key, body })).status).to.equal(200);
     expect((await send(tollgate.url + CHAT, { key: tollgate.key, body })).status).to.equal(429);
+  });
+
+  it('take another store, and leave it as it is', async () => {
+    const database = await createMongoDatabase();
+    const options = { env: { DATABASE_URL: database.url } };
+    const first = await createTestGateway(options);
+    expect((await send(first.url + CHAT, { key: first.key, body: ask('hi') })).status).to.equal(200);
+    expect((await first.requests())[0]?.charge?.state).to.equal('settled');
+    await first.close();
+    const second = await createTestGateway(options);
+    expect((await send(second.url + CHAT, { key: first.key, body: ask('hi') })).status).to.equal(200);
+    await second.close();
+    await database.remove();
   });
 
   it('are refused with what is wrong, and nothing is left', async () => {
