@@ -25,6 +25,9 @@ interface Patience {
 
 const PATIENCE: Patience = { blockedMs: 10_000, failingMs: 15_000 };
 
+/** How long the process may take to start, beside the time for one thing. */
+const START_MS = 15_000;
+
 const WORKER = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url));
 
 /** Throws an OperatorError if the plugin does not load, or has nothing to be checked with. */
@@ -79,7 +82,8 @@ type Event = WorkerMessage | { readonly type: 'lost'; readonly reason: string };
 async function* listen(child: ChildProcess, blockedMs: number): AsyncGenerator<Event> {
   const events: Event[] = [];
   let wake = () => {};
-  let aliveAt = performance.now();
+  // A busy machine may take long to start a process.
+  let aliveAt = performance.now() + START_MS;
   const push = (event: Event) => {
     events.push(event);
     wake();

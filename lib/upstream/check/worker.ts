@@ -18,6 +18,7 @@ const CHECK_MS_MAX = 60_000;
 const [, , suite, folder = ''] = process.argv;
 
 process.on('message', () => void sendToSupervisor({ type: 'alive' }));
+void sendToSupervisor({ type: 'alive' });
 await main();
 await sendToSupervisor({ type: 'done' });
 process.disconnect?.();

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { MILL, RECORDINGS } from './mill.ts';
 import { SEEDED_DEFECTS } from './seeded-defects.ts';
 
@@ -100,7 +101,7 @@ describe('seeded defects of a provider', function () {
     ],
   ];
   for (const [what, from, to, check, reason] of traps) {
-    it(`are found, and the rest is left: it ${what}`, async () => {
+    itTimed(`are found, and the rest is left: it ${what}`, async () => {
       const folder = await write(MILL.replace(from, () => to));
       const verdicts: Verdict[] = [];
       for await (const verdict of superviseChecks('provider', folder, { blockedMs: 2000, failingMs: 4000 })) {
