@@ -248,7 +248,7 @@ function crashes(kind: StoreKind): void {
   }
 
   itLong('of one of two processes: the other goes on within a lease and a sweep', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const other = await start();
     try {
       // Both look at them; each video is begun once and ends once.

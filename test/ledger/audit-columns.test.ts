@@ -89,6 +89,7 @@ function another({ table, column, value }: Place): unknown {
     case 'openings.budgets':
       return typeof value === 'string' ? 'x' : [{ key: 'k', period: 1, spent: 1n }];
     case 'entries.seq':
+    case 'call_attempts.number':
       return typeof value === 'bigint' ? value + 1000n : Number(value) + 1000;
     case 'entries.charge':
     case 'entries.note':
