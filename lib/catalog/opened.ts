@@ -48,6 +48,8 @@ export function openSection<Made extends object>(
   { file, env, sandbox, log, before, fresh, createExtras }: OpenOptions<Made>,
 ): OpenSection<Made> {
   const { name: sectionName, title, variable, plugins } = section;
+  // The refusals of a bank may name saved cards.
+  const sectionLog = sectionName === 'payments' ? withoutBodies(log) : log;
   const opened = new Map<string, Opened<Made>>();
   const switchedOff = new Map<string, readonly string[]>();
   for (const [name, entry] of Object.entries<UpstreamEntry>(file[sectionName])) {
@@ -69,7 +71,7 @@ export function openSection<Made extends object>(
     if (kept?.fingerprint === fingerprint) opened.set(name, kept);
     else {
       const open = createOrRefuse(
-        { plugin, upstream: name, title, settings, log, extras: createExtras?.(name) ?? {} },
+        { plugin, upstream: name, title, settings, log: sectionLog, extras: createExtras?.(name) ?? {} },
         refuse,
       );
       fresh.push(open);
@@ -77,6 +79,14 @@ export function openSection<Made extends object>(
     }
   }
   return { opened, switchedOff };
+}
+
+/** A log that gets no bodies of replies, which are logged at debug. */
+function withoutBodies(log: ProviderOptions['log']): ProviderOptions['log'] {
+  return {
+    warn: (message, fields) => log.warn(message, fields),
+    error: (message, fields) => log.error?.(message, fields),
+  };
 }
 
 function createOrRefuse<Made extends object>(

@@ -38,7 +38,8 @@ export async function* superviseChecks(
 ): AsyncGenerator<Verdict> {
   const child = fork(WORKER, [suite, folder], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   // What it prints is not ours: `--json` promises one object.
-  for (const stream of [child.stdout, child.stderr]) (stream as Readable).pipe(process.stderr, { end: false });
+  for (const stream of [child.stdout, child.stderr])
+    (stream as Readable).on('data', (chunk) => process.stderr.write(chunk));
   let checks: readonly Verdict[] = [];
   let next = 0;
   let failedMs = 0;
