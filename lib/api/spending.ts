@@ -20,7 +20,7 @@ export const spendingFields = {
       .unsafe()
       .greater(0)
       .description(
-        'The most that this call may cost, its reserve included. A call that may cost more is refused with 402.',
+        'A call whose hold, with what may come above it, is more RUB than this is refused with 402, before anything is held.',
       ),
     COST_HINT,
   ),
