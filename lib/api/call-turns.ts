@@ -19,7 +19,7 @@ interface Lane {
   readonly waiting: Set<() => void>;
 }
 
-/** Per lane; a longer line would only wait in vain. */
+/** Waiting calls per key and per account. */
 const WAITING_MAX = 1000;
 
 export function createCallTurns(): CallTurns {

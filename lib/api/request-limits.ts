@@ -1,5 +1,5 @@
-// The limits on requests that an owner gives a key, and an operator an account: from where they come, and how many
-// there are a minute.
+// Enforces the request limits that an owner sets on a key and an operator on an account: client addresses and requests
+// a minute.
 import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import { readNetworks } from '../base/network.ts';
@@ -14,7 +14,7 @@ export function refuseAddress({ limits, accountRequests }: Limited, findAddress:
   }
 }
 
-/** Lists of addresses stay the same object while their holder is cached. */
+/** Compiled allow-lists: a list stays the same object while its holder is cached. */
 const networks = new WeakMap<readonly string[], (address: string) => boolean>();
 
 function includes(addresses: readonly string[], address: string): boolean {
@@ -27,7 +27,7 @@ function includes(addresses: readonly string[], address: string): boolean {
   return matches(address);
 }
 
-/** The rule of requests that generate. Others, such as looking at a video, keep the rate of the service. */
+/** The rule of requests that generate. Others, such as polling a video, keep the rate of the service. */
 export const GENERATE = 'generate';
 
 /**

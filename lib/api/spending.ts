@@ -26,7 +26,7 @@ export const spendingFields = {
   ),
 };
 
-/** A longer name is not kept, only its digest. */
+/** Refusals quote a name up to this length. */
 const NAME_CHARACTERS_MAX = 1024;
 
 /**
