@@ -6,6 +6,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro, toLong } from './rows.ts';
+import { readSnapshot, type SnapshotReading } from './snapshot.ts';
 import type { Step } from './transaction.ts';
 
 export const CALL_ATTEMPTS = 'call_attempts';
@@ -34,25 +35,9 @@ export function attemptStore({ db, scanner }: Connection): AttemptStore {
       const charged = new Map(charges?.map((row) => [row._id, row.charged]));
       return (costs ?? []).map((row) => readSum(row, charged.get(row._id)));
     },
-    async unknownCharges(after, limit) {
-      const query = { charge: { $gt: after } };
-      const projection = { charge: 1, wallet: 1 };
-      const found = await read((signal) =>
-        rows.find(query, { signal, projection }).sort({ charge: 1 }).limit(limit).toArray(),
-      );
-      const wallets = new Map(found.map(({ charge, wallet }) => [charge as string, wallet as string]));
-      const ids = { _id: { $in: [...wallets.keys()] } };
-      const known = await read((signal) =>
-        db
-          .collection<Row>('charges')
-          .find(ids, { signal, projection: { _id: 1 } })
-          .toArray(),
-      );
-      for (const { _id } of known) wallets.delete(_id);
-      const last = found.length < limit ? undefined : found.at(-1);
-      const unknown = [...wallets].map(([charge, wallet]) => ({ charge, wallet }));
-      return last ? { found: unknown, next: last.charge } : { found: unknown };
-    },
+    // One snapshot: an archive may be removing calls along with their attempts.
+    unknownCharges: (after, limit) =>
+      readSnapshot({ db, scanner }, SCAN_MS, (reading) => readUnknownCharges(reading, after, limit)),
     async put(attempts) {
       if (attempts.length === 0) return;
       const updates = attempts.map(toAttemptDocument).map((u) => ({ q: { _id: u._id }, u, upsert: true }));
@@ -61,6 +46,26 @@ export function attemptStore({ db, scanner }: Connection): AttemptStore {
       );
     },
   };
+}
+
+async function readUnknownCharges({ db, ...sending }: SnapshotReading, after: string, limit: number) {
+  const query = { ...sending, projection: { charge: 1, wallet: 1 } };
+  const found = await db
+    .collection<Row>(CALL_ATTEMPTS)
+    .find({ charge: { $gt: after } }, query)
+    .sort({ charge: 1 })
+    .limit(limit)
+    .toArray();
+  const wallets = new Map(found.map(({ charge, wallet }) => [charge as string, wallet as string]));
+  const ids = { _id: { $in: [...wallets.keys()] } };
+  const known = await db
+    .collection<Row>('charges')
+    .find(ids, { ...sending, projection: { _id: 1 } })
+    .toArray();
+  for (const { _id } of known) wallets.delete(_id);
+  const last = found.length < limit ? undefined : found.at(-1);
+  const unknown = [...wallets].map(([charge, wallet]) => ({ charge, wallet }));
+  return last ? { found: unknown, next: last.charge as string } : { found: unknown };
 }
 
 /** Writes attempts in the transaction that ends their calls; those of the listed charges are replaced. */

@@ -1,5 +1,5 @@
 // Reads a whole MongoDB store page by page; every page is a snapshot with its own deadline.
-import type { ClientSession, Db, Document } from 'mongodb';
+import type { Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { BudgetSum } from '../../money/budget.ts';
 import type { Entry, Wallet } from '../../money/decide.ts';
@@ -13,24 +13,15 @@ import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
+import { readSnapshot, type SnapshotReading } from './snapshot.ts';
 
 /** The deadline of a page, including retries after an election. */
 const PAGE_MS = 15_000;
 
 export function journalStore({ db, scanner }: Connection): JournalStore {
   const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
-
-  function readSnapshot<T>(work: (reading: SnapshotReading) => Promise<T>): Promise<T> {
-    return read(async (signal) => {
-      const session = scanner.startSession({ snapshot: true });
-      try {
-        // A database handle with a read concern would override the snapshot.
-        return await work({ db: scanner.db(db.databaseName), session, signal });
-      } finally {
-        await session.endSession();
-      }
-    }, PAGE_MS);
-  }
+  const readPageSnapshot = <T>(work: (reading: SnapshotReading) => Promise<T>) =>
+    readSnapshot({ db, scanner }, PAGE_MS, work);
 
   return {
     async size() {
@@ -38,21 +29,15 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
       const sums = await read((signal) => plain.collection('wallets').aggregate([sum], { signal }).toArray(), SCAN_MS);
       return { wallets: Number(sums[0]?.wallets ?? 0), entries: Number(sums[0]?.entries ?? 0) };
     },
-    page: (from, limit) => readSnapshot((reading) => readPage(reading, from, limit)),
-    rows: (from, limit) => readSnapshot((reading) => readRows(reading, from, limit)),
+    page: (from, limit) => readPageSnapshot((reading) => readPage(reading, from, limit)),
+    rows: (from, limit) => readPageSnapshot((reading) => readRows(reading, from, limit)),
     walletPage: (wallet, seq, limit) =>
-      readSnapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
+      readPageSnapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
     usedEntries: (wallet, seq, limit) =>
-      readSnapshot((reading) => readUsedEntries(reading, { id: wallet, seq }, limit)),
-    unknownCharges: (after, limit) => readSnapshot((reading) => readUnknownCharges(reading, after, limit)),
+      readPageSnapshot((reading) => readUsedEntries(reading, { id: wallet, seq }, limit)),
+    unknownCharges: (after, limit) => readPageSnapshot((reading) => readUnknownCharges(reading, after, limit)),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
-}
-
-interface SnapshotReading {
-  readonly db: Db;
-  readonly signal: AbortSignal;
-  readonly session?: ClientSession;
 }
 
 interface Query {

@@ -14,6 +14,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro, toLong } from './rows.ts';
+import { readSnapshot } from './snapshot.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** Rows per write of a copy. */
@@ -52,19 +53,11 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       return last ? { found, next: last._id } : { found };
     },
     readAll: (wallet) =>
-      read(async (signal) => {
-        const session = scanner.startSession({ snapshot: true });
-        try {
-          const snapshotDb = scanner.db(db.databaseName);
-          const cursor = await snapshotDb
-            .collection<Row>('usage_cursors')
-            .findOne({ _id: wallet }, { signal, session });
-          const rows = await snapshotDb.collection<Row>('usage_hours').find({ wallet }, { signal, session }).toArray();
-          return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(readUsageHourDocument) } satisfies FoldedUsage;
-        } finally {
-          await session.endSession();
-        }
-      }, SCAN_MS),
+      readSnapshot({ db, scanner }, SCAN_MS, async ({ db: snapshotDb, ...sending }) => {
+        const cursor = await snapshotDb.collection<Row>('usage_cursors').findOne({ _id: wallet }, sending);
+        const rows = await snapshotDb.collection<Row>('usage_hours').find({ wallet }, sending).toArray();
+        return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(readUsageHourDocument) } satisfies FoldedUsage;
+      }),
     async put(wallet, { cursor, hours }) {
       await forgetUsage(write, wallet);
       const steps = Math.max(1, Math.ceil(hours.length / HOURS_PER_WRITE));

@@ -156,10 +156,12 @@ describe('calls of the MongoDB store', () => {
     try {
       await context.store.journal.rows(undefined, 5);
       await context.store.journal.unknownCharges('', 5);
+      await context.store.attempts.unknownCharges('', 5);
+      await context.store.usage.readAll('none');
     } finally {
       MongoClient.prototype.startSession = startSession;
     }
-    expect(sessions.map(({ hasEnded }) => hasEnded)).to.deep.equal([true, true]);
+    expect(sessions.map(({ hasEnded }) => hasEnded)).to.deep.equal([true, true, true, true]);
   });
 
   it('wait for a majority with every write, except for counts that may be lost', async () => {

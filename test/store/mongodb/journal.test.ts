@@ -1,12 +1,13 @@
 // What the audit gets to know about MongoDB rows without the row they belong to.
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
+import { Collection, MongoClient } from 'mongodb';
 import { MONGODB } from '../../../testkit/stores.ts';
 import {
   AT,
   applied,
   charge,
   newAccount,
+  newAttempt,
   newId,
   newWallet,
   reserve,
@@ -37,6 +38,31 @@ describe('MongoDB: the journal', () => {
     expect(await store.journal.unknownCharges('', 10)).to.deep.equal({ found });
     expect(await store.journal.unknownCharges('', 1)).to.deep.equal({ found: found.slice(0, 1), next: held });
     expect(await store.journal.unknownCharges(charged, 1)).to.deep.equal({ found: [], next: whole });
+  });
+
+  it('does not miss the charge of attempts that an archive removes between two reads', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const id = newId('req');
+    await applied(store, reserve(wallet, { chargeId: id }), settle(wallet, id, { attempts: [newAttempt()] }));
+    const { find } = Collection.prototype;
+    Collection.prototype.find = function (this: Collection, ...args: Parameters<typeof find>) {
+      const cursor = find.apply(this, args);
+      if (this.collectionName !== 'charges') return cursor;
+      const { toArray } = cursor;
+      cursor.toArray = async () => {
+        Collection.prototype.find = find;
+        await remove('charges', id);
+        return toArray.call(cursor);
+      };
+      return cursor;
+    } as typeof find;
+    try {
+      expect(await store.attempts.unknownCharges('', 10)).to.deep.equal({ found: [] });
+    } finally {
+      Collection.prototype.find = find;
+    }
+    expect(await store.attempts.unknownCharges('', 10)).to.deep.equal({ found: [{ charge: id, wallet }] });
   });
 
   it('reports keys whose account is missing', async () => {
