@@ -12,7 +12,7 @@ export const READS = {
   attempts: ['list', 'page', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
-  accounts: ['get', 'list', 'page'],
+  accounts: ['get', 'list', 'page', 'countPriceLists'],
   keys: ['find', 'get', 'list', 'owners', 'findWrongMarks'],
   // `open` counts as a write: its caller takes over counting.
   limits: [],
@@ -60,7 +60,7 @@ export const WRITES = {
   attempts: ['put'],
   checkpoints: ['put'],
   archives: ['begin', 'put', 'drop', 'open', 'remove', 'restoreRows', 'restore'],
-  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup', 'setRequestLimits'],
+  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup', 'setRequestLimits', 'setPriceList'],
   keys: ['add', 'revoke', 'replace', 'limit', 'put', 'use'],
   limits: ['hit', 'open', 'merge'],
   owners: ['renew', 'remove'],

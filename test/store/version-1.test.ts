@@ -66,7 +66,7 @@ function oldFile(name: OldFile): OldStore {
     },
     version: async (database) => Number(readRows(database, 'PRAGMA user_version')[0]?.user_version),
     newest: SQLITE_VERSION,
-    indexes: ['index notices_vain', 'index payments_untold', 'index charges_exposed'],
+    indexes: ['index notices_vain', 'index payments_untold', 'index charges_exposed', 'index accounts_price_list'],
   };
 }
 
@@ -100,7 +100,7 @@ const OLD_DATABASE: OldStore = {
       return Number(row?.version);
     }),
   newest: MONGODB_VERSION,
-  indexes: ['by_verdict', 'by_phase', 'exposed'],
+  indexes: ['by_verdict', 'by_phase', 'exposed', 'by_price_list'],
 };
 
 /** Of what is there now, the fields that were there before. */

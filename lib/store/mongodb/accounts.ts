@@ -7,6 +7,7 @@ import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
+import { isText } from './fields.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, readWalletDocument, toEntryDocument, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
@@ -59,9 +60,9 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
           const there = new Set(rows.map(({ _id }) => _id));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
-          const updates = old.map(({ id, autoTopup, requests }) => ({
+          const updates = old.map(({ id, autoTopup, requests = null, priceList = null }) => ({
             q: { _id: id },
-            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), requests: requests ?? null } },
+            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), requests, priceList } },
           }));
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;
@@ -89,6 +90,19 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     setPlayMoney: (id, playMoney) => setFields('wallets', id, { playMoney }),
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
     setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
+    setPriceList: (id, priceList) => setFields('accounts', id, { priceList: priceList ?? null }),
+    async countPriceLists() {
+      const pipeline = [
+        { $match: { priceList: isText } },
+        { $group: { _id: '$priceList', accounts: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ];
+      const rows = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
+      return rows.map(({ _id: priceList, accounts: count }) => ({
+        priceList: `${priceList}`,
+        accounts: Number(count),
+      }));
+    },
   };
 }
 
@@ -114,9 +128,13 @@ function toAutoTopupDocument({ enabled, amount, threshold }: AutoTopup): Documen
   return { enabled, amount: toLong(amount), threshold: toLong(threshold) };
 }
 
-function toAccountDocument({ id: _id, name, createdAt, autoTopup, requests }: Omit<Account, 'status'>): Document {
-  const account = { _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 };
-  return requests ? { ...account, requests } : account;
+function toAccountDocument(account: Omit<Account, 'status'>): Document {
+  const { id: _id, name, createdAt, autoTopup, requests, priceList } = account;
+  return {
+    ...{ _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 },
+    ...(requests && { requests }),
+    ...(priceList !== undefined && { priceList }),
+  };
 }
 
 function readAccountDocument(row: Document): Account {
@@ -124,5 +142,14 @@ function readAccountDocument(row: Document): Account {
   const requests = parseRequestLimits(row.requests);
   // A damaged document counts as disabled; the audit reports it.
   const topup = isAutoTopup(autoTopup) ? autoTopup : NO_TOPUP;
-  return { id, name, status, createdAt: Number(createdAt), autoTopup: topup, ...(requests && { requests }) };
+  return {
+    ...{ id, name, status, createdAt: Number(createdAt), autoTopup: topup },
+    ...(requests && { requests }),
+    ...readPriceList(row),
+  };
+}
+
+/** Of an account's document. */
+export function readPriceList({ priceList }: Document = {}): Pick<Account, 'priceList'> {
+  return typeof priceList === 'string' ? { priceList } : {};
 }

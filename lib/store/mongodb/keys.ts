@@ -4,6 +4,7 @@ import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts'
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { KeyHolder, KeyRow, KeyStore, NewKey, ReplacementKey } from '../ports/keys.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
+import { readPriceList } from './accounts.ts';
 import { runBatchOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -21,10 +22,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
     add: (key, activeMax) => addKey(transactions, key, activeMax),
     async find(hash) {
       const [row] = await read((signal) => keys.aggregate([{ $match: { hash } }, ...JOINED], { signal }).toArray());
-      if (!row) return undefined;
-      const accountRequests = parseRequestLimits(row.accounts[0]?.requests);
-      const holder: KeyHolder = { ...readKeyDocument(row), accountStatus: row.wallets[0].status };
-      return accountRequests ? { ...holder, accountRequests } : holder;
+      return row && readHolder(row);
     },
     async get(id) {
       const row = await read((signal) => keys.findOne({ _id: id }, { signal }));
@@ -187,6 +185,18 @@ async function findActiveKey(step: Step, id: string, now: number): Promise<KeyRo
   if (!row) return 'no_key';
   const key = readKeyDocument(row);
   return key.revokedAt !== null || isExpired(key.limits, now) ? 'ended' : key;
+}
+
+/** A key with the rows of its account. */
+function readHolder(row: Document): KeyHolder {
+  const [account] = row.accounts;
+  const accountRequests = parseRequestLimits(account?.requests);
+  return {
+    ...readKeyDocument(row),
+    accountStatus: row.wallets[0].status,
+    ...(accountRequests && { accountRequests }),
+    ...readPriceList(account),
+  };
 }
 
 function readKeyDocument(row: Document): KeyRow {

@@ -9,7 +9,9 @@ import type { CollectionSchema } from './fields.ts';
 import { RATES } from './rate-schema.ts';
 import {
   addEndUserLimit,
+  addPriceList,
   addRequestLimits,
+  BY_PRICE_LIST,
   CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
   COLLECTIONS,
@@ -56,6 +58,11 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
       const validator = addRequestLimits(name, await readValidator(db, name, signal));
       await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
     }
+  },
+  async (db, signal) => {
+    const validator = addPriceList(await readValidator(db, 'accounts', signal));
+    await send(db, { collMod: 'accounts', validator, ...MAJORITY }, { signal });
+    await send(db, { createIndexes: 'accounts', indexes: [BY_PRICE_LIST], ...MAJORITY }, { signal });
   },
 ];
 

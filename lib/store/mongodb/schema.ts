@@ -64,6 +64,17 @@ export function addRequestLimits(collection: 'accounts' | 'keys', validator: Doc
   return withOptional({ requests: REQUEST_LIMITS }, validator);
 }
 
+/** A later version of accounts may have a price list. The index covers only those that do. */
+export function addPriceList(validator: Document): Document {
+  return withOptional({ priceList: { bsonType: ['null', 'string'] } }, validator);
+}
+
+export const BY_PRICE_LIST: Document = {
+  key: { priceList: 1 },
+  name: 'by_price_list',
+  partialFilterExpression: { priceList: isText },
+};
+
 /** A later version of keys may limit each end user. */
 export function addEndUserLimit(validator: Document): Document {
   return addToLimits(validator, { endUsers: END_USER_LIMIT });

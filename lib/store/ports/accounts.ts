@@ -11,6 +11,14 @@ export interface Account {
   readonly autoTopup: AutoTopup;
   /** Set by an operator, for all keys together; absent: none. */
   readonly requests?: RequestLimits;
+  /** The name of its price list, set by an operator; the catalog may no longer have it. Absent: it pays list prices. */
+  readonly priceList?: string;
+}
+
+/** How many accounts have a price list. */
+export interface PriceListUse {
+  readonly priceList: string;
+  readonly accounts: number;
 }
 
 export interface AutoTopup {
@@ -23,8 +31,8 @@ export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   /**
-   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up and the
-   * limits of all accounts.
+   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up, the
+   * limits and the price list of all accounts.
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
@@ -40,4 +48,8 @@ export interface AccountStore {
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
   /** Undefined removes all. False if there is no such account. */
   setRequestLimits(id: string, limits: RequestLimits | undefined): Promise<boolean>;
+  /** Undefined: list prices. False if there is no such account. */
+  setPriceList(id: string, priceList: string | undefined): Promise<boolean>;
+  /** The price lists that accounts have, in order of their names. */
+  countPriceLists(): Promise<readonly PriceListUse[]>;
 }

@@ -26,6 +26,8 @@ export interface KeyRow extends SharesBudget {
 export interface KeyHolder extends KeyRow {
   readonly accountStatus: Account['status'];
   readonly accountRequests?: Account['requests'];
+  /** The account's. */
+  readonly priceList?: Account['priceList'];
 }
 
 export interface KeyUse {

@@ -1,7 +1,7 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
-import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
+import type { Account, AccountStore, AutoTopup, PriceListUse } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
@@ -9,7 +9,7 @@ import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
-  auto_topup_threshold, request_limits, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
+  auto_topup_threshold, request_limits, price_list, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
 
 export function accountWrites({ db, write }: Connection): PortWrites<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
@@ -22,20 +22,21 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
   const setRequestLimits = db.prepare('UPDATE accounts SET request_limits = ? WHERE id = ?');
+  const setPriceList = db.prepare('UPDATE accounts SET price_list = ? WHERE id = ?');
   const put = db.prepare(
     `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold,
-      request_limits)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      request_limits, price_list)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
     ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6,
-      request_limits = ?7`,
+      request_limits = ?7, price_list = ?8`,
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
   return {
     put: (accounts: readonly Omit<Account, 'status'>[]): void =>
       write(() => {
-        for (const { id, name, createdAt, autoTopup, requests } of accounts) {
+        for (const { id, name, createdAt, autoTopup, requests, priceList = null } of accounts) {
           const { enabled, amount, threshold } = autoTopup;
-          put.run(id, name, createdAt, Number(enabled), amount, threshold, toJsonCell(requests));
+          put.run(id, name, createdAt, Number(enabled), amount, threshold, toJsonCell(requests), priceList);
           putWallet.run(id);
         }
       }),
@@ -60,6 +61,8 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
     setRequestLimits: (id: string, limits: RequestLimits | undefined): boolean =>
       write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1),
+    setPriceList: (id: string, priceList: string | undefined): boolean =>
+      write(() => setPriceList.run(priceList ?? null, id).changes === 1),
   };
 }
 
@@ -67,6 +70,10 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
+  const uses = db.prepare(
+    `SELECT price_list, count(*) AS accounts FROM accounts WHERE price_list IS NOT NULL GROUP BY price_list
+    ORDER BY price_list`,
+  );
   return {
     get: (id: string): Account | undefined => {
       const row = account.get(id);
@@ -75,6 +82,8 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
     list: (): Account[] => accounts.all().map(readAccountRow),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(readAccountRow),
+    countPriceLists: (): PriceListUse[] =>
+      uses.all().map((row) => ({ priceList: row.price_list as string, accounts: Number(row.accounts) })),
   };
 }
 
@@ -86,6 +95,7 @@ function readAccountRow(row: Record<string, unknown>): Account {
   const requests = parseRequestLimits(row.request_limits);
   return {
     ...(requests && { requests }),
+    ...(row.price_list !== null && { priceList: row.price_list as string }),
     id: row.id as string,
     name: row.name as string,
     status: row.status as Account['status'],

@@ -151,7 +151,7 @@ function createFindActiveOwner(db: DatabaseSync): (id: string, now: number) => A
 
 export function keyReads(db: DatabaseSync): PortReads<'keys'> {
   const holder = db.prepare(
-    `${SELECT_KEY}, status, accounts.request_limits AS account_requests FROM keys
+    `${SELECT_KEY}, status, accounts.request_limits AS account_requests, price_list FROM keys
     JOIN wallets ON wallets.id = account JOIN accounts ON accounts.id = account WHERE hash = ?`,
   );
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
@@ -168,8 +168,12 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
       const row = holder.get(hash);
       if (!row) return undefined;
       const accountRequests = parseRequestLimits(row.account_requests);
-      const found = { ...readKeyRow(row), accountStatus: row.status as KeyHolder['accountStatus'] };
-      return accountRequests ? { ...found, accountRequests } : found;
+      return {
+        ...readKeyRow(row),
+        accountStatus: row.status as KeyHolder['accountStatus'],
+        ...(accountRequests && { accountRequests }),
+        ...(row.price_list !== null && { priceList: row.price_list as string }),
+      };
     },
     get: (id: string): KeyRow | undefined => {
       const row = key.get(id);

@@ -36,6 +36,12 @@ const REQUEST_LIMITS = ['keys', 'accounts']
   .map((name) => `ALTER TABLE ${name} ADD COLUMN request_limits TEXT;`)
   .join('');
 
+/** The price list of an account. The index covers only accounts with one. */
+const PRICE_LIST = `
+  ALTER TABLE accounts ADD COLUMN price_list TEXT;
+  CREATE INDEX accounts_price_list ON accounts (price_list) WHERE price_list IS NOT NULL;
+`;
+
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
 const USAGE_OF_CACHES = ADDED_UNITS.map(
@@ -362,9 +368,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   CAPS,
   END_USERS,
   REQUEST_LIMITS,
+  PRICE_LIST,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(REQUEST_LIMITS) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(PRICE_LIST) + 1;

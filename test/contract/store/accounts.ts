@@ -46,6 +46,36 @@ export function accountContract(context: StoreContext): void {
     expect(await store.accounts.setRequestLimits(newId('acc'), limits)).to.equal(false);
   });
 
+  it('keeps the price list, for each of its keys to find, and counts the accounts of each', async () => {
+    const { store } = context;
+    const [id, twin, plain] = [await newAccount(store), await newAccount(store), await newAccount(store)];
+    const key = { id: newId('key'), account: id, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT };
+    await store.keys.add(key, 10);
+    const [one, two] = [newId('list_a'), newId('list_b')];
+    for (const [account, list] of [
+      [id, one],
+      [twin, one],
+      [plain, two],
+    ] as const) {
+      expect(await store.accounts.setPriceList(account, list)).to.equal(true);
+    }
+    const other = await context.other();
+    const count = async () =>
+      (await other.accounts.countPriceLists()).filter(({ priceList }) => [one, two].includes(priceList));
+    expect((await other.accounts.get(id))?.priceList).to.equal(one);
+    expect((await other.keys.find(key.hash))?.priceList).to.equal(one);
+    const uses = await count();
+    expect(uses).to.deep.equal([
+      { priceList: one, accounts: 2 },
+      { priceList: two, accounts: 1 },
+    ]);
+    expect(await store.accounts.setPriceList(id, undefined)).to.equal(true);
+    expect(await other.accounts.get(id)).not.to.have.property('priceList');
+    expect(await other.keys.find(key.hash)).not.to.have.property('priceList');
+    expect(await count()).to.deep.include({ priceList: one, accounts: 1 });
+    expect(await store.accounts.setPriceList(newId('acc'), one)).to.equal(false);
+  });
+
   it('creates an account with an empty, active wallet of the same id', async () => {
     const { store } = context;
     const id = newId('acc');
@@ -71,12 +101,12 @@ export function accountContract(context: StoreContext): void {
     expect((await store.ledger.wallet(id))?.avail).to.equal(1000n * RUB);
   });
 
-  it('copies accounts unchanged, and changes only the requests of existing ones', async () => {
+  it('copies accounts unchanged, and of existing ones only what may change', async () => {
     const { store } = context;
     const there = await newAccount(store);
     await applied(store, topup(there, 1000n * RUB));
     const wish = { enabled: true, amount: 500n * RUB, threshold: RUB };
-    const fresh = { id: newId('acc'), name: 'Ёж', createdAt: AT + 5, autoTopup: wish };
+    const fresh = { id: newId('acc'), name: 'Ёж', createdAt: AT + 5, autoTopup: wish, priceList: 'partner' };
     const plain = { ...fresh, id: newId('acc'), autoTopup: { enabled: false, amount: 0n, threshold: 0n } };
     const alone = { ...fresh, id: newId('acc') };
     await store.accounts.put([alone]);
@@ -85,7 +115,7 @@ export function accountContract(context: StoreContext): void {
       await store.accounts.put([fresh, { ...fresh, id: there }, plain]);
       expect(await store.accounts.get(fresh.id)).to.deep.equal({ ...fresh, status: 'active' });
       expect(await store.accounts.get(plain.id)).to.deep.equal({ ...plain, status: 'active' });
-      expect(await store.accounts.get(there)).to.deep.include({ name: 'test', autoTopup: wish });
+      expect(await store.accounts.get(there)).to.deep.include({ name: 'test', autoTopup: wish, priceList: 'partner' });
     }
     expect(await store.ledger.wallet(fresh.id)).to.deep.include({ avail: 0n, seq: 0, status: 'active' });
     expect((await store.ledger.wallet(there))?.avail).to.equal(1000n * RUB);
