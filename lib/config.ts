@@ -4,6 +4,7 @@ import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
 import { readProxies } from './base/network.ts';
 import { OperatorError } from './base/operator-error.ts';
+import { readVariableFiles } from './base/variable-files.ts';
 
 export interface Config {
   readonly host: string;
@@ -176,8 +177,9 @@ function isMisspelled(name: string, known: string): boolean {
 /** The folder that contains `lib/`, the shipped catalog and the providers. */
 const ROOT = new URL('../', import.meta.url);
 
-/** Reads and checks the variables of docs/configuration.md. Throws an `OperatorError` that lists every wrong one. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/** Reads and checks the variables of docs/configuration.md, also those of files. Throws an `OperatorError` that lists every wrong one. */
+export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
+  const env = readVariableFiles(variables, isValueOrSecret(variables.CATALOG_VARIABLES || CATALOG_VARIABLES));
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { value, error } = schema.validate(present, { convert: true });
   if (error) throw new OperatorError(`Bad environment: ${error.details.map((detail) => detail.message).join('; ')}`);
@@ -195,7 +197,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     registration: value.REGISTRATION,
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
-    catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
+    catalogVariables: splitPatterns(value.CATALOG_VARIABLES),
     providersPath: splitFolders(value.PROVIDERS_PATH),
     paymentsPath: splitFolders(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
@@ -221,6 +223,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     env,
     ownerId: `own_${randomBytes(12).toString('hex')}`,
   });
+}
+
+/** Whether a variable is one of the service's own, or one that a catalog may use. */
+function isValueOrSecret(patterns: string): (name: string) => boolean {
+  const allowed = splitPatterns(patterns);
+  return (name) => VARIABLES.includes(name) || allowed.some((pattern) => matchesPattern(name, pattern));
+}
+
+function splitPatterns(patterns: string): readonly string[] {
+  return patterns.split(',').map((pattern) => pattern.trim());
+}
+
+/** For the patterns of CATALOG_VARIABLES, which consist of letters, digits, `_` and `*`: any text. */
+export function matchesPattern(name: string, pattern: string): boolean {
+  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
 }
 
 /** Whether links can be made by appending a path. */

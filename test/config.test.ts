@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -295,6 +296,44 @@ describe('config', () => {
   it('keeps other variables for the catalog', () => {
     const env = { UPSTREAM_KEY: 'x', EMPTY: '' };
     expect(readConfig(env).env).to.deep.equal(env);
+  });
+
+  describe('of files', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
+    after(() => rmSync(folder, { recursive: true }));
+    const write = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+
+    it('takes the value of a variable from a file, for the service and for the catalog', () => {
+      const { databaseUrl, env } = readConfig({
+        DATABASE_URL_FILE: write('url', 'sqlite:/srv/a.db\n'),
+        OPENAI_API_KEY_FILE: write('key', 'sk-1'),
+        COMPOSE_FILE: 'docker-compose.yml',
+        OTHER_FILE: '/not/there',
+      });
+      expect(databaseUrl).to.equal('sqlite:/srv/a.db');
+      expect(env).to.include({ OPENAI_API_KEY: 'sk-1' }).and.to.not.have.any.keys('COMPOSE', 'OTHER');
+      const own = { CATALOG_VARIABLES: 'ACME_*', ACME_TOKEN_FILE: write('token', 't') };
+      expect(readConfig(own).env).to.include({ ACME_TOKEN: 't' });
+    });
+
+    it('refuses a variable that is set twice, and a file without a value', () => {
+      const twice = { SECRETS_KEY: 'a', SECRETS_KEY_FILE: write('secret', 'b') };
+      expect(mistake(twice)).to.equal('Bad environment: both SECRETS_KEY and SECRETS_KEY_FILE are set');
+      for (const [path, words] of [
+        [join(folder, 'none'), 'ENOENT'],
+        [folder, 'EISDIR'],
+        [write('empty', '\n'), 'is empty'],
+        [write('binary', 'a\0b'), 'is not a text'],
+      ] as const) {
+        expect(mistake({ SMTP_URL_FILE: path }))
+          .to.include(path)
+          .and.to.include(words);
+      }
+      expect(mistake({ PORT_FILE: write('port', 'x') })).to.include('PORT');
+    });
   });
 
   it('detects misspelled variables', () => {

@@ -1,5 +1,5 @@
 // Substitutes `${NAME}` in a catalog, and checks which environment variables it may use.
-import { VARIABLES } from '../config.ts';
+import { matchesPattern, VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -41,15 +41,10 @@ export function findForbiddenVariables(value: unknown, field: string, patterns: 
     return [...listVariables(value)].flatMap((name) => {
       if (VARIABLES.includes(name))
         return [`${field}: ${name} belongs to the service itself and is never available to a catalog`];
-      if (patterns.some((pattern) => matches(name, pattern))) return [];
+      if (patterns.some((pattern) => matchesPattern(name, pattern))) return [];
       return [`${field}: ${name} is not among the variables that CATALOG_VARIABLES allows a catalog to name`];
     });
   }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => findForbiddenVariables(item, `${field}.${key}`, patterns));
-}
-
-/** Patterns consist of letters, digits, `_` and `*`, as checked by the configuration. */
-function matches(name: string, pattern: string): boolean {
-  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
 }

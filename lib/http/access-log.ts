@@ -27,6 +27,9 @@ export interface FinishedRequest {
 /** Without what tells it from others of its kind. */
 export type CountedRequest = Omit<FinishedRequest, 'id'>;
 
+/** A proxy asks every second: answers that are fine would fill the log in two days. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /** A client may send a path of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
 
@@ -36,7 +39,7 @@ const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 /** Logs and reports a request once its reply is sent or its connection is lost, and its call is settled. */
 export function logRequest(
   request: Request,
-  log: Pick<Log, 'error' | 'line'>,
+  log: Pick<Log, 'debug' | 'error' | 'line'>,
   onRequestEnd?: (request: FinishedRequest) => void,
 ): void {
   getRequestState(request).line = new RequestLine(request, log, onRequestEnd);
@@ -52,7 +55,7 @@ interface NamedRequest {
 class RequestLine implements LogLine {
   /** Replaced by its names once nothing else needs it. */
   #request: Request | NamedRequest;
-  readonly #log: Pick<Log, 'error' | 'line'>;
+  readonly #log: Pick<Log, 'debug' | 'error' | 'line'>;
   readonly #onRequestEnd: ((request: FinishedRequest) => void) | undefined;
   readonly #state: RequestState;
   readonly #response: ServerResponse;
@@ -61,7 +64,7 @@ class RequestLine implements LogLine {
 
   constructor(
     request: Request,
-    log: Pick<Log, 'error' | 'line'>,
+    log: Pick<Log, 'debug' | 'error' | 'line'>,
     onRequestEnd: ((request: FinishedRequest) => void) | undefined,
   ) {
     const { req, res } = request.raw;
@@ -101,6 +104,7 @@ class RequestLine implements LogLine {
     this.#onRequestEnd?.({ id, method, route, ...facts, bytes, notes });
     const line = { request_id: id, method, path, ...facts, address, ...notes };
     if (notes.err !== undefined) this.#log.error(line, 'request');
+    else if (PROBES.has(route) && facts.status === 200) this.#log.debug(line, 'request');
     else this.#log.line(line, 'request');
   }
 }

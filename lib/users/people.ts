@@ -79,6 +79,9 @@ const LINK_LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
 /** Links that strangers can request for any address. Using one of them invalidates the others. */
 const PUBLIC_PURPOSES: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
 
+/** Links that a later one of the same purpose leaves valid: each of several gateways prints a setup link at its start. */
+const KEPT_PURPOSES: ReadonlySet<LinkPurpose> = new Set([...PUBLIC_PURPOSES, 'setup']);
+
 /** Links that set a new password. They become invalid when a new password is set. */
 const RESET_PURPOSES: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
 
@@ -120,7 +123,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   return {
     async makeLink({ purpose, user, account, email }) {
-      if (!PUBLIC_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, user, account, email });
+      if (!KEPT_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, user, account, email });
       const token = makeToken();
       const expiresAt = now() + LINK_LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };

@@ -30,6 +30,7 @@ interface Service {
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const composeText = read('docker-compose.yml');
 const tlsText = read('docker-compose.tls.yml');
+const smallText = read('docker-compose.small.yml');
 const compose: { services: Record<string, Service>; networks: Record<string, object>; volumes: object } = parse(
   composeText,
   { merge: true },
@@ -63,12 +64,11 @@ function catalogNames(): readonly string[] {
   return [...new Set(files.flatMap((name) => namesIn(read(`catalog/${name}`))))];
 }
 
-/** As Compose does it, with values for what has none. */
+/** As Compose does it, with values for what has none; a default may contain variables. */
 function fill(value: string | number): string {
-  return String(value).replace(
-    /\$\{([A-Z0-9_]+)(?::-([^}]*)|:\?[^}]*)?\}/g,
-    (_, name, byDefault) => byDefault ?? `a-${name}`,
-  );
+  const inner = /\$\{([A-Z0-9_]+)(?::-([^${}]*)|:\?[^}]*)?\}/g;
+  const filled = String(value).replace(inner, (_, name, byDefault) => byDefault ?? `a-${name}`);
+  return filled === value ? filled : fill(filled);
 }
 
 function seconds(period: string | undefined): number {
@@ -89,7 +89,9 @@ function findBlock(document: string, first: string): string {
 describe('deployment files', () => {
   it('name every variable in .env.example, and none that is not read', () => {
     const { all, needed } = examples();
-    const used = [...namesIn(composeText), ...namesIn(tlsText), ...catalogNames()];
+    const files = [composeText, tlsText, smallText];
+    // Compose itself reads COMPOSE_FILE.
+    const used = [...files.flatMap((text) => namesIn(text)), ...catalogNames(), 'COMPOSE_FILE'];
     expect(
       used.filter((name) => !all.includes(name)),
       'missing in .env.example',
@@ -114,6 +116,8 @@ describe('deployment files', () => {
       expect(env_file).to.deep.equal([{ path: '.env', required: false }]);
     }
     expect(gateways[0]).to.deep.equal(gateways[1]);
+    // Built once: an image that each service builds for itself makes the next `up` recreate both gateways.
+    expect(Object.keys(services).filter((name) => services[name]?.build)).to.deep.equal(['replica-set']);
   });
 
   it('agree on the replica set, its database and its users', () => {
@@ -151,7 +155,7 @@ describe('deployment files', () => {
     }
     expect(read('.env.example')).to.match(new RegExp(`^TOLLGATE_TAG=${manifest.version}$`, 'm'));
     for (const image of readDockerfile().images) expect(image).to.equal(`node:${runtime.version}-slim`);
-    expect(fill(gateways[0]?.build?.args.NODE_IMAGE ?? '')).to.equal(`node:${runtime.version}-slim`);
+    expect(fill(replicaSet.build?.args.NODE_IMAGE ?? '')).to.equal(`node:${runtime.version}-slim`);
     const locked = [...read('.env.example').matchAll(/^#([A-Z]+_IMAGE)=(\S+)@sha256:/gm)].map(([, name, image]) => [
       name,
       image,
@@ -183,6 +187,21 @@ describe('deployment files', () => {
     });
   });
 
+  it('run one gateway on SQLite like one of two on MongoDB', () => {
+    const { services: alone, volumes } = parse(smallText, { merge: true });
+    const { gateway } = alone;
+    const [pair = {} as Service] = gateways;
+    const { DATABASE_URL, DATA_DIR, ...others } = gateway.environment;
+    expect([DATABASE_URL, DATA_DIR]).to.deep.equal(['sqlite:/data/tollgate.db', '/data']);
+    expect(pair.environment).to.include(others);
+    for (const name of ['image', 'read_only', 'mem_limit', 'env_file', 'tmpfs', 'stop_grace_period'] as const) {
+      expect(gateway[name], name).to.deep.equal(pair[name]);
+    }
+    expect(gateway.volumes).to.have.members([...(pair.volumes ?? []), 'data:/data']);
+    expect(alone.proxy).to.deep.include({ ports: proxy.ports, volumes: proxy.volumes, image: proxy.image });
+    expect(Object.keys(volumes).sort()).to.deep.equal(['backup', 'data', 'proxy']);
+  });
+
   it('mount files that exist', () => {
     const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
     const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
@@ -203,9 +222,10 @@ describe('deployment files', () => {
   it('give the proxy the variables that its file asks for', () => {
     const asked = [...read('deploy/Caddyfile').matchAll(/\{\$([A-Z0-9_]+)(:[^}]*)?\}/g)];
     const needed = asked.filter(([, , byDefault]) => byDefault === undefined).map(([, name]) => name);
-    expect(needed).to.have.members(['PROXY_DOMAIN', 'GATEWAY_1', 'GATEWAY_2']);
+    expect(needed).to.have.members(['PROXY_DOMAIN', 'GATEWAY_1']);
     const optional = Object.keys(parse(tlsText).services.proxy.environment);
-    expect([...Object.keys(proxy.environment ?? {}), ...optional].sort()).to.deep.equal([...needed].sort());
+    const given = [...Object.keys(proxy.environment ?? {}), ...optional];
+    expect(given.sort()).to.deep.equal([...needed, 'GATEWAY_2'].sort());
   });
 
   it('are edited by commands that GNU and macOS understand', () => {
@@ -222,7 +242,10 @@ describe('deployment files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-files-'));
     try {
       cpSync(join(ROOT, '.env.example'), join(folder, '.env.example'));
-      const secrets = findBlock('docs/operations/deploy.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
+      const secrets = findBlock('docs/operations/deploy.md', 'cp .env.example .env && chmod 600 .env\nfor').replace(
+        /^docker .*$/gm,
+        '',
+      );
       const tag = findBlock('docs/operations/deploy.md', 'tollgate_tag()').split('\n')[0];
       const commented = read('.env.example').match(/^# {3}( *)(for|sed) .*$|^# {3}( *)sed .*$/gm) ?? [];
       expect(commented.map((line) => line.slice(4).trim()).join(' ')).to.equal(
@@ -269,6 +292,8 @@ describe('deployment files', () => {
       );
     check({}, 'docker-compose.yml');
     check({ PROXY_DOMAIN: 'ai.example.com' }, 'docker-compose.yml', 'docker-compose.tls.yml');
+    check({ MONGODB_KEY: '' }, 'docker-compose.small.yml');
+    check({ PROXY_DOMAIN: 'ai.example.com' }, 'docker-compose.small.yml', 'docker-compose.tls.yml');
     expect(() => check({ MONGODB_KEY: '' }, 'docker-compose.yml')).to.throw(/MONGODB_KEY/);
   });
 });

@@ -47,10 +47,12 @@ describe('Dockerfile', () => {
   });
 
   it('runs what npm start runs, without root', () => {
-    expect(dockerfile.command).to.deep.equal(startCommand());
-    const { NODE_COMPILE_CACHE, ...others } = startVariables();
+    const [heap, ...others] = dockerfile.command.filter((word) => word !== 'node');
+    expect(heap).to.equal('--max-old-space-size-percentage=60');
+    expect(['node', ...others]).to.deep.equal(startCommand());
+    const { NODE_COMPILE_CACHE, ...variables } = startVariables();
     expect(NODE_COMPILE_CACHE).to.be.a('string');
-    expect(dockerfile.environment).to.include(others).and.to.have.property('NODE_COMPILE_CACHE');
+    expect(dockerfile.environment).to.include(variables).and.to.have.property('NODE_COMPILE_CACHE');
     expect(dockerfile.user).to.equal('node');
   });
 

@@ -24,6 +24,7 @@ describe('access log', () => {
   });
 
   const log = {
+    debug: (line: object, message: string) => void lines.push({ level: 'debug', line: line as Line, message }),
     error: (line: object, message: string) => void lines.push({ level: 'error', line: line as Line, message }),
     line: (line: object, message: string) => void lines.push({ level: 'info', line: line as Line, message }),
   };
@@ -31,7 +32,12 @@ describe('access log', () => {
   /** A request that is being logged; `close` ends its connection. */
   function open(
     reply: Reply,
-    { path = '/a', notes = {}, ageMs = 0 }: { path?: string; notes?: Notes; ageMs?: number } = {},
+    {
+      path = '/a',
+      route = '/{p*}',
+      notes = {},
+      ageMs = 0,
+    }: { path?: string; route?: string; notes?: Notes; ageMs?: number } = {},
   ) {
     const response = Object.assign(new EventEmitter(), {
       headersSent: false,
@@ -48,7 +54,7 @@ describe('access log', () => {
       raw: { req: { socket }, res: response },
       method: 'post',
       path,
-      route: { path: '/{p*}' },
+      route: { path: route },
       server: { settings: {} },
     };
     logRequest(request as unknown as Request, log as never, (past) => pasts.push(past));
@@ -100,6 +106,14 @@ describe('access log', () => {
     expect(pasts.map(({ status, aborted }) => [status, aborted])).to.deep.equal([
       [0, true],
       [206, true],
+    ]);
+  });
+
+  it('logs probes only if they fail, unless everything is wanted', () => {
+    for (const statusCode of [200, 503]) open({ ...COMPLETE, statusCode }, { route: '/readyz' }).close();
+    expect(lines.map(({ level, line }) => [level, line.status])).to.deep.equal([
+      ['debug', 200],
+      ['info', 503],
     ]);
   });
 

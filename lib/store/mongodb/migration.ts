@@ -75,6 +75,8 @@ const UNAUTHORIZED = 13;
 /** Another process builds an index of the collection, or changes it. */
 const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112]);
 const RETRY_MS = 50;
+/** How long the version of a store that another process is making may take to show. */
+const CLAIM_MS = 10_000;
 
 interface Version {
   readonly _id: string;
@@ -140,19 +142,25 @@ export async function requireMigrated(db: Db): Promise<void> {
 
 /** Resolves to the schema version; claims an empty database first. */
 async function claimDatabase(db: Db): Promise<number> {
-  const found = await readVersion(db);
-  if (found !== undefined) return found;
-  const others = await call({ repeatable: true }, (signal) =>
-    db.listCollections({}, { nameOnly: true, signal }).toArray(),
-  );
-  // Another process may have started in the meantime.
-  const version = await readVersion(db);
-  if (version !== undefined) return version;
-  if (others.length > 0) {
-    throw new OperatorError(`The database ${db.databaseName} has collections of another program. Choose an empty one.`);
+  for (const end = performance.now() + CLAIM_MS; ; await delay(RETRY_MS)) {
+    const found = await readVersion(db);
+    if (found !== undefined) return found;
+    const names = await call({ repeatable: true }, async (signal) => {
+      const collections = await db.listCollections({}, { nameOnly: true, signal }).toArray();
+      return collections.map(({ name }) => name);
+    });
+    // Only the collection that holds the version: whoever made it has not written the version yet, or was killed before.
+    if (names.every((name) => name === SCHEMA)) {
+      await writeVersion(db, 0);
+      return 0;
+    }
+    // Another process may be making the store: it writes the version first, and shows it once a majority has it.
+    if (!names.includes(SCHEMA) || performance.now() > end) throw foreignError(db);
   }
-  await writeVersion(db, 0);
-  return 0;
+}
+
+function foreignError({ databaseName }: Db): OperatorError {
+  return new OperatorError(`The database ${databaseName} has collections of another program. Choose an empty one.`);
 }
 
 async function readVersion(db: Db): Promise<number | undefined> {

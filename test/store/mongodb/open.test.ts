@@ -1,4 +1,5 @@
 // Servers, databases and URLs that a ledger cannot use are refused in one plain line.
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
@@ -111,6 +112,20 @@ describe('openStore on MongoDB: databases', () => {
     await client.db().collection('articles').insertOne({ title: 'a' });
     expect(await refused(database.url)).to.include('another program');
     expect((await client.db().listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['articles']);
+  });
+
+  it('opens a database in which another process has begun to make the store', async () => {
+    await client.db().createCollection('schema');
+    await client.db().createCollection('devices');
+    const opening = openStore(database.url);
+    await delay(300);
+    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 0 });
+    await (await opening).close();
+  });
+
+  it('opens a database whose maker was killed before it had written the version', async () => {
+    await client.db().createCollection('schema');
+    await (await openStore(database.url)).close();
   });
 
   it('writes nothing to a read-only database', async () => {
