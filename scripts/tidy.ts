@@ -30,11 +30,12 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/catalog/', 'lib/alerts/'],
   ['lib/calls/', 'lib/payments/'],
   ['lib/http/'],
-  ['lib/api/', 'lib/console/', 'lib/metrics/'],
+  // The actions of commands, which the management API runs as well.
+  ['lib/api/', 'lib/console/', 'lib/metrics/', 'lib/manage/', 'lib/cli/'],
   ['lib/start/', 'lib/gateway.ts'],
   ['lib/index.ts', 'lib/testing.ts'],
   ['lib/workers/'],
-  ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
+  ['lib/main.ts', 'lib/serve.ts', 'lib/cli/main.ts', 'lib/cli/program.ts', 'lib/cli/serve.ts'],
 ];
 
 /** Folders that others enter through one file only. */

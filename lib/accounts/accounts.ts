@@ -1,6 +1,6 @@
 // Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
 import { randomBytes } from 'node:crypto';
-import { OperatorError } from '../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
 import type { RequestLimits } from '../money/request-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
@@ -166,11 +166,11 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 }
 
 export function unknownAccountError(id: string): OperatorError {
-  return new OperatorError(`There is no account ${quote(id)}.`);
+  return new UnknownError(`There is no account ${quote(id)}.`);
 }
 
 function unknownKeyError(id: string): OperatorError {
-  return new OperatorError(`There is no key ${quote(id)}.`);
+  return new UnknownError(`There is no key ${quote(id)}.`);
 }
 
 function endedKeyError(id: string): OperatorError {

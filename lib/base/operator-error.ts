@@ -3,3 +3,6 @@
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
+
+/** What was named does not exist. */
+export class UnknownError extends OperatorError {}

@@ -56,6 +56,9 @@ export function addAccountCommands(program: Command): void {
     .action(onStore(resume));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const accountActions = { create, list, show, limit, suspend, resume };
+
 async function create(session: Session, { name }: { name: string }): Promise<Answer> {
   const { id } = await (await open(session)).create(name);
   const text = `${formatPairs([['account', id]])}\nNext: tollgate wallet topup ${id} 1000 --payment-id <id>`;

@@ -13,17 +13,17 @@ interface AuditedAction {
 const COMMAND_LINE = 'command line';
 
 export async function recordAction(
-  { store }: Session,
+  { store, caller }: Session,
   { action, target, account, detail = {} }: AuditedAction,
 ): Promise<void> {
   await store.auditLog.append({
     at: Date.now(),
-    user: COMMAND_LINE,
+    user: caller?.user ?? COMMAND_LINE,
     action,
     account: account ?? null,
     target,
     detail: JSON.stringify(detail),
-    address: '',
+    address: caller?.address ?? '',
   });
 }
 

@@ -28,6 +28,9 @@ export function addCatalogCommands(program: Command): void {
     .action(onStore(listRates));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const catalogActions = { check, listRates };
+
 async function check(config: Config): Promise<Answer> {
   const { checkCatalog } = await import('../catalog/check.ts');
   const { models, usable, upstreams, switched_off, warnings } = await checkCatalog(config);

@@ -1,6 +1,6 @@
 // `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import type { Attempt } from '../money/attempt.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
@@ -37,6 +37,9 @@ export function addChargeCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  tollgate charge list acc_5f0c… --from 2026-01-01 --state refunded')
     .action(onStore(list));
 }
+
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const chargeActions = { list, show };
 
 interface ListOptions extends ChargeFilter {
   readonly limit: number;
@@ -118,7 +121,7 @@ function videoJson(job: Job) {
 
 async function unknownCharge(id: string): Promise<Error> {
   const { quote } = await import('../accounts/accounts.ts');
-  return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
+  return new UnknownError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
 
 function toText(found: Found): string {

@@ -37,6 +37,9 @@ export function addCostCommands(program: Command): void {
     .action(onStore(compare));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const costActions = { report };
+
 interface ReportOptions {
   readonly by: CostGroup;
   readonly from?: number;

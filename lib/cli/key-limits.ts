@@ -28,7 +28,7 @@ export interface LimitOptions extends RequestLimitOptions {
 }
 
 /** Marks a limit to remove: commander turns null into an empty string. */
-const REMOVED = Symbol('lifted');
+export const REMOVED = Symbol('lifted');
 
 /** With `canRemove`, the options also accept the word that removes the limit. */
 export function addLimitOptions(command: Command, { canRemove }: { readonly canRemove: boolean }): Command {

@@ -61,6 +61,9 @@ export function addKeyCommands(program: Command): void {
     .action(onStore(revoke));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const keyActions = { issue, limit, rotate, list, revoke };
+
 async function issue(
   session: Session,
   account: string,
@@ -70,7 +73,7 @@ async function issue(
     throw new InvalidArgumentError('--reset needs --budget: without it the key may spend everything.');
   }
   const { id, key } = await (await open(session)).issueKey(account, name, readLimitChanges(limits));
-  await warnOfUnknown(session.config, limits);
+  if (!session.caller) await warnOfUnknown(session.config, limits);
   return { json: { key_id: id, key }, text: formatNewKey({ id, key }) };
 }
 
@@ -98,7 +101,7 @@ async function limit(session: Session, id: string, options: LimitOptions): Promi
     if (key?.limits.budget === null) throw new InvalidArgumentError('--reset needs --budget: the key has no budget.');
   }
   const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options, key?.limits));
-  await warnOfUnknown(session.config, options);
+  if (!session.caller) await warnOfUnknown(session.config, options);
   return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${formatLimits(limits)}.` };
 }
 

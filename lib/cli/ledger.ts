@@ -37,6 +37,9 @@ export function addLedgerCommands(program: Command): void {
   addArchiveCommand(ledger);
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const ledgerActions = { list, verify };
+
 async function list(session: Session, account: string, { limit, before }: Page): Promise<Answer> {
   const { store } = session;
   const { id } = await findWallet(session, account);
@@ -69,9 +72,11 @@ async function list(session: Session, account: string, { limit, before }: Page):
   };
 }
 
-async function verify({ store }: Session): Promise<Answer> {
+async function verify({ store, caller }: Session): Promise<Answer> {
   const { verifyLedger } = await import('../ledger/audit.ts');
-  const { ok, wallets, entries, drift, problems, more } = await withBar((show) => verifyLedger(store, show));
+  const { ok, wallets, entries, drift, problems, more } = caller
+    ? await verifyLedger(store)
+    : await withBar((show) => verifyLedger(store, show));
   const pairs = formatPairs([
     ['ledger', ok ? 'adds up' : 'DOES NOT ADD UP'],
     ['wallets', String(wallets)],

@@ -1,7 +1,7 @@
 // `tollgate payment`: orders and payments, and the decisions of operators about them. Refunds are sent to the provider by
 // a gateway that runs on the store.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { Micro } from '../money/money.ts';
 import { toRub } from '../money/money.ts';
 import { PAYMENT_PHASES, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../money/payment-rules.ts';
@@ -72,6 +72,9 @@ export function addPaymentCommands(program: Command): void {
     suite: 'payment',
   });
 }
+
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const paymentActions = { list, show, refund, decide, dispute };
 
 interface ListOptions {
   readonly account?: string;
@@ -188,7 +191,7 @@ function createAnswer(id: string, { status, payment }: OperatorOutcome, done: st
 }
 
 function unknownPayment(id: string): OperatorError {
-  return new OperatorError(`There is no payment ${id}.`);
+  return new UnknownError(`There is no payment ${id}.`);
 }
 
 function paymentJson(payment: Payment): object {

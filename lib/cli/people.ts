@@ -37,6 +37,9 @@ export function addPeopleCommands(program: Command): void {
   addUserCommands(user);
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const inviteActions = { invite };
+
 async function createOperator(session: Session, text: string): Promise<Answer> {
   const email = await checkEmail(text);
   const user = await session.store.users.find(email);

@@ -48,7 +48,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(): Command {
+export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
       'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, costs, ledger, catalog, providers, store, people and secrets.',

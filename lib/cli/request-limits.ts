@@ -4,7 +4,7 @@ import type { RequestLimits } from '../money/request-limits.ts';
 import { readCount } from './arguments.ts';
 
 /** Marks a limit to remove. */
-const NONE = 'none';
+export const NONE = 'none';
 
 export interface RequestLimitOptions {
   readonly perMinute?: number | typeof NONE;

@@ -10,6 +10,16 @@ import { type Answer, print } from './output.ts';
 export interface Session {
   readonly store: Store;
   readonly config: Config;
+  /** Who acts through the API; absent on the command line. */
+  readonly caller?: Caller;
+}
+
+export interface Caller {
+  /** For the audit log. */
+  readonly user: string;
+  readonly address: string;
+  /** The id of the request, the same for each of its repeats: for operations that need one. */
+  readonly operation?: string;
 }
 
 /**

@@ -34,6 +34,9 @@ export function addUsageCommand(program: Command): void {
     .action(onStore(report));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const usageActions = { report };
+
 interface UsageOptions extends ChargeFilter {
   readonly by: UsageGroup;
   readonly csv?: boolean;

@@ -1,6 +1,6 @@
 // `tollgate user`: lists, suspends, resumes and removes people, takes them off accounts and ends their sessions.
 import type { Command } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { User } from '../store/ports/users.ts';
 import type { RemovalOutcome, UserRemoval } from '../users/user-removal.ts';
 import { createLinkAnswer, recordAction } from './audited-action.ts';
@@ -67,6 +67,9 @@ function addSessionCommands(sessions: Command): void {
     .addHelpText('after', '\nExample:\n  tollgate user sessions end bob@example.com')
     .action(onStore(endSessions));
 }
+
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const userActions = { list, suspend, resume, remove, removeOwner, reset, listSessions, endSessions };
 
 const ROWS_PER_PAGE = 200;
 
@@ -173,7 +176,7 @@ async function findUser({ store: { users } }: Session, who: string): Promise<Use
   const { readEmail } = await import('../users/people.ts');
   const email = readEmail(who);
   const user = (await users.get(who)) ?? (email === undefined ? undefined : await users.find(email));
-  if (!user) throw new OperatorError(`There is nobody ${JSON.stringify(who.slice(0, 60))} here.`);
+  if (!user) throw new UnknownError(`There is nobody ${JSON.stringify(who.slice(0, 60))} here.`);
   return user;
 }
 

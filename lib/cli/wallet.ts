@@ -60,6 +60,9 @@ export function addWalletCommands(program: Command): void {
     .action(onStore(show));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const walletActions = { topup, adjust, playMoney, show };
+
 async function topup({ store }: Session, id: string, amount: Micro, options: { paymentId: string }): Promise<Answer> {
   const op: Operation = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: options.paymentId };
   const outcome = await bookOperation(store, op);

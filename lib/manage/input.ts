@@ -1,0 +1,159 @@
+// The inputs of verbs: joi schemas that check what was sent and describe it in the API document, and how each value becomes
+// what the command line would have read.
+import { InvalidArgumentError } from 'commander';
+import Joi, { type Schema } from 'joi';
+import { body, describeFields, invalidField, isRecord, optional, required } from '../api/dialects/fields.ts';
+import type { Json } from '../api/openapi/schema.ts';
+import { fault } from '../base/faults.ts';
+import { readAmount, readPayment, readText, readTime } from '../cli/arguments.ts';
+
+/** One input of a verb. */
+export interface InputField {
+  readonly schema: Schema;
+  /** The requirement, as the end of a sentence about the field. */
+  readonly hint: string;
+  readonly isRequired: boolean;
+  /** Turns a valid value into what the action takes; may throw `InvalidArgumentError`. */
+  readonly read: (value: never) => unknown;
+}
+
+export type InputFields = Readonly<Record<string, InputField>>;
+
+const keep = (value: unknown) => value;
+
+function field(schema: Schema, hint: string, read: InputField['read'] = keep): InputField {
+  return { schema, hint, isRequired: false, read };
+}
+
+/** The same field, which must be sent. */
+export function must(input: InputField): InputField {
+  return { ...input, isRequired: true };
+}
+
+/** The same field, in which null removes a limit: the action then gets `removed`. */
+export function orNull(input: InputField, removed: unknown): InputField {
+  const { schema, hint, read } = input;
+  const description = `${schema.describe().flags?.['description' as never] ?? ''} Null removes it.`.trim();
+  return {
+    ...input,
+    schema: schema.allow(null).description(description),
+    hint: `${hint}, or null`,
+    read: (value: unknown) => (value === null ? removed : read(value as never)),
+  };
+}
+
+export const textField = (description: string) =>
+  field(Joi.string().max(200).description(description), 'must be a text of 1 to 200 characters', readText);
+
+export const choiceField = (values: readonly string[], description: string) =>
+  field(
+    Joi.string()
+      .valid(...values)
+      .description(description),
+    `must be one of ${values.join(', ')}`,
+  );
+
+export const flagField = (description: string) =>
+  field(Joi.boolean().description(description), 'must be true or false');
+
+export const countField = (description: string, most = 1_000_000_000) =>
+  field(Joi.number().integer().min(1).max(most).description(description), `must be a whole number from 1 to ${most}`);
+
+/** An amount above zero; the action gets micro-roubles. */
+export const paymentField = (description: string) =>
+  field(
+    Joi.number().positive().unsafe().description(`${description}, in RUB with at most 6 decimals.`),
+    'must be an amount in RUB above zero, with at most 6 decimals',
+    (value: number) => readPayment(String(value)),
+  );
+
+/** An amount of either sign. */
+export const amountField = (description: string) =>
+  field(
+    Joi.number().unsafe().description(`${description}, in RUB with at most 6 decimals; may be negative.`),
+    'must be an amount in RUB, with at most 6 decimals',
+    (value: number) => readAmount(String(value)),
+  );
+
+/** Also zero. */
+export const costField = (description: string) =>
+  field(
+    Joi.number().min(0).unsafe().description(`${description}, in RUB with at most 6 decimals.`),
+    'must be an amount in RUB, with at most 6 decimals',
+    (value: number) => (value === 0 ? 0n : readPayment(String(value))),
+  );
+
+export const timeField = (description: string) =>
+  field(
+    Joi.string().max(40).description(`${description}: a day (UTC), or a time with its zone.`).example('2026-12-01'),
+    'must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
+    readTime,
+  );
+
+export const listField = (description: string) =>
+  field(
+    Joi.array().items(Joi.string().min(1).max(200)).min(1).max(100).description(description),
+    'must be an array of 1 to 100 texts',
+  );
+
+/** Counts of units, such as `{ "seconds": 12 }`. */
+export const unitsField = (names: readonly string[], description: string) =>
+  field(
+    Joi.object(Object.fromEntries(names.map((name) => [name, Joi.number().integer().min(0)]))).description(description),
+    `must be an object of whole numbers under the names ${names.join(', ')}`,
+  );
+
+/** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */
+export function readBodyInput(fields: InputFields, sent: unknown): Record<string, unknown> {
+  if (!isRecord(sent)) throw fault('invalid_json', { hint: 'an object is expected' });
+  const unknown = Object.keys(sent).find((name) => !(name in fields));
+  if (unknown !== undefined) throw invalidField(unknown.slice(0, 60), `is not one of ${describeNames(fields)}`);
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, input]) => {
+      const value = readValue(name, sent[name], input);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The same for a query, whose numbers and flags are texts. */
+export function readQueryInput(fields: InputFields, query: URLSearchParams): Record<string, unknown> {
+  const twice = [...query.keys()].find((name) => query.getAll(name).length > 1);
+  if (twice !== undefined) throw invalidField(twice.slice(0, 60), 'is given twice');
+  const values = [...query].map(([name, text]) => [name, readQueryText(text, fields[name])]);
+  return readBodyInput(fields, Object.fromEntries(values));
+}
+
+function readQueryText(text: string, input: InputField | undefined): unknown {
+  const type = input?.schema.type;
+  if (type === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  return text;
+}
+
+function readValue(name: string, sent: unknown, { schema, hint, isRequired, read }: InputField): unknown {
+  if (sent === undefined && isRequired) throw invalidField(name, 'is required');
+  if (sent === undefined) return undefined;
+  const { error } = schema.validate(sent, { convert: false });
+  if (error && sent === null && !isRequired) return undefined;
+  if (error) throw invalidField(name, hint);
+  try {
+    return read(sent as never);
+  } catch (thrown) {
+    if (!(thrown instanceof InvalidArgumentError)) throw thrown;
+    throw invalidField(name, `is wrong: ${thrown.message}`);
+  }
+}
+
+function describeNames(fields: InputFields): string {
+  return Object.keys(fields).join(', ') || 'the fields, of which there are none';
+}
+
+/** The JSON schema of a body. */
+export function describeBody(fields: InputFields): Json {
+  const entries = Object.entries(fields).map(([name, { schema, hint, isRequired }]) => [
+    name,
+    isRequired ? required(schema, hint) : optional(schema, hint),
+  ]);
+  return { ...describeFields(body(Object.fromEntries(entries))), additionalProperties: false };
+}

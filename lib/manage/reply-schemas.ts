@@ -1,0 +1,275 @@
+// The replies of the management API in the API document: what the command line prints with `--json`.
+import { choice, constant, count, type Json, list, object, ref, rub, text } from '../api/openapi/schema.ts';
+import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
+import { PAYMENT_PHASES } from '../money/payment-rules.ts';
+import { USAGE_UNITS } from '../money/usage-units.ts';
+
+const nullable = (schema: Json): Json => ({ ...schema, type: [schema.type, 'null'].flat() });
+const time = (description: string): Json => text(description, { format: 'date-time' });
+const flag = (description: string): Json => ({ type: 'boolean', description });
+const any = (description: string): Json => ({ description });
+
+const REPEATED = flag('It had been done before, and nothing changed.');
+
+const REQUESTS = object({
+  per_minute: nullable(count('Requests a minute.')),
+  at_once: nullable(count('Calls at once, in each gateway process.')),
+  wait_seconds: nullable(count('How long further calls wait for their turn.')),
+  addresses: nullable(list({ type: 'string' }, { description: 'Where requests may come from.' })),
+});
+
+const BUDGET = nullable(
+  object({ rub: rub('The budget'), reset: text('When it resets.'), time_zone: text('The time zone of the resets.') }),
+);
+
+const KEY_LIMITS: Readonly<Record<string, Json>> = {
+  budget: BUDGET,
+  expires_at: nullable(time('When it expires.')),
+  models: nullable(list({ type: 'string' }, { description: 'The models it may be used for.' })),
+  user_budget: BUDGET,
+  requests: REQUESTS,
+};
+
+const WALLET: Readonly<Record<string, Json>> = {
+  account_id: text('The account.'),
+  status: choice(['active', 'suspended']),
+  currency: constant('RUB'),
+  balance_rub: rub('What can be spent'),
+  held_rub: rub('What running calls and holds reserve'),
+  charged_rub: rub('Charges less refunds'),
+  topped_up_total_rub: rub('Payments, less refunds and lost disputes'),
+  adjusted_rub: rub('Corrections'),
+  play_money: flag('Present if it holds money of test payments.'),
+};
+
+const CHARGE: Readonly<Record<string, Json>> = {
+  request_id: text('The id of the call or the hold.'),
+  account_id: text('The account.'),
+  key_id: text('The key; of a hold without one, the management key.'),
+  kind: choice(CHARGE_KINDS),
+  model: text('The model that is billed; of a hold, its reason.'),
+  state: choice(CHARGE_STATES),
+  reserved_rub: rub('What was held'),
+  charged_rub: rub('What was charged'),
+  prices_rub: { type: 'object', description: 'The prices of the call.', additionalProperties: { type: 'number' } },
+  receipt: any('How the cost follows from the tokens; absent for calls that are not billed by tokens.'),
+  created_at: time('When it started.'),
+  ended_at: nullable(time('When it ended.')),
+};
+
+const UNITS = Object.fromEntries(USAGE_UNITS.map((unit) => [unit, count(`Total of ${unit.replaceAll('_', ' ')}.`)]));
+
+const USAGE_SUM: Readonly<Record<string, Json>> = {
+  calls: count('Calls.'),
+  charged_rub: rub('What they were charged, after refunds'),
+  refunded_rub: rub('What was refunded'),
+  ...UNITS,
+};
+
+const COST_SUM: Readonly<Record<string, Json>> = {
+  calls: count('Calls.'),
+  attempts: count('Attempts at upstreams.'),
+  charged_rub: rub('What calls were charged'),
+  cost_reported_rub: rub('Cost that the upstreams reported the usage of'),
+  cost_estimated_rub: rub('Estimated cost'),
+  cost_possible_rub: rub('Cost that a vendor may bill'),
+  margin_rub: rub('What was charged less reported and estimated cost'),
+  attempts_without_cost: count('Attempts whose cost is unknown.'),
+};
+
+const ENTRY_CHANGE = object({
+  balance_rub: rub('Change of the balance'),
+  held_rub: rub('Change of what is held'),
+  charged_rub: rub('Change of what was charged'),
+  topped_up_rub: rub('Change of payments'),
+  adjusted_rub: rub('Change of corrections'),
+});
+
+/** Schemas that replies refer to. */
+export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
+  ManagedAccount: object({
+    account_id: text('The account.'),
+    name: text('A name for people.'),
+    status: choice(['active', 'suspended']),
+    created_at: time('When it was created.'),
+    requests: REQUESTS,
+    auto_topup: object({
+      enabled: flag('Whether the owner has switched it on.'),
+      amount_rub: rub('Amount of an automatic top-up'),
+      threshold_rub: rub('The balance that triggers one'),
+    }),
+  }),
+  ManagedKey: object({
+    key_id: text('The key.'),
+    name: text('A name for people.'),
+    last4: text('The last four characters of the key.'),
+    status: choice(['active', 'expired', 'revoked']),
+    created_at: time('When it was issued.'),
+    revoked_at: nullable(time('When it was revoked.')),
+    requests_count: count('Requests made with it.'),
+    last_used_at: nullable(time('The last request.')),
+    ...KEY_LIMITS,
+    spent_rub: nullable(rub('Spent of the budget in this period')),
+    budget_shared_with: nullable(text('The key whose budget it shares.')),
+  }),
+  ManagedKeyLimits: object({ key_id: text('The key.'), ...KEY_LIMITS }),
+  ManagedWallet: object(WALLET, { optional: ['play_money'] }),
+  ManagedCharge: object(CHARGE, { optional: ['receipt'] }),
+  ManagedCall: object(
+    {
+      ...CHARGE,
+      video: any('The state of the video; absent for other calls.'),
+      attempts: list({ type: 'object' }, { description: 'Attempts at upstreams, with what they cost.' }),
+      entries: list({ type: 'object' }, { description: 'Its entries in the journal.' }),
+      archived: text('The archive it is read from; absent for calls in the store.'),
+    },
+    { optional: ['receipt', 'video', 'archived'] },
+  ),
+  ManagedPayment: object(
+    {
+      payment_id: text('The payment.'),
+      account_id: text('The account.'),
+      provider: text('The payment provider.'),
+      phase: choice(PAYMENT_PHASES),
+      origin: text('Who ordered it.'),
+      provider_payment_id: nullable(text("The provider's id.")),
+      reason: nullable(text('Why it is in this phase.')),
+      ordered_rub: rub('The amount of the order'),
+      credited_rub: rub('What was credited'),
+      refunded_rub: rub('What went back'),
+      shortfall_rub: rub('What a dispute took that the wallet did not have'),
+      created_at: time('When it was ordered.'),
+      changed_at: time('When it last changed.'),
+      provider_state: any('What the provider said.'),
+      refunds: list({ type: 'object' }, { description: 'Its refunds.' }),
+      dispute: any('Its dispute; null if there is none.'),
+      repeated: REPEATED,
+    },
+    { optional: ['repeated'] },
+  ),
+  ManagedPerson: object({
+    user_id: text('The person.'),
+    email: text('What they sign in with.'),
+    role: choice(['operator', 'owner']),
+    status: choice(['active', 'suspended']),
+    authenticator_app: flag('Whether they sign in in two steps.'),
+    created_at: time('When they were created.'),
+    accounts: list({ type: 'string' }, { description: 'Their accounts.' }),
+  }),
+};
+
+export const replies = {
+  account: ref('ManagedAccount'),
+  accountCreated: object({ account_id: text('The new account.') }),
+  accounts: object({ accounts: list(ref('ManagedAccount')) }),
+  keyIssued: object({ key_id: text('The new key.'), key: text('The key itself, which is shown only once.') }),
+  keyRotated: object({
+    key_id: text('The new key.'),
+    key: text('The key itself, which is shown only once.'),
+    replaces: text('The replaced key.'),
+    ends_at: time('When the replaced key ends.'),
+  }),
+  keyLimits: ref('ManagedKeyLimits'),
+  keyRevoked: object({ key_id: text('The key.'), status: constant('revoked'), repeated: REPEATED }),
+  keys: object({ account_id: text('The account.'), keys: list(ref('ManagedKey')) }),
+  wallet: ref('ManagedWallet'),
+  walletChanged: object({ ...WALLET, repeated: REPEATED }, { optional: ['play_money'] }),
+  walletAdjusted: object(
+    { ...WALLET, adjust_id: text('The id of the correction.'), repeated: REPEATED },
+    { optional: ['play_money'] },
+  ),
+  playMoney: object({ ...WALLET, written_off_rub: rub('What was taken away') }, { optional: ['play_money'] }),
+  call: ref('ManagedCall'),
+  charges: object({
+    charges: list(ref('ManagedCharge')),
+    next: nullable(text('For `before` of the next page; null if this is the last.')),
+  }),
+  usage: object({
+    account_id: text('The account.'),
+    from: nullable(time('The start of the span.')),
+    to: nullable(time('The end of the span.')),
+    by: text('What a row stands for.'),
+    rows: list(object(USAGE_SUM), { description: 'With the group of the row under its name.' }),
+    total: object(USAGE_SUM),
+  }),
+  costs: object({
+    from: nullable(time('The start of the span.')),
+    to: nullable(time('The end of the span.')),
+    by: text('What a row stands for.'),
+    rows: list(object(COST_SUM), { description: 'With the group of the row under its name.' }),
+    total: object(COST_SUM),
+  }),
+  entries: object(
+    {
+      account_id: text('The account.'),
+      entries: list(
+        object({
+          seq: count('Its number.'),
+          at: time('When it was written.'),
+          kind: text('The operation.'),
+          request_id: nullable(text('The call.')),
+          note: nullable(text('The payment id or the reason.')),
+          change: ENTRY_CHANGE,
+          overshoot_rub: rub('What a call cost above its hold'),
+        }),
+      ),
+      next_before: nullable(count('For `before` of the next page; null if this is the last.')),
+      archived_to: count('Up to this entry, entries of calls are in an archive.'),
+    },
+    { optional: ['archived_to'] },
+  ),
+  ledger: object(
+    {
+      ok: flag('Whether everything adds up.'),
+      wallets: count('Wallets checked.'),
+      entries: count('Entries checked.'),
+      drift_rub: rub('What is missing or too much'),
+      problems: list({ type: 'object' }, { description: 'Present if something does not add up.' }),
+      problems_more: count('Problems that are not listed.'),
+    },
+    { optional: ['problems', 'problems_more'] },
+  ),
+  payment: ref('ManagedPayment'),
+  payments: object({ payments: list(ref('ManagedPayment')) }),
+  catalog: object({
+    ok: flag('Whether a start would take the catalog.'),
+    models: count('Models.'),
+    usable: count('Models that can be called.'),
+    upstreams: count('Upstreams.'),
+    switched_off: list({ type: 'string' }, { description: 'Upstreams that lack a variable.' }),
+    warnings: list({ type: 'string' }),
+  }),
+  rates: object({
+    rates: list(
+      object({
+        currency: text('The currency.'),
+        rub: text('Roubles for one of it.'),
+        from: text('From which day.'),
+        used_since: time('When a gateway first used it.'),
+      }),
+    ),
+  }),
+  link: object({ url: text('A one-time link, shown only once.') }),
+  person: ref('ManagedPerson'),
+  people: object({ users: list(ref('ManagedPerson')) }),
+  personRemoved: object({ user_id: text('The person.'), email: text('The address.'), status: constant('removed') }),
+  ownerRemoved: object({
+    user_id: text('The person.'),
+    account_id: text('The account.'),
+    owners_left: count('Owners that are left.'),
+  }),
+  sessions: object({ user_id: text('The person.'), sessions: list({ type: 'object' }) }),
+  sessionsEnded: object({ user_id: text('The person.'), ended: count('Sessions that were ended.') }),
+  hold: object({
+    hold_id: text('The hold, which is also the id of its charge.'),
+    account_id: text('The account.'),
+    key_id: text('The key, or the management key if none was named.'),
+    reason: text('What it is for.'),
+    state: choice(CHARGE_STATES),
+    held_rub: rub('What is held'),
+    charged_rub: rub('What was charged'),
+    balance_rub: rub('What the wallet can spend'),
+    lease_until: nullable(time('When it goes back; null once it has ended.')),
+    repeated: REPEATED,
+  }),
+} satisfies Readonly<Record<string, Json>>;

@@ -1,0 +1,51 @@
+// What a verb of the management API is: the words of a command, the route that does the same, and what each of them takes.
+import type { Json } from '../api/openapi/schema.ts';
+import type { Answer } from '../cli/output.ts';
+import type { Session } from '../cli/session.ts';
+import type { InputFields } from './input.ts';
+
+export interface Verb {
+  /** The command without `tollgate`: `key issue`. */
+  readonly words: string;
+  /** `GET` changes nothing. */
+  readonly method: 'GET' | 'POST';
+  /** Below `/api/v1/manage`; inputs in braces. */
+  readonly path: string;
+  readonly scope: ManagementScope;
+  /** Below `/api/v1/account`, for owners, whose key says which account; absent if it is not for them. */
+  readonly own?: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the query of a GET or the body of a POST has. */
+  readonly input: InputFields;
+  /** The reply: what the command prints with `--json`. */
+  readonly reply: Json;
+  /** For the log: `key.issue`. Absent for reads, and for actions that write a line themselves. */
+  readonly audit?: string;
+  /** It may be done again after an attempt of which nobody knows how it ended. */
+  readonly isRepeatable?: boolean;
+  /** It takes long, so that a gateway does one at a time. */
+  readonly isSlow?: boolean;
+  readonly run: (session: Session, input: never) => Promise<Answer>;
+}
+
+/** What a management key may do. `account` is the scope of keys of owners: their own account, and nothing else. */
+export const MANAGEMENT_SCOPES = [
+  'accounts',
+  'keys',
+  'topup',
+  'usage',
+  'catalog:read',
+  'holds',
+  'people',
+  'account',
+] as const;
+
+export type ManagementScope = (typeof MANAGEMENT_SCOPES)[number];
+
+/** Checks the types of a verb's inputs at its action; the table holds verbs of different inputs. */
+export function defineVerb<Input>(
+  verb: Omit<Verb, 'run'> & { readonly run: (session: Session, input: Input) => Promise<Answer> },
+): Verb {
+  return verb;
+}

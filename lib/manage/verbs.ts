@@ -1,0 +1,25 @@
+// The one table of verbs: what the command line, the management API and the API of owners do alike, and the commands that
+// have no route, with the reason.
+import type { Verb } from './verb.ts';
+import { ACCOUNT_AND_PEOPLE_VERBS } from './verbs-accounts.ts';
+import { MONEY_VERBS } from './verbs-money.ts';
+
+export const VERBS: readonly Verb[] = [...ACCOUNT_AND_PEOPLE_VERBS, ...MONEY_VERBS];
+
+const FILES = 'reads or writes files of the machine it runs on';
+const PLUGINS = 'works on the folder of a plugin';
+const OPERATORS = 'makes operators: whoever has a key must not become one';
+
+/** Commands without a route. A group stands for all of its commands. */
+export const COMMAND_ONLY: Readonly<Record<string, string>> = {
+  'catalog import': FILES,
+  'cost compare': FILES,
+  'ledger archive': FILES,
+  operator: OPERATORS,
+  'payment check': PLUGINS,
+  provider: PLUGINS,
+  secrets: 'changes keys of the environment',
+  serve: 'starts the server',
+  smart: 'explains a request in a file',
+  store: FILES,
+};

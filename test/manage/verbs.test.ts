@@ -1,0 +1,40 @@
+// The table of verbs and the commands: each command is a verb with a route, or listed as one that has none, with a reason.
+import { expect } from 'chai';
+import type { Command } from 'commander';
+import { createProgram } from '../../lib/cli/program.ts';
+import { COMMAND_ONLY, VERBS } from '../../lib/manage/verbs.ts';
+
+/** The words of all commands that do something. */
+function listCommands(command: Command, words: readonly string[] = []): readonly string[] {
+  const inner = command.commands.flatMap((each) => listCommands(each, [...words, each.name()]));
+  return inner.length === 0 ? [words.join(' ')] : inner;
+}
+
+const commands = listCommands(createProgram());
+const isCommandOnly = (words: string) =>
+  Object.keys(COMMAND_ONLY).some((group) => words === group || words.startsWith(`${group} `));
+
+describe('the table of verbs', () => {
+  it('has every command, or says why it has no route', () => {
+    const missing = commands.filter((words) => !isCommandOnly(words) && !VERBS.some((verb) => verb.words === words));
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('has no verb without a command, and none twice', () => {
+    const words = VERBS.map((verb) => verb.words);
+    expect(words.filter((each) => !commands.includes(each) || isCommandOnly(each))).to.deep.equal([]);
+    expect(new Set(words).size).to.equal(words.length);
+    const routes = VERBS.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(routes).size).to.equal(routes.length);
+  });
+
+  it('lists no command without a route that is not there', () => {
+    const groups = Object.keys(COMMAND_ONLY);
+    const idle = groups.filter((group) => !commands.some((words) => words === group || words.startsWith(`${group} `)));
+    expect(idle).to.deep.equal([]);
+  });
+
+  it('changes something by POST only', () => {
+    for (const { method, audit, words } of VERBS) if (method === 'GET') expect(audit, words).to.equal(undefined);
+  });
+});
