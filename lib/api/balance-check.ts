@@ -5,6 +5,7 @@ import { BODY_BYTES_MAX } from '../http/body.ts';
 import { type MemoryReservation, SMALL_BYTES } from '../http/memory-quota.ts';
 import { measureStoreWait, type RequestState } from '../http/request-state.ts';
 import { type CallPrice, insufficientFault, neverToppedFault } from '../ledger/refusals.ts';
+import { needsFirstPayment } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { IdempotentCall } from './idempotency.ts';
@@ -53,7 +54,7 @@ async function refuseUnpayable({ services, state, holder }: Payer, needed: Micro
   const { store, topups, isReal } = services;
   const wallet = await measureStoreWait(state, readWallet(store, holder.account));
   if (wallet.playMoney && isReal()) throw fault('play_money');
-  const isNew = wallet.topped === 0n;
+  const isNew = needsFirstPayment(wallet);
   if (!isNew && wallet.avail >= needed) return;
   // The ledger never sees the call, so the automatic top-up is told here.
   topups.reportRefusal(wallet.id);

@@ -1,5 +1,5 @@
 // The part of a wallet's money that can be spent: a bonus waits for the first payment.
-import { FIRST_TOPUP_MINIMUM, type Wallet } from '../money/decide.ts';
+import { FIRST_TOPUP_MINIMUM, needsFirstPayment, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -18,11 +18,11 @@ const WORDS = defineWords({
   },
 });
 
-type Funds = Pick<Wallet, 'avail' | 'topped'>;
+type Funds = Pick<Wallet, 'avail' | 'topped' | 'opened'>;
 
 /** Calls are refused while a wallet was never topped up. */
-export function getSpendable({ avail, topped }: Funds): Micro {
-  return topped === 0n && avail > 0n ? 0n : avail;
+export function getSpendable(wallet: Funds): Micro {
+  return needsFirstPayment(wallet) && wallet.avail > 0n ? 0n : wallet.avail;
 }
 
 /** The rows of a definition list: what is available, and the bonus that waits. */

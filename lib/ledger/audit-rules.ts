@@ -1,6 +1,6 @@
 // The rules of the audit for single rows: a row has the right shape, and deciding its operation again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
-import { computeMark, hasMark } from '../money/mark.ts';
+import { computeMark, hasMark, readFlagsFromMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
 import { decideWithoutLimits, rebuildOperation } from '../money/replay.ts';
@@ -84,9 +84,15 @@ interface Redecision {
 /** Columns that a single entry does not determine: running sums, and the mark. */
 const RUNNING_COLUMNS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
 
-/** The overshoot of a payback depends on the balance before it, which the audit of the wallet checks in order. */
-function isRunning(name: keyof Entry, { kind }: Entry): boolean {
-  return RUNNING_COLUMNS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+/** Whether the overshoot of an entry is what the balance before it does not cover. */
+export function mayLeaveDebt(entry: Entry): boolean {
+  const { kind } = entry;
+  return kind === 'payback' || kind === 'dispute' || (kind === 'adjust' && readFlagsFromMark(entry).movesIn === true);
+}
+
+/** An overshoot that depends on the balance before it is checked in order, by the audit of the wallet. */
+function isRunning(name: keyof Entry, entry: Entry): boolean {
+  return RUNNING_COLUMNS.has(name) || (name === 'overshoot' && mayLeaveDebt(entry));
 }
 
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */

@@ -2,13 +2,13 @@
 
 import { pluralize } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
-import { readPlayFromMark } from '../money/mark.ts';
+import { readFlagsFromMark } from '../money/mark.ts';
 import { computeShortfall, type Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
-import { decideAgain, isEntry, isWallet, listDifferences, type ReportProblem } from './audit-rules.ts';
+import { decideAgain, isEntry, isWallet, listDifferences, mayLeaveDebt, type ReportProblem } from './audit-rules.ts';
 
 export interface WalletAudit {
   readonly id: string;
@@ -49,6 +49,8 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
   let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
   /** Whether the wallet holds play money; undefined while unknown, as entries of earlier versions do not say. */
   let isPlay: boolean | undefined = checkpoint ? undefined : false;
+  /** Whether a balance has moved into the wallet. */
+  let isOpened: boolean | undefined = checkpoint ? undefined : false;
   const problem = (text: string, drift?: Micro) => report(id, text, drift);
 
   function openAt(next: Opening): void {
@@ -66,6 +68,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
     if (entry.status !== null) status = entry.status;
     isPlay = playMoneyAfter(isPlay, entry);
+    if (readFlagsFromMark(entry).movesIn) isOpened = true;
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -90,7 +93,8 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
   function check(entry: Entry): void {
     const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
-    const missing = kind === 'payback' || kind === 'dispute' ? computeShortfall(-avail, sums.avail) : overshoot;
+    const mayOwe = mayLeaveDebt(entry);
+    const missing = mayOwe ? computeShortfall(-avail, sums.avail) : overshoot;
     if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
     for (const column of WALLET_COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
@@ -100,7 +104,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     chargedBefore = chargedAfter;
     // Reported only once: after a missing entry every later one would be below.
     const wasBelow = isBelow;
-    isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && sums.avail < 0n);
+    isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && !mayOwe && sums.avail < 0n);
     if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
     // Entries of calls are checked with their charge.
     if (CHARGELESS.includes(kind)) for (const text of decideAgain(entry, undefined).problems) say(text);
@@ -127,6 +131,9 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
         `it ${isPlay ? 'holds play money, which its wallet does not say' : 'holds no play money, but its wallet says so'}`,
       );
     }
+    if (isOpened !== undefined && (wallet.opened === true) !== isOpened) {
+      problem(isOpened ? 'a balance moved in, but its wallet is not opened' : 'it is opened, but no balance moved in');
+    }
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
         `${pluralize(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
@@ -147,7 +154,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
 }
 
 function playMoneyAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
-  const { isPlay, settlesPlay } = readPlayFromMark(entry);
+  const { isPlay, settlesPlay } = readFlagsFromMark(entry);
   if (isPlay || settlesPlay) return isPlay === true;
   // Entries of earlier versions do not say whether they added or settled play money.
   const may = entry.mark === null && (entry.kind === 'topup' || entry.kind === 'pay' || entry.kind === 'adjust');

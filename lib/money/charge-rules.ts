@@ -5,7 +5,7 @@ import { applyChange, type CapState, type Decision, type StateBefore } from './d
 import type { IdempotencyRecord } from './idempotency.ts';
 import type { Micro } from './money.ts';
 import type { ChargeOp, HoldOp, RefundOp, ReturnOp, SettleOp } from './operations.ts';
-import type { Charge, ChargeState, Wallet } from './wallet.ts';
+import { type Charge, type ChargeState, needsFirstPayment, type Wallet } from './wallet.ts';
 
 export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | ChargeOp): Decision {
   const { charge: existing, budget, takenKey, exposed = 0n, exposedInBudget = 0n } = known;
@@ -15,7 +15,7 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
-  if (wallet.topped === 0n) return { status: 'never_topped', wallet };
+  if (needsFirstPayment(wallet)) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
   // The excess of this call does not count, so that a single call needs no more than its hold.
   if (wallet.avail < op.amount + owed + exposed)

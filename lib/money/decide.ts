@@ -16,6 +16,7 @@ export {
   type ChargeState,
   type Entry,
   emptyWallet,
+  needsFirstPayment,
   type Usage,
   type Wallet,
 } from './wallet.ts';

@@ -35,13 +35,17 @@ interface CallFacts {
   readonly caps?: readonly CapPeriod[];
 }
 
-/** Suffixes of marks: the entry adds play money, or settles it. The journal records this nowhere else. */
+/**
+ * Suffixes of marks: the entry adds play money, settles it, or is a balance that moved in. The journal records this nowhere
+ * else.
+ */
 const PLAY = 'play';
 const SETTLED = 'real';
+const MOVED_IN = 'moved';
 
 /**
  * A hold is marked with its terms and its owner; a charge with its terms, usage and job id; a settlement with its usage;
- * an entry without a charge with all its values and its effect on play money. Every mark covers the time.
+ * an entry without a charge with all its values and its effect on the flags of the wallet. Every mark covers the time.
  */
 export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
   switch (op.kind) {
@@ -55,24 +59,27 @@ export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts 
     default: {
       const { opId, wallet, kind, at, avail, topped, adjusted, overshoot, chargedAfter, note, status } = entry;
       const sums = [avail, topped, adjusted, overshoot, chargedAfter].map(String);
-      const play = playSuffix(op);
-      return checksum([opId, wallet, kind, at, ...sums, note, status, play]) + play;
+      const flags = flagSuffix(op);
+      return checksum([opId, wallet, kind, at, ...sums, note, status, flags]) + flags;
     }
   }
 }
 
-function playSuffix(op: Operation): string {
+function flagSuffix(op: Operation): string {
   if ('isPlay' in op && op.isPlay) return PLAY;
+  if (op.kind === 'adjust' && op.movesIn) return MOVED_IN;
   return op.kind === 'adjust' && op.settlesPlay ? SETTLED : '';
 }
 
-/** Whether an entry adds play money or settles it. */
-export function readPlayFromMark({ mark }: { readonly mark: string | null }): {
+/** Whether an entry adds play money or settles it, or is a balance that moved in. */
+export function readFlagsFromMark({ mark }: { readonly mark: string | null }): {
   readonly isPlay?: true;
   readonly settlesPlay?: true;
+  readonly movesIn?: true;
 } {
   const suffix = mark?.slice(CHECKSUM_LENGTH);
   if (suffix === PLAY) return { isPlay: true };
+  if (suffix === MOVED_IN) return { movesIn: true };
   return suffix === SETTLED ? { settlesPlay: true } : {};
 }
 

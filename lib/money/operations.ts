@@ -52,15 +52,17 @@ export interface TopupOp extends Base {
   readonly isPlay?: true;
 }
 
-/** An operator's correction of either sign; never takes `avail` below zero. */
+/** An operator's correction of either sign; only a balance that moves in takes `avail` below zero. */
 export interface AdjustOp extends Base {
   readonly kind: 'adjust';
-  /** Zero only when an operator decides to treat play money as real. */
+  /** Zero only when an operator decides to treat play money as real, or an empty wallet moves in. */
   readonly amount: Micro;
   readonly reason: string;
   readonly adjustId: string;
   /** An operator has decided on the play money of the wallet: the rest of it pays for everything. */
   readonly settlesPlay?: true;
+  /** It is the balance that the account had in another system: it may be a debt, and it opens the wallet. */
+  readonly movesIn?: true;
 }
 
 /** Holds an amount for a call that is about to run. */

@@ -1,6 +1,6 @@
 // Rebuilds operations from journal entries: a copy sends them again, and the audit decides them again.
 import { type Charge, type Decision, decide, type Entry, type Wallet } from './decide.ts';
-import { readPlayFromMark } from './mark.ts';
+import { readFlagsFromMark } from './mark.ts';
 import type { Micro } from './money.ts';
 import { CHARGELESS, type Operation, operationId, type PaybackOp } from './operations.ts';
 
@@ -30,11 +30,11 @@ export function rebuildOperation(entry: Entry, charge: Charge | undefined): Oper
   const id = getEntrySubjectId(entry);
   switch (kind) {
     case 'topup':
-      return { kind, wallet, at, amount: entry.avail, paymentId: id, ...readPlayFromMark(entry) };
+      return { kind, wallet, at, amount: entry.avail, paymentId: id, ...readFlagsFromMark(entry) };
     case 'adjust':
-      return { kind, wallet, at, amount: entry.avail, reason: note ?? '', adjustId: id, ...readPlayFromMark(entry) };
+      return { kind, wallet, at, amount: entry.avail, reason: note ?? '', adjustId: id, ...readFlagsFromMark(entry) };
     case 'pay':
-      return { kind, wallet, at, amount: entry.avail, paymentId: id, order: note ?? '', ...readPlayFromMark(entry) };
+      return { kind, wallet, at, amount: entry.avail, paymentId: id, order: note ?? '', ...readFlagsFromMark(entry) };
     case 'payback':
     case 'dispute':
       return {

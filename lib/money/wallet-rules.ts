@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { applyChange, type Decision } from './decision.ts';
 import { computeShortfall, type Micro } from './money.ts';
 import type { AdjustOp, PaybackOp, PayOp, StatusOp, TopupOp } from './operations.ts';
-import type { Entry, Wallet } from './wallet.ts';
+import { type Entry, needsFirstPayment, type Wallet } from './wallet.ts';
 
 /** The minimum first payment: 1000 RUB. */
 export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
@@ -11,7 +11,7 @@ export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
 export function decideTopup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision {
   assert(op.amount > 0n);
   if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
+  if (needsFirstPayment(wallet) && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
   return applyChange(flagPlayMoney(wallet, op), undefined, op, {
     avail: op.amount,
     topped: op.amount,
@@ -27,10 +27,14 @@ export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: A
   if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
   // Another operator was faster. A replayed journal of an earlier version may not say which money was play money.
   if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
+  const change = { avail: op.amount, adjusted: op.amount, note: op.reason };
+  if (op.movesIn) {
+    const overshoot = computeShortfall(-op.amount, wallet.avail);
+    return applyChange({ ...wallet, opened: true }, undefined, op, { ...change, overshoot });
+  }
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
   const { playMoney: _, ...settled } = wallet;
-  const after = op.settlesPlay ? settled : wallet;
-  return applyChange(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+  return applyChange(op.settlesPlay ? settled : wallet, undefined, op, change);
 }
 
 export function decidePayment(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {

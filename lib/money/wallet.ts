@@ -7,7 +7,7 @@ import type { ChargeKind, Operation } from './operations.ts';
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
-  /** What can be spent; below zero only by recorded overshoot of calls and of payments that were taken back. */
+  /** What can be spent; below zero only by recorded overshoot of calls, of payments taken back, and of debts moved in. */
   readonly avail: Micro;
   /** The sum over held charges. */
   readonly held: Micro;
@@ -23,6 +23,13 @@ export interface Wallet {
   readonly status: 'active' | 'suspended';
   /** The wallet holds money of test payments, and pays for no real model until an operator has settled it. */
   readonly playMoney?: true;
+  /** The wallet takes calls, and payments of any amount, without a first top-up. */
+  readonly opened?: true;
+}
+
+/** Whether calls of the wallet are refused, whatever corrections added, because nobody has paid yet. */
+export function needsFirstPayment({ topped, opened }: Pick<Wallet, 'topped' | 'opened'>): boolean {
+  return topped === 0n && !opened;
 }
 
 export function emptyWallet(id: string): Wallet {
@@ -88,7 +95,7 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** The part of a settlement above its hold, or the part of a payback above the balance. */
+  /** The part of a settlement above its hold, or of a payback or a debt moved in above the balance. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;

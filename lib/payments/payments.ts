@@ -3,7 +3,7 @@
 import { fault } from '../base/faults.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import { createLeaseLoop, type LoopClock } from '../ledger/lease-loop.ts';
-import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
+import { FIRST_TOPUP_MINIMUM, needsFirstPayment } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { type NewPayment, PAYMENT_PHASES, type Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../store/ports/payments.ts';
@@ -138,7 +138,8 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   async function minimumOrder(wallet: string): Promise<Micro> {
-    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : MINIMUM_ORDER;
+    const found = await store.ledger.wallet(wallet);
+    return found && needsFirstPayment(found) ? FIRST_TOPUP_MINIMUM : MINIMUM_ORDER;
   }
 
   async function order(request: OrderRequest): Promise<Payment> {

@@ -152,11 +152,12 @@ async function compareWallets(
     const copied = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
     if (!isDeepStrictEqual(copied, part.entries)) throw mismatchError(`the wallet ${id}`);
     if (!wallet) continue;
-    const { playMoney } = wallet;
-    const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
-    // Entries of earlier versions do not record play money.
-    const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
-    const made = { ...found, ...(playMoney && { playMoney }) };
+    const { playMoney, opened } = wallet;
+    const { playMoney: isPlay, opened: isOpen, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
+    // Entries of earlier versions do not record play money, and archived ones are not replayed.
+    const isFlagged = isPlay === playMoney && isOpen === opened;
+    const isMarked = isFlagged || (await to.accounts.setWalletFlags(id, { playMoney, opened }));
+    const made = { ...found, ...(playMoney && { playMoney }), ...(opened && { opened }) };
     if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatchError(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatchError(`the budget of the key ${wrong.key}`);

@@ -60,7 +60,7 @@ export const WRITES = {
   attempts: ['put'],
   checkpoints: ['put'],
   archives: ['begin', 'put', 'drop', 'open', 'remove', 'restoreRows', 'restore'],
-  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup', 'setRequestLimits', 'setPriceList'],
+  accounts: ['create', 'put', 'setStatus', 'setWalletFlags', 'setAutoTopup', 'setRequestLimits', 'setPriceList'],
   keys: ['add', 'revoke', 'replace', 'limit', 'put', 'use'],
   limits: ['hit', 'open', 'merge'],
   owners: ['renew', 'remove'],

@@ -45,6 +45,15 @@ describe('the audit of play money', () => {
     });
   }
 
+  it('reports a wallet that wrongly is open, or is not', () => {
+    const moved = { ...operation('adjust', 'moved', -5), movesIn: true } as Operation;
+    const open = (wallet: Wallet) => ({ wallet: { ...wallet, opened: true as const } });
+    const close = ({ opened: _, ...wallet }: Wallet) => ({ wallet });
+    expect(problems([moved])).to.deep.equal([]);
+    expect(problems([moved], close)).to.deep.equal(['a balance moved in, but its wallet is not opened']);
+    expect(problems([REAL], open)).to.deep.equal(['it is opened, but no balance moved in']);
+  });
+
   it('reports an entry whose mark wrongly lacks or contains play money', () => {
     const shorten = (wallet: Wallet, [first, ...rest]: readonly Entry[]) => ({
       ...hold(wallet),

@@ -13,7 +13,7 @@ import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { AT, adjust, applied, giveBack, newAttempt, newId, RUB, topup } from '../contract/store/context.ts';
+import { AT, adjust, applied, giveBack, movingIn, newAttempt, newId, RUB, topup } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -63,11 +63,12 @@ export async function fillStore(store: Store): Promise<void> {
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
 }
 
-/** Play money: one wallet has settled it, another still holds it. */
+/** Play money: one wallet has settled it, another still holds it; and a balance from another system. */
 async function makePlayMoney(store: Store): Promise<void> {
   const play = (wallet: string) =>
     ({ ...topup(wallet, 7n * RUB, { paymentId: `play_${wallet}` }), isPlay: true }) as const;
   const settling = { ...adjust('acc_a', -7n * RUB, { adjustId: 'adj_play' }), settlesPlay: true } as const;
+  await applied(store, movingIn(adjust('acc_b', -3n * RUB, { adjustId: 'moved_b' })));
   await applied(store, play('acc_a') as Operation, play('acc_b') as Operation, settling as Operation);
 }
 

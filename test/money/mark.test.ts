@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
-import { computeMark, hasMark, readJobIdFromMark, readPlayFromMark } from '../../lib/money/mark.ts';
+import { computeMark, hasMark, readFlagsFromMark, readJobIdFromMark } from '../../lib/money/mark.ts';
 import { rebuildMarkedOperation, rebuildOperation } from '../../lib/money/replay.ts';
 
 const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
@@ -76,12 +76,13 @@ describe('the mark of an entry', () => {
     expect(made(rebuildOperation(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
   });
 
-  it('records whether an entry adds or settles play money, also after a replay', () => {
+  it('records whether an entry adds or settles play money or moves in, also after a replay', () => {
     const base = { wallet: 'w', at: 5, amount: 3n } as const;
     const topup: Operation = { kind: 'topup', ...base, paymentId: 'p' };
     const adjust: Operation = { kind: 'adjust', ...base, reason: 'r', adjustId: 'a' };
     const isPlay = true as const;
     const settlesPlay = true as const;
+    const movesIn = true as const;
     const pairs: readonly (readonly [Operation, Operation, object])[] = [
       [topup, { ...topup, isPlay }, { isPlay }],
       [
@@ -90,6 +91,7 @@ describe('the mark of an entry', () => {
         { isPlay },
       ],
       [adjust, { ...adjust, settlesPlay }, { settlesPlay }],
+      [adjust, { ...adjust, movesIn }, { movesIn }],
     ];
     const before: Wallet = { ...WALLET, playMoney: true };
     const entryOf = (op: Operation) =>
@@ -97,13 +99,13 @@ describe('the mark of an entry', () => {
     for (const [plain, playing, wanted] of pairs) {
       const one = entryOf(plain);
       const other = entryOf(playing);
-      expect([readPlayFromMark(one), readPlayFromMark(other)], plain.kind).to.deep.equal([{}, wanted]);
+      expect([readFlagsFromMark(one), readFlagsFromMark(other)], plain.kind).to.deep.equal([{}, wanted]);
       expect(rebuildOperation(other, undefined)).to.deep.include(wanted);
       expect(hasMark({ ...other, mark: String(other.mark).slice(0, 8) }, one.mark as string, undefined)).to.equal(
         false,
       );
     }
-    expect(readPlayFromMark(entry)).to.deep.equal({});
+    expect(readFlagsFromMark(entry)).to.deep.equal({});
   });
 
   it('lets a copy settle play money whose entries of earlier versions have no mark', () => {

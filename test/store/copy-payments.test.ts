@@ -6,7 +6,7 @@ import type { Operation } from '../../lib/money/decide.ts';
 import { refundRequestOp } from '../../lib/money/payback.ts';
 import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
-import { adjust, applied, RUB, rejection } from '../contract/store/context.ts';
+import { adjust, applied, movingIn, RUB, rejection } from '../contract/store/context.ts';
 import {
   changed,
   creditOf,
@@ -61,6 +61,14 @@ describe('copy of payments', () => {
     await copy();
     expect(await to.real.ledger.wallet(wallet)).to.deep.equal(await from.real.ledger.wallet(wallet));
     expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(undefined);
+  });
+
+  it('copies that a wallet is open without a payment', async () => {
+    await applied(from.real, movingIn(adjust(wallet, -1n)));
+    await copy();
+    const copied = await to.real.ledger.wallet(wallet);
+    expect(copied).to.deep.equal(await from.real.ledger.wallet(wallet));
+    expect(copied?.opened).to.equal(true);
   });
 
   it('is refused if a webhook arrives meanwhile, unless the store may be in use', async () => {

@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { UsageReport } from '../../ledger/usage.ts';
 import { readUsage } from '../../ledger/usage-fold.ts';
 import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
-import type { Wallet } from '../../money/decide.ts';
+import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { definitionList } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
@@ -89,7 +89,7 @@ export const overview = page({
 ${numbers}
 <p class="buttons"><a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>
 <a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a></p>
-${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys.length > 0 }) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
+${charges.length === 0 ? steps(visit, { isPaid: !needsFirstPayment(wallet), hasKey: keys.length > 0 }) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
     return { title: words.title, body };
   },
 });

@@ -87,7 +87,8 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
         throw error;
       });
     },
-    setPlayMoney: (id, playMoney) => setFields('wallets', id, { playMoney }),
+    setWalletFlags: (id, { playMoney, opened }) =>
+      setFields('wallets', id, { playMoney: playMoney ?? false, opened: opened ?? false }),
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
     setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
     setPriceList: (id, priceList) => setFields('accounts', id, { priceList: priceList ?? null }),

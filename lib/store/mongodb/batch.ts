@@ -235,12 +235,13 @@ async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<vo
   if (folded.wallets.length === 0) return;
   // Writes the status, too, so that a concurrent change of it restarts the transaction.
   const updates = folded.wallets.map((wallet) => {
-    const { id, status, playMoney } = wallet;
+    const { id, status, playMoney, opened } = wallet;
     const before = loaded.wallets.get(id);
     const $set = {
       ...toBalanceFields(wallet),
       status,
       ...(playMoney !== before?.playMoney && { playMoney: playMoney ?? false }),
+      ...(opened && { opened }),
     };
     return { q: { _id: id, seq: before?.seq }, u: { $set } };
   });

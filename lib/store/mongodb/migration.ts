@@ -9,6 +9,7 @@ import type { CollectionSchema } from './fields.ts';
 import { RATES } from './rate-schema.ts';
 import {
   addEndUserLimit,
+  addOpened,
   addPriceList,
   addRequestLimits,
   BY_PRICE_LIST,
@@ -63,6 +64,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const validator = addPriceList(await readValidator(db, 'accounts', signal));
     await send(db, { collMod: 'accounts', validator, ...MAJORITY }, { signal });
     await send(db, { createIndexes: 'accounts', indexes: [BY_PRICE_LIST], ...MAJORITY }, { signal });
+  },
+  async (db, signal) => {
+    const validator = addOpened(await readValidator(db, 'wallets', signal));
+    await send(db, { collMod: 'wallets', validator, ...MAJORITY }, { signal });
   },
 ];
 

@@ -29,9 +29,9 @@ export function toBalanceFields({ avail, held, charged, topped, adjusted, seq }:
 }
 
 export function readWalletDocument(row: Document): Wallet {
-  const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney } = row;
+  const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney, opened } = row;
   const wallet: Wallet = { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
-  return playMoney === true ? { ...wallet, playMoney } : wallet;
+  return { ...wallet, ...(playMoney === true && { playMoney }), ...(opened === true && { opened }) };
 }
 
 /**

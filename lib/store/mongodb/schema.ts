@@ -157,6 +157,11 @@ export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
   validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
 };
 
+/** The validator of wallets with the flag of opened ones. */
+export function addOpened(validator: Document): Document {
+  return withOptional({ opened: { bsonType: 'bool' } }, validator);
+}
+
 const USAGE_HOUR = fields({
   _id: name,
   wallet: name,

@@ -1,6 +1,7 @@
 // The port of accounts.
 import type { Micro } from '../../money/money.ts';
 import type { RequestLimits } from '../../money/request-limits.ts';
+import type { Wallet } from '../../money/wallet.ts';
 
 export interface Account {
   readonly id: string;
@@ -42,8 +43,8 @@ export interface AccountStore {
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
-  /** For a copy: sets whether the wallet holds play money. False if there is no such account. */
-  setPlayMoney(id: string, isPlay: boolean): Promise<boolean>;
+  /** For a copy: sets all flags of the wallet; absent ones are removed. False if there is no such account. */
+  setWalletFlags(id: string, flags: Pick<Wallet, 'playMoney' | 'opened'>): Promise<boolean>;
   /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
   /** Undefined removes all. False if there is no such account. */

@@ -1,5 +1,6 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Wallet } from '../../money/decide.ts';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountStore, AutoTopup, PriceListUse } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
@@ -17,7 +18,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
   const wallet = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`);
   const setStatus = db.prepare('UPDATE wallets SET status = ?, seq = ? WHERE id = ?');
   const addEntry = createAddEntry(db);
-  const setPlayMoney = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
+  const setWalletFlags = db.prepare('UPDATE wallets SET play_money = ?, opened = ? WHERE id = ?');
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
@@ -55,8 +56,8 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
         addEntry(decision.entry);
         return true;
       }),
-    setPlayMoney: (id: string, isPlay: boolean): boolean =>
-      write(() => setPlayMoney.run(Number(isPlay), id).changes === 1),
+    setWalletFlags: (id: string, { playMoney, opened }: Pick<Wallet, 'playMoney' | 'opened'>): boolean =>
+      write(() => setWalletFlags.run(playMoney ? 1 : 0, opened ? 1 : 0, id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
     setRequestLimits: (id: string, limits: RequestLimits | undefined): boolean =>

@@ -154,6 +154,7 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
   const savePayment = createSavePayment(db);
   const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
   const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
+  const open = db.prepare('UPDATE wallets SET opened = 1 WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveIdempotencyRecord = createSaveIdempotencyRecord(db);
   const saveAttempt = createSaveAttempt(db);
@@ -164,6 +165,7 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
       saveWallet(wallet);
       if (wallet.status !== before?.status) setStatus.run(wallet.status, wallet.id);
       if (wallet.playMoney !== before?.playMoney) mark.run(wallet.playMoney ? 1 : 0, wallet.id);
+      if (wallet.opened && !before?.opened) open.run(wallet.id);
     }
     for (const charge of folded.charges) {
       if (loaded.charges.has(charge.id)) changeCharge(charge);

@@ -35,14 +35,15 @@ function startsCharge(status: OutcomeStatus, op: Operation): op is HoldOp | Char
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget && !op.caps;
 }
 
-function encodeWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney }: Wallet) {
-  return [avail, held, charged, topped, adjusted, seq, status, playMoney] as const;
+function encodeWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney, opened }: Wallet) {
+  return [avail, held, charged, topped, adjusted, seq, status, playMoney, opened] as const;
 }
 
 function decodeWallet(sent: ReturnType<typeof encodeWallet>, op: Operation): Wallet {
-  const [avail, held, charged, topped, adjusted, seq, status, playMoney] = sent;
+  const [avail, held, charged, topped, adjusted, seq, status, playMoney, opened] = sent;
   const wallet: Wallet = { id: op.wallet, avail, held, charged, topped, adjusted, seq, status };
-  return playMoney ? { ...wallet, playMoney } : wallet;
+  if (!playMoney && !opened) return wallet;
+  return { ...wallet, ...(playMoney && { playMoney }), ...(opened && { opened }) };
 }
 
 function encodeCharge(charge: Charge) {

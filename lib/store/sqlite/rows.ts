@@ -6,7 +6,7 @@ import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
 
-export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money';
+export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money, opened';
 
 export const CHARGE_COLUMNS =
   'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess, caps';
@@ -27,7 +27,11 @@ export function readWalletRow(row: Row): Wallet {
     seq: Number(row.seq),
     status: row.status as Wallet['status'],
   };
-  return row.play_money === 1n ? { ...wallet, playMoney: true } : wallet;
+  return {
+    ...wallet,
+    ...(row.play_money === 1n && { playMoney: true }),
+    ...(row.opened === 1n && { opened: true }),
+  };
 }
 
 export function readChargeRow(row: Row): Charge {

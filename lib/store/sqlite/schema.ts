@@ -42,6 +42,9 @@ const PRICE_LIST = `
   CREATE INDEX accounts_price_list ON accounts (price_list) WHERE price_list IS NOT NULL;
 `;
 
+/** Wallets that take calls without a first top-up. */
+const OPENED = 'ALTER TABLE wallets ADD COLUMN opened INTEGER NOT NULL DEFAULT 0 CHECK (opened IN (0, 1));';
+
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
 const USAGE_OF_CACHES = ADDED_UNITS.map(
@@ -369,9 +372,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   END_USERS,
   REQUEST_LIMITS,
   PRICE_LIST,
+  OPENED,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(PRICE_LIST) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(OPENED) + 1;

@@ -113,7 +113,7 @@ export function changesContract(kind: StoreKind): void {
     const { store } = context;
     const id = await newWallet(store);
     const wallet = (await store.ledger.wallet(id)) as Wallet;
-    const { status: _status, seq, playMoney: _play, ...sums } = wallet;
+    const { status: _status, seq, playMoney: _play, opened: _opened, ...sums } = wallet;
     const { id: _id, ...money } = sums;
     const isFound = async () => (await changesOf(store, 100)).found.some((row) => row.id === id);
     let number = 0;

@@ -95,6 +95,11 @@ export function topup(wallet: string, amount: bigint, more: { paymentId?: string
   return { kind: 'topup', wallet, at: AT, amount, paymentId: newId('pay'), ...more };
 }
 
+/** The adjustment as the balance that an account had in another system. */
+export function movingIn(op: Operation): Operation {
+  return { ...op, movesIn: true } as Operation;
+}
+
 export function adjust(wallet: string, amount: bigint, more: { adjustId?: string; reason?: string } = {}): Operation {
   return { kind: 'adjust', wallet, at: AT, amount, reason: 'test', adjustId: newId('adj'), ...more };
 }

@@ -9,6 +9,7 @@ import {
   applied,
   balances,
   charge,
+  movingIn,
   newAccount,
   newId,
   problemsOf,
@@ -82,10 +83,24 @@ export function paybackContract(context: StoreContext): void {
       expect([first[0]?.status, second[0]?.status].sort()).to.deep.equal(['done', 'exists']);
       for (const one of [store, other]) expect(await walletOf(one, wallet)).not.to.have.property('playMoney');
       expect((await applied(other, real(newId('req'))))[0]?.status).to.equal('done');
-      await store.accounts.setPlayMoney(wallet, true);
+      await store.accounts.setWalletFlags(wallet, { playMoney: true, opened: true });
       expect((await applied(other, real(newId('req'))))[0]?.status).to.equal('play_money');
-      expect(await store.accounts.setPlayMoney('acc_none', true)).to.equal(false);
-      await store.accounts.setPlayMoney(wallet, false);
+      expect(await store.accounts.setWalletFlags('acc_none', { playMoney: true })).to.equal(false);
+      await store.accounts.setWalletFlags(wallet, {});
+      expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    });
+
+    it('opens a wallet by the balance it had elsewhere, in credit or in debt', async () => {
+      const { store } = context;
+      const other = await context.other();
+      const wallet = await newAccount(store);
+      const [moved] = await applied(store, movingIn(adjust(wallet, -2n * RUB)));
+      expect(moved?.status).to.equal('done');
+      for (const one of [store, other]) {
+        expect(await walletOf(one, wallet)).to.include({ avail: -2n * RUB, topped: 0n, opened: true });
+      }
+      const [paid, held] = await applied(other, topup(wallet, 5n * RUB), reserve(wallet, { amount: 3n * RUB }));
+      expect([paid?.status, held?.status]).to.deep.equal(['done', 'done']);
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
   });

@@ -55,6 +55,7 @@ const cases: readonly (readonly [string, Operation, Outcome])[] = [
   ['a refusal', hold, { status: 'insufficient', wallet }],
   ['a refusal for what running calls may cost', hold, { status: 'insufficient', wallet, exposed: 7n }],
   ['the same of a charge', paid, { status: 'insufficient', wallet, exposed: 7n }],
+  ['a moved-in balance', topup('w1', 1n), { status: 'done', wallet: { ...wallet, opened: true } }],
   ['play money', topup('w1', 1n), { status: 'done', wallet: { ...wallet, playMoney: true } }],
   ['money without a charge', topup('w1', 1n), { status: 'done', wallet }],
   ['a payment', topup('w1', 1n), { status: 'done', wallet, payment }],
