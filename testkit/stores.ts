@@ -2,23 +2,26 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoreKind } from '../test/contract/store/context.ts';
-import { createMongoDatabase } from './mongod.ts';
+import type { StoreDatabase, StoreKind } from '../test/contract/store/context.ts';
+import { createBareMongoDatabase, createMongoDatabase } from './mongod.ts';
 
-export const SQLITE: StoreKind = {
-  name: 'sqlite',
-  async create() {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'));
-    return {
-      url: `sqlite:${join(folder, 'data', 'tollgate.db')}`,
-      remove: async () => rmSync(folder, { recursive: true, force: true }),
-    };
-  },
-};
+export const SQLITE: StoreKind = { name: 'sqlite', create: createSqliteDatabase, createBare: createSqliteDatabase };
 
 /** In the calling thread, as in commands. */
 export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling thread', opening: { inProcess: true } };
 
-export const MONGODB: StoreKind = { name: 'mongodb', create: createMongoDatabase };
+export const MONGODB: StoreKind = {
+  name: 'mongodb',
+  create: createMongoDatabase,
+  createBare: createBareMongoDatabase,
+};
 
 export const STORES: readonly StoreKind[] = [SQLITE, MONGODB];
+
+async function createSqliteDatabase(): Promise<StoreDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'));
+  return {
+    url: `sqlite:${join(folder, 'data', 'tollgate.db')}`,
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -8,7 +8,7 @@ import { journalPages } from '../../lib/store/journal.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../testkit/mongod.ts';
+import { createBareMongoDatabase, createMongoDatabase, type MongoDatabase } from '../../testkit/mongod.ts';
 import {
   AT,
   adjust,
@@ -44,14 +44,14 @@ describe('cli store copy', () => {
     await rig.close();
   });
 
-  async function newDatabase(): Promise<string> {
-    const database = await createMongoDatabase();
+  async function newDatabase(create = createMongoDatabase): Promise<string> {
+    const database = await create();
     databases.push(database);
     return database.url;
   }
 
   it('copies everything to MongoDB and back, row by row', async () => {
-    const [target, back] = [await newDatabase(), `sqlite:${join(rig.folder, 'back.db')}`];
+    const [target, back] = [await newDatabase(createBareMongoDatabase), `sqlite:${join(rig.folder, 'back.db')}`];
     const json = await rig.json('store', 'copy', source, target);
     const counts = { accounts: 4, wallets: 4, keys: 2, settings: 1 };
     expect(json).to.deep.include({ ok: true, resumed: false, from: source, ...counts });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { describeStore, openStore } from '../../lib/store/open.ts';
-import { createMongoDatabase } from '../../testkit/mongod.ts';
+import { createBareMongoDatabase } from '../../testkit/mongod.ts';
 import { newWallet } from '../contract/store/context.ts';
 import { createRig, type Rig, runCommand } from './command.ts';
 
@@ -55,7 +55,7 @@ describe('cli stores', () => {
   }).timeout(120_000);
 
   it('refuses a database that is not a Tollgate store, and does not change it', async () => {
-    const database = await createMongoDatabase();
+    const database = await createBareMongoDatabase();
     const client = await MongoClient.connect(database.url);
     try {
       for (const args of [

@@ -76,7 +76,7 @@ for (const kind of STORES) {
     let database: Awaited<ReturnType<typeof kind.create>>;
     let store: Store;
     before(async () => {
-      database = await kind.create();
+      database = await kind.createBare();
       if (kind.name === 'sqlite') writeOldFile(database.url.slice('sqlite:'.length));
       else await writeOldDatabase(database.url);
       store = await openStore(database.url, kind.opening);
@@ -152,8 +152,8 @@ describe('a MongoDB database of version 1', () => {
   }
 
   it('gets the same validators and indexes as a new one, even if its last step runs twice', async () => {
-    const old = await mongodb.create();
-    const fresh = await mongodb.create();
+    const old = await mongodb.createBare();
+    const fresh = await mongodb.createBare();
     try {
       await writeOldDatabase(old.url);
       for (const { url } of [old, fresh]) await (await openStore(url, mongodb.opening)).close();

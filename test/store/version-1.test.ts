@@ -37,7 +37,7 @@ const fileOf = ({ url }: StoreDatabase) => url.slice('sqlite:'.length);
 
 interface OldStore {
   readonly name: string;
-  create(): Promise<StoreDatabase>;
+  createBare(): Promise<StoreDatabase>;
   restore(database: StoreDatabase): Promise<void>;
   /** Tables and indexes by name, with all their rules. */
   schema(database: StoreDatabase): Promise<Rows>;
@@ -58,7 +58,7 @@ function oldFile(name: OldFile): OldStore {
   };
   return {
     name: name === 'backup.db' ? 'backup' : 'sqlite',
-    create: SQLITE.create,
+    createBare: SQLITE.createBare,
     restore: async (database) => restoreFile(fileOf(database), name),
     schema: async (database) => {
       const rows = readRows(database, "SELECT type || ' ' || name AS name, sql FROM sqlite_schema ORDER BY name");
@@ -81,7 +81,7 @@ async function withDatabase<T>({ url }: StoreDatabase, look: (db: Db) => Promise
 
 const OLD_DATABASE: OldStore = {
   name: 'mongodb',
-  create: MONGODB.create,
+  createBare: MONGODB.createBare,
   restore: ({ url }) => restoreDatabase(url),
   schema: (database) =>
     withDatabase(database, async (db) => {
@@ -136,7 +136,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
     let contents: Contents;
 
     before(async () => {
-      database = await old.create();
+      database = await old.createBare();
       await old.restore(database);
       expect(await old.version(database)).to.equal(1);
       const openers = await Promise.allSettled(Array.from({ length: 4 }, () => openStore(database.url)));
@@ -188,7 +188,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
     // One test for each migration, in order; add the next one at the end.
     describe('has the migrations since then', () => {
       it('to the same schema as a new store', async () => {
-        const fresh = await old.create();
+        const fresh = await old.createBare();
         try {
           await (await openStore(fresh.url)).close();
           const wanted = await old.schema(fresh);
@@ -344,7 +344,7 @@ describe('a store of the first release opened read-only', () => {
 
   for (const name of ['sqlite.db', 'backup.db'] as const) {
     it(`is refused in one plain line, and left as it is: ${name}`, async () => {
-      const database = await SQLITE.create();
+      const database = await SQLITE.createBare();
       try {
         const path = fileOf(database);
         restoreFile(path, name);
@@ -359,7 +359,7 @@ describe('a store of the first release opened read-only', () => {
   }
 
   it('is refused in one plain line, and left as it is: mongodb', async () => {
-    const database = await MONGODB.create();
+    const database = await MONGODB.createBare();
     try {
       await restoreDatabase(database.url);
       const before = await OLD_DATABASE.schema(database);

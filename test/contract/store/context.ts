@@ -9,11 +9,14 @@ import { mapCalls } from '../../../lib/store/port-calls.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 
-/** A kind of store under test: it makes empty databases. */
+/** A kind of store under test: it makes databases. */
 export interface StoreKind {
   readonly name: string;
   readonly opening?: OpenOptions;
+  /** Without rows; it may have the schema of this version already. */
   create(): Promise<StoreDatabase>;
+  /** With nothing in it, for tests of migrations. */
+  createBare(): Promise<StoreDatabase>;
 }
 
 export interface StoreDatabase {

@@ -8,7 +8,7 @@ import { findServerProblem } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { StoreOptions } from '../../../lib/store/store.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { rejection } from '../../contract/store/context.ts';
@@ -63,7 +63,7 @@ describe('openStore on MongoDB: servers', () => {
   }).timeout(30_000);
 
   itTimed('refuses another replica set than the one the URL names', async () => {
-    const { url, remove } = await createMongoDatabase();
+    const { url, remove } = await createBareMongoDatabase();
     const other = url.replace(/replicaSet=[^&]*/, 'replicaSet=other');
     const from = performance.now();
     if (other !== url) expect(await refused(other)).to.include('the URL asks for other');
@@ -100,7 +100,7 @@ describe('openStore on MongoDB: databases', () => {
   let database: MongoDatabase;
   let client: MongoClient;
   beforeEach(async () => {
-    database = await createMongoDatabase();
+    database = await createBareMongoDatabase();
     client = await MongoClient.connect(database.url);
   });
   afterEach(async () => {

@@ -6,7 +6,7 @@ import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
 import { CALL_ATTEMPTS_COLLECTION } from '../../../lib/store/mongodb/attempt-schema.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
 import { changed, without } from './changed-row.ts';
 
@@ -568,7 +568,7 @@ describe('MongoDB: validators', () => {
   let database: MongoDatabase;
   let client: MongoClient;
   before(async () => {
-    database = await createMongoDatabase();
+    database = await createBareMongoDatabase();
     await (await openStore(database.url)).close();
     client = await MongoClient.connect(database.url);
   });
