@@ -1,17 +1,11 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
-import {
-  createServer as createListener,
-  type IncomingMessage,
-  type Server as Listener,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, Server as Listener, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../base/faults.ts';
 import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { allowHalfOpen } from '../platform/half-open.ts';
+import { allowHalfOpen, createServer as createListener, STATUS_CODES } from '../platform/http-server.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import { REQUEST_DRAIN_MS } from './early-reply.ts';
 import { probeHalfClosed } from './half-closed.ts';

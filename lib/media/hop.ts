@@ -1,7 +1,7 @@
 // One HTTP request on a connection of its own, pinned to a checked address or through the operator's proxy.
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher, ProxyAgent } from 'undici';
-import { connectOnce } from '../platform/undici-connect.ts';
+import type { Dispatcher } from 'undici';
+import { Client, connectOnce, ProxyAgent } from '../platform/undici.ts';
 import { exchange } from '../upstream/host/exchange.ts';
 import { type Connecting, openConnection } from './connect.ts';
 import { FetchFailure, failAs } from './failure.ts';
@@ -87,11 +87,11 @@ async function connectTo(
 const OWN_CLOCK = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** A client that only uses the given connection and never makes another. */
-function createPinnedClient(origin: string, socket: Socket): Client {
+function createPinnedClient(origin: string, socket: Socket): Dispatcher {
   return new Client(origin, { ...OWN_CLOCK, connect: connectOnce(socket) });
 }
 
-function createProxyClient(uri: string, { ca }: Network): ProxyAgent {
+function createProxyClient(uri: string, { ca }: Network): Dispatcher {
   return new ProxyAgent({
     ...OWN_CLOCK,
     uri,

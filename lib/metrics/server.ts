@@ -1,10 +1,11 @@
 // The operator's port, separate from the port of the clients: `/metrics` for scrapes, and `/readyz` with the state of the
 // upstreams.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mergeReadiness } from '../calls/readiness.ts';
 import { findHeaderProblem } from '../http/headers.ts';
 import { cannotListen } from '../http/server.ts';
+import { createServer } from '../platform/http-server.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {

@@ -1,8 +1,9 @@
 // Bounds of image and video fields: validation and API document agree.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { type BodySchema, describeFields } from '../../lib/api/dialects/fields.ts';
+import type { BodySchema } from '../../lib/api/dialects/fields.ts';
 import { editFields, generationFields, parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
+import { describeFields } from '../../lib/api/openapi/body.ts';
 import type { Json } from '../../lib/api/openapi/schema.ts';
 import { parseVideo, videoFields } from '../../lib/api/video-fields.ts';
 import { acceptsField } from './accepts-field.ts';

@@ -2,11 +2,11 @@
 
 import { toolCall } from '../dialects/calls.ts';
 import { chatFields } from '../dialects/chat/schema.ts';
-import { describeFields } from '../dialects/fields.ts';
 import { audioPart, filePart } from '../dialects/files.ts';
 import { imageUrlBlock, inputImagePart } from '../dialects/images.ts';
 import { describeMessage } from '../dialects/messages.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';

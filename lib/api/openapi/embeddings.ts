@@ -1,6 +1,6 @@
 // POST /api/v1/embeddings in the API document.
-import { describeFields } from '../dialects/fields.ts';
 import { embeddingFields } from '../embedding-request.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';

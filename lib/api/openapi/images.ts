@@ -1,8 +1,8 @@
 // POST /api/v1/images/generations and /api/v1/images/edits in the API document.
 
 import { REFERENCES_MAX } from '../../calls/images/request.ts';
-import { describeFields } from '../dialects/fields.ts';
 import { editFields, generationFields } from '../image-request.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';

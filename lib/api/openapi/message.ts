@@ -1,12 +1,12 @@
 // POST /api/v1/messages in the API document.
 
 import { toolReferenceBlock, toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
-import { describeFields } from '../dialects/fields.ts';
 import { documentBlock } from '../dialects/files.ts';
 import { imageBlock } from '../dialects/images.ts';
 import { messageFields } from '../dialects/message/schema.ts';
 import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
 import {

@@ -1,6 +1,6 @@
 // POST /api/v1/responses in the API document.
-import { describeFields } from '../dialects/fields.ts';
 import { RESPONSES_IGNORED_FIELDS, responsesFields } from '../dialects/responses/schema.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
 import {

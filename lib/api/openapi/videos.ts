@@ -1,6 +1,6 @@
 // Videos in the API document: starting and polling.
-import { describeFields } from '../dialects/fields.ts';
 import { videoFields } from '../video-fields.ts';
+import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, object, ref, rub, text } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';

@@ -1,6 +1,5 @@
 // GET /openapi.json: the API document; needs no key.
 import type { ServerRoute } from '@hapi/hapi';
-import { describeApi } from '../openapi/document.ts';
 import type { Services } from '../services.ts';
 
 export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): ServerRoute {
@@ -9,9 +8,13 @@ export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): Server
     method: 'GET',
     path: '/openapi.json',
     options: { auth: false },
-    handler: (_request, h) => {
-      // Kept as bytes, which all pending replies share.
-      document ??= Buffer.from(JSON.stringify(describeApi(publicUrl())));
+    handler: async (_request, h) => {
+      if (document === undefined) {
+        // Loaded for the first reader: the chapters and the converter of schemas take 3 MB.
+        const { describeApi } = await import('../openapi/document.ts');
+        // Kept as bytes, which all pending replies share.
+        document = Buffer.from(JSON.stringify(describeApi(publicUrl())));
+      }
       return h.response(document).type('application/json');
     },
   };

@@ -32,7 +32,11 @@ const patterns = new Map<string, Pattern[]>();
 /** Patterns that tolerate one wrong letter, by the first letter of their stem. */
 const tolerant = new Map<string, Pattern[]>();
 const patternsByWord = new Map<string, readonly Pattern[]>();
-for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
+
+/** For the first request to `smart`: not every service has that model, and the patterns take 2 MB. */
+function readWordFiles(): void {
+  for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
+}
 
 /** `[concept]` starts a list of patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` a typo. */
 function readWords(text: string): void {
@@ -70,6 +74,7 @@ function append(map: Map<string, Pattern[]>, key: string, pattern: Pattern): voi
 
 /** The concepts of the unquoted tokens, in order; a longer phrase hides the concepts inside it. */
 export function findHits(tokens: readonly Token[]): Hit[] {
+  if (patterns.size === 0) readWordFiles();
   const hits: Hit[] = [];
   let next = 0;
   for (let at = 0; at < tokens.length && hits.length < HITS_MAX; at++) {

@@ -35,7 +35,8 @@ export function routeSmart(request: SmartRequest, thresholds: SmartThresholds = 
 /** Like `routeSmart`, with every signal, its evidence and what it added. */
 export function explain(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartExplanation {
   const { score, found } = scoreRequest(request);
-  let sum = BASE;
+  const base = findBase();
+  let sum = base;
   let before = computeScore(sum);
   const details = listSignals(found).map(({ name, weight, evidence }) => {
     sum = add(sum, weight);
@@ -45,10 +46,12 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
     return { name, points, evidence };
   });
   const signals = details.map(({ name }) => name);
-  return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(BASE), thresholds, details };
+  return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(base), thresholds, details };
 }
 
-const BASE = findWeight('base') ?? { standard: 0, heavy: 0 };
+function findBase(): Weight {
+  return findWeight('base') ?? { standard: 0, heavy: 0 };
+}
 
 function add(one: Weight, other: Weight): Weight {
   return { standard: one.standard + other.standard, heavy: one.heavy + other.heavy };
@@ -118,7 +121,7 @@ function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
 }
 
 function scoreFindings(found: Findings): Scored {
-  const sum = add(BASE, add(weighWordings(found.wordings), sumWeights(found.evidence)));
+  const sum = add(findBase(), add(weighWordings(found.wordings), sumWeights(found.evidence)));
   return { score: computeScore(sum), found };
 }
 

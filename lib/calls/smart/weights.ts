@@ -1,5 +1,6 @@
 // The learnt weights, and the score that they add up to. All numbers are integers, so that every machine gets the same.
 import { readFileSync } from 'node:fs';
+import { flattenString } from '../../base/flat-string.ts';
 import type { SmartThresholds } from '../../base/smart-tiers.ts';
 
 /** How much a finding speaks for `standard` over `lite`, and for `heavy` over `standard`. */
@@ -20,18 +21,22 @@ const GAP = 64;
 const HALF = 3 * WEIGHT_UNIT;
 const SHARE_BITS = 10;
 
-const WEIGHTS: ReadonlyMap<string, Weight> = new Map(
-  readFileSync(new URL('./model/weights.txt', import.meta.url), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('//'))
-    .map((line) => {
-      const [standard, heavy, ...name] = line.split(' ');
-      return [name.join(' '), { standard: Number(standard), heavy: Number(heavy) }];
-    }),
-);
+let weights: ReadonlyMap<string, Weight> | undefined;
 
+/** The file is read for the first request to `smart`: not every service has that model, and the weights take 2 MB. */
 export function findWeight(name: string): Weight | undefined {
-  return WEIGHTS.get(name);
+  weights ??= readWeights();
+  return weights.get(name);
+}
+
+function readWeights(): ReadonlyMap<string, Weight> {
+  const lines = readFileSync(new URL('./model/weights.txt', import.meta.url), 'utf8').split('\n');
+  return new Map(lines.filter((line) => line !== '' && !line.startsWith('//')).map(readWeight));
+}
+
+function readWeight(line: string): [string, Weight] {
+  const [standard, heavy, ...name] = line.split(' ');
+  return [flattenString(name.join(' ')), { standard: Number(standard), heavy: Number(heavy) }];
 }
 
 /** The weights of wordings count less, the more there are: divided by the root of their number. */

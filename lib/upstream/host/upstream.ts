@@ -1,7 +1,13 @@
 // HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { connectorTrackingReuse, failedAfterReuse, withSmallBuffers } from '../../platform/undici-connect.ts';
+import type { Dispatcher } from 'undici';
+import {
+  Agent,
+  connectorTrackingReuse,
+  failedAfterReuse,
+  ProxyAgent,
+  withSmallBuffers,
+} from '../../platform/undici.ts';
 import { LimitError } from '../../stream/bytes.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Agent, type buildConnector, Client } from 'undici';
-import { connectOnce, withSmallBuffers } from '../../lib/platform/undici-connect.ts';
+import { connectOnce, withSmallBuffers } from '../../lib/platform/undici.ts';
 
 describe('connections of undici', () => {
   let server: Server;

@@ -1,7 +1,19 @@
-// Custom connectors of undici (its lib/core/connect.js): options it does not know are passed to `net.connect` and
-// `tls.connect`, and a connector must call back in a later tick.
+// undici's dispatchers with connectors of our own (its lib/core/connect.js): options it does not know are passed to
+// `net.connect` and `tls.connect`, and a connector must call back in a later tick.
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import type undici from 'undici';
+
+/**
+ * Each from its own file: the index of undici also loads fetch, WebSocket, caches and mocks, which take 3 MB of heap and
+ * 13 MB of resident memory.
+ */
+const load = createRequire(import.meta.url);
+export const Agent: typeof undici.Agent = load('undici/lib/dispatcher/agent.js');
+export const Client: typeof undici.Client = load('undici/lib/dispatcher/client.js');
+export const ProxyAgent: typeof undici.ProxyAgent = load('undici/lib/dispatcher/proxy-agent.js');
+const buildConnector: typeof undici.buildConnector = load('undici/lib/core/connect.js');
+const errors: typeof undici.errors = load('undici/lib/core/errors.js');
 
 /** Bytes that each buffer holds while the reader has stopped. */
 const BUFFERED_BYTES = 16 * 1024;
@@ -22,7 +34,7 @@ const onread = {
 };
 
 /** Adds options for connections that use little memory. */
-export function withSmallBuffers(options: buildConnector.BuildOptions): buildConnector.BuildOptions {
+export function withSmallBuffers(options: undici.buildConnector.BuildOptions): undici.buildConnector.BuildOptions {
   const unknown = { highWaterMark: BUFFERED_BYTES, onread };
   return { ...options, ...unknown };
 }
@@ -31,7 +43,7 @@ export function withSmallBuffers(options: buildConnector.BuildOptions): buildCon
 const reusedConnectionErrors = new WeakSet<Error>();
 
 /** A connector that remembers which broken connections had been used before. */
-export function connectorTrackingReuse(options: buildConnector.BuildOptions): buildConnector.connector {
+export function connectorTrackingReuse(options: undici.buildConnector.BuildOptions): undici.buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
     // A tuple, so that TypeScript knows the socket once the error is ruled out.
@@ -57,7 +69,7 @@ export function failedAfterReuse(error: Error): boolean {
 }
 
 /** A connector that returns this connection once and never makes another. */
-export function connectOnce(socket: Socket): buildConnector.connector {
+export function connectOnce(socket: Socket): undici.buildConnector.connector {
   let unused = true;
   return (_options, callback) => {
     // Deferred: undici misses a connection that is returned synchronously.

@@ -1,0 +1,39 @@
+// Request bodies in the API document: joi schemas as JSON schemas.
+import joiToJson from 'joi-to-json';
+import type { BodySchema } from '../dialects/fields.ts';
+import type { Json } from './schema.ts';
+
+/** Its types describe an ES module, it is a CommonJS one. */
+const toJsonSchema = joiToJson as unknown as typeof joiToJson.default;
+
+interface Described {
+  readonly keys: Readonly<Record<string, { readonly metas?: readonly { readonly document?: Json }[] }>>;
+}
+
+/** The JSON schema of a body; ignored fields are listed, to show that they are not refused. */
+export function describeFields({ schema }: BodySchema, ignored: readonly string[] = []): Json {
+  const { properties, required: names = [] } = toJsonSchema(schema, 'open-api-3.1') as {
+    readonly properties: Readonly<Record<string, Json>>;
+    readonly required?: readonly string[];
+  };
+  const { keys } = schema.describe() as Described;
+  const described = Object.entries(properties).map(([name, converted]) => {
+    const own = keys[name]?.metas?.find(({ document }) => document)?.document ?? converted;
+    return [name, names.includes(name) ? own : orNull(own)];
+  });
+  const rest = ignored.map((name) => [name, IGNORED]);
+  return { type: 'object', required: names, properties: Object.fromEntries([...described, ...rest]) };
+}
+
+const IGNORED: Json = { description: 'Accepted and ignored.' };
+
+function orNull(schema: Json): Json {
+  const { type, enum: values, const: value, anyOf } = schema;
+  if (value !== undefined) return orNull({ ...schema, const: undefined, enum: [value] });
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...anyOf, { type: 'null' }] }),
+  };
+}
