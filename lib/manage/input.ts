@@ -2,7 +2,8 @@
 // what the command line would have read.
 import { InvalidArgumentError } from 'commander';
 import Joi, { type Schema } from 'joi';
-import { body, describeFields, invalidField, isRecord, optional, required } from '../api/dialects/fields.ts';
+import { body, invalidField, isRecord, optional, required } from '../api/dialects/fields.ts';
+import { describeFields } from '../api/openapi/body.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import { fault } from '../base/faults.ts';
 import { readAmount, readPayment, readText, readTime } from '../cli/arguments.ts';

@@ -1,10 +1,10 @@
 // Request bodies in the API document: joi schemas as JSON schemas.
-import joiToJson from 'joi-to-json';
+import { createRequire } from 'node:module';
+import type joiToJson from 'joi-to-json';
 import type { BodySchema } from '../dialects/fields.ts';
 import type { Json } from './schema.ts';
 
-/** Its types describe an ES module, it is a CommonJS one. */
-const toJsonSchema = joiToJson as unknown as typeof joiToJson.default;
+const load = createRequire(import.meta.url);
 
 interface Described {
   readonly keys: Readonly<Record<string, { readonly metas?: readonly { readonly document?: Json }[] }>>;
@@ -12,6 +12,8 @@ interface Described {
 
 /** The JSON schema of a body; ignored fields are listed, to show that they are not refused. */
 export function describeFields({ schema }: BodySchema, ignored: readonly string[] = []): Json {
+  // For the first reader of a document: with the library that it needs, it takes 2 MB. Its types describe an ES module.
+  const toJsonSchema: typeof joiToJson.default = load('joi-to-json');
   const { properties, required: names = [] } = toJsonSchema(schema, 'open-api-3.1') as {
     readonly properties: Readonly<Record<string, Json>>;
     readonly required?: readonly string[];

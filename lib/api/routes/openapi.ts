@@ -10,7 +10,7 @@ export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): Server
     options: { auth: false },
     handler: async (_request, h) => {
       if (document === undefined) {
-        // Loaded for the first reader: the chapters and the converter of schemas take 3 MB.
+        // Loaded for the first reader: the chapters and the converter of schemas take megabytes.
         const { describeApi } = await import('../openapi/document.ts');
         // Kept as bytes, which all pending replies share.
         document = Buffer.from(JSON.stringify(describeApi(publicUrl())));
