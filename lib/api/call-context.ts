@@ -4,7 +4,7 @@ import type { CallContext, CallLog } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
+import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
 import type { Services } from './services.ts';
 import { readCaps } from './spending.ts';
 
@@ -54,7 +54,7 @@ export function readSession(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** The budget that a call of the key counts in, if any. */
-export function readCallBudget({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
+export function readCallBudget({ name, budgetKey, limits }: KeyRow): Pick<CallContext, 'budget'> {
   const { budget: most, reset, zone } = limits;
   const shared = budgetKey !== null && { sumKey: budgetKey };
   return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };

@@ -8,7 +8,7 @@ import type { RequestSpending } from '../calls/spending.ts';
 import type { CallCap } from '../ledger/caps.ts';
 import { RUN_IDS } from '../money/budget.ts';
 import { AMOUNT_MAX, parseRub } from '../money/money.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
+import type { KeyRow } from '../store/ports/keys.ts';
 import { invalidField, isRecord, optional } from './dialects/fields.ts';
 
 const COST_HINT = 'must be a number of RUB above zero with at most 6 decimals';
@@ -54,7 +54,7 @@ const RUN_CHARACTERS_MAX = 128;
 
 /** The caps that a call counts in. Throws a 400 fault for an unreadable `x-run-budget`. */
 export function readCaps(
-  { account, id, budgetKey, limits }: KeyHolder,
+  { account, id, budgetKey, limits }: KeyRow,
   headers: IncomingHttpHeaders,
   spending: RequestSpending = {},
 ): Pick<CallContext, 'caps' | 'maxCost'> {

@@ -5,6 +5,7 @@ import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addCostCommands } from './cost.ts';
+import { addHoldCommands } from './hold.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addPaymentCommands } from './payment.ts';
@@ -51,7 +52,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, costs, ledger, catalog, providers, store, people and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -64,6 +65,7 @@ export function createProgram(): Command {
   addWalletCommands(program);
   addPaymentCommands(program);
   addChargeCommands(program);
+  addHoldCommands(program);
   addUsageCommand(program);
   addCostCommands(program);
   addLedgerCommands(program);

@@ -15,11 +15,15 @@ export interface Session {
 }
 
 export interface Caller {
+  /** The id of the management key. */
+  readonly id: string;
   /** For the audit log. */
   readonly user: string;
   readonly address: string;
   /** The id of the request, the same for each of its repeats: for operations that need one. */
   readonly operation?: string;
+  /** Whether models here cost real money. */
+  readonly isReal?: boolean;
 }
 
 /**

@@ -15,7 +15,8 @@ export function checkAttemptsOfPage(page: JournalPage, since: number, report: Re
   const settled = new Set(page.entries.filter(({ kind }) => kind === 'settle').map(({ charge }) => charge));
   for (const charge of page.charges) {
     const rows = attempts.get(charge.id) ?? [];
-    const isMissing = rows.length === 0 && settled.has(charge.id) && charge.createdAt >= since;
+    const asksUpstream = charge.kind !== 'service';
+    const isMissing = asksUpstream && rows.length === 0 && settled.has(charge.id) && charge.createdAt >= since;
     const problems = isMissing
       ? ['it was charged, but it has no attempt at an upstream']
       : listAttemptProblems(charge, rows);

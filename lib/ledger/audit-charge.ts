@@ -96,11 +96,12 @@ interface ParsedPrice {
 
 /** Recognises prices by the shape in which the catalog stores them; undefined for any other. */
 function parsePrice(prices: Record<string, unknown>): ParsedPrice | undefined {
-  const { input, output, request, second } = prices;
+  const { input, output, request, second, service } = prices;
   const text = readTextPrice(prices);
   if (text) return textPrice(text);
   if (isAmount(input) && output === undefined) return embeddingPrice({ input: BigInt(input) });
   if (isAmount(request)) return requestPrice(BigInt(request));
+  if (isAmount(service)) return SERVICE_PRICE;
   const [each] = typeof second === 'object' && second !== null ? Object.values(second) : [second];
   return isAmount(each) ? secondPrice(BigInt(each)) : undefined;
 }
@@ -135,6 +136,9 @@ function requestPrice(price: Micro): ParsedPrice {
     },
   };
 }
+
+/** A service names its cost itself, up to what is held. */
+const SERVICE_PRICE: ParsedPrice = { kinds: ['service'], cost: () => undefined };
 
 function secondPrice(price: Micro): ParsedPrice {
   return {

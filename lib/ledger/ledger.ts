@@ -278,7 +278,7 @@ interface StartedCall extends CallPrice {
   readonly caps?: readonly CallCap[];
 }
 
-function toTerms({ budget, caps, at }: Omit<StartedCall, keyof CallPrice>): Pick<HoldOp, 'budget' | 'caps'> {
+export function toTerms({ budget, caps, at }: Omit<StartedCall, keyof CallPrice>): Pick<HoldOp, 'budget' | 'caps'> {
   return { budget: toBudgetTerms(budget, at), ...(caps && { caps: caps.map((cap) => toCapTerms(cap, at)) }) };
 }
 
@@ -303,7 +303,8 @@ function toPaid({ status, wallet, charge, job, cap, exposed = 0n }: Outcome, ask
   throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, exposed), asked);
 }
 
-function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: StartedCall) {
+/** The fault of a call, or of another hold, that was refused. */
+export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: StartedCall) {
   const cap = asked.caps?.find((each) => each.id === id);
   if (cap) return capFault(cap, asked);
   switch (status) {

@@ -34,7 +34,8 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
     };
     skipped.set(chargeId, Number.POSITIVE_INFINITY);
     const at = clock();
-    const attempts = [presumeAttempt(charge, at)];
+    // A service of the operator asks no upstream.
+    const attempts = charge.kind === 'service' ? [] : [presumeAttempt(charge, at)];
     const outcome = await end({ kind: 'expire', wallet, chargeId, at, attempts }, settle);
     if (outcome) settle(outcome);
   }

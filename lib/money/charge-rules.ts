@@ -73,7 +73,8 @@ function compareWithExisting(wallet: Wallet, charge: Charge, op: HoldOp | Charge
 export function decideSettlement(wallet: Wallet, { charge, takenKey }: StateBefore, op: SettleOp): Decision {
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
-  if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
+  const isOpen = charge.state === 'held' || (charge.state === 'expired' && !op.onlyHeld);
+  if (!isOpen) return { status: 'exists', wallet, charge };
   const isRepeated = charge.state === 'expired' && takenKey !== undefined;
   const { amount, usage } = isRepeated ? { amount: 0n, usage: markUsageRepeated(op, takenKey) } : op;
   const settled = { ...endCharge(charge, 'settled', op.at), charged: amount, usage };

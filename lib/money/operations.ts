@@ -14,7 +14,10 @@ import type {
   ReversePayment,
 } from './payment-rules.ts';
 
-export const CHARGE_KINDS = ['text', 'embedding', 'image', 'edit', 'video'] as const;
+export const CHARGE_KINDS = ['text', 'embedding', 'image', 'edit', 'video', 'service'] as const;
+
+/** The owner of holds of the operator's own services: no gateway has the id, so that each lasts as long as its lease. */
+export const SERVICE_OWNER = 'service';
 export type ChargeKind = (typeof CHARGE_KINDS)[number];
 
 interface Base {
@@ -106,6 +109,8 @@ export interface SettleOp extends Base, EndsAttempts {
   readonly usage: string | null;
   /** The id of the client's idempotency key; absent if it sent none. */
   readonly idempotencyId?: string;
+  /** Changes nothing if the hold has expired. */
+  readonly onlyHeld?: true;
 }
 
 /** Returns a hold; `release`: the call failed; `expire`: its process is dead. */

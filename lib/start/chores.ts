@@ -31,7 +31,14 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const idempotencyCleaner = createCleaner({ expiring: store.idempotency, onError: onKeysError });
   const runs = { clean: (now: number, limit: number) => store.ledger.removeRuns(now - 2 * RUN_MS, limit) };
   const onRunsError = (err: unknown) => log.warn({ err }, 'could not remove the budgets of earlier runs');
-  const cleaners = [mediaCleaner, idempotencyCleaner, createCleaner({ expiring: runs, onError: onRunsError })];
+  const onRepliesError = (err: unknown) => log.warn({ err }, 'could not remove expired replies of the management API');
+  const replyCleaner = createCleaner({ expiring: store.management, onError: onRepliesError });
+  const cleaners = [
+    mediaCleaner,
+    idempotencyCleaner,
+    replyCleaner,
+    createCleaner({ expiring: runs, onError: onRunsError }),
+  ];
   const chores = [createAudits(store, log, metrics?.onAudit), ...cleaners, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),

@@ -15,6 +15,7 @@ import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-peo
 import { listPortNames, type PortName } from './port-calls.ts';
 import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
+import type { ManagementStore } from './ports/management.ts';
 import type { OnProgress, Store } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;
@@ -116,6 +117,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await to.rates.put(await from.rates.list());
     return {};
   },
+  management: async ({ from, to }) => {
+    await copyManagement(from.management, to.management);
+    return {};
+  },
   // Windows last only a minute, and the owners do not use the copy.
   limits: null,
   owners: null,
@@ -185,6 +190,18 @@ async function rewindJob(to: Store, job: Job): Promise<Job | undefined> {
   if (job.phase !== 'failed' || charge.state === 'refunded') return job;
   const phase = job.ref === null ? 'starting' : 'running';
   return { ...job, phase, error: null, endedAt: null, dueAt: job.createdAt };
+}
+
+/** Keys go on working on the copy; a repeat of a request there finds its reply. */
+async function copyManagement(from: ManagementStore, to: ManagementStore): Promise<void> {
+  await to.putKeys(await from.listKeys());
+  for (let after = ''; ; ) {
+    const page = await from.replyPage({ after, limit: RECORDS_PER_PAGE });
+    await to.putReplies(page);
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
 }
 
 /** Includes calls without a reply: repeating one of them on the copy must not charge it again. */

@@ -51,11 +51,12 @@ export const READS = {
   alerts: ['get', 'page', 'alarms'],
   idempotency: ['get', 'page'],
   rates: ['list'],
+  management: ['findKey', 'getKey', 'listKeys', 'replyPage'],
 } as const satisfies Calls;
 
 /** All other calls. */
 export const WRITES = {
-  ledger: ['apply', 'removeRuns'],
+  ledger: ['apply', 'removeRuns', 'renewLease'],
   journal: [],
   attempts: ['put'],
   checkpoints: ['put'],
@@ -101,6 +102,17 @@ export const WRITES = {
   alerts: ['change', 'changeAlarm', 'put'],
   idempotency: ['storeReply', 'clean', 'put'],
   rates: ['record', 'put'],
+  management: [
+    'addKey',
+    'revokeKey',
+    'useKey',
+    'putKeys',
+    'claimReply',
+    'storeReply',
+    'dropReply',
+    'putReplies',
+    'clean',
+  ],
 } as const satisfies Calls;
 
 /** The reads that return a stream instead of a promise. */

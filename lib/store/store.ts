@@ -11,6 +11,7 @@ import type { JournalStore } from './ports/journal.ts';
 import type { KeyStore } from './ports/keys.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { LimitStore } from './ports/limits.ts';
+import type { ManagementStore } from './ports/management.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
 import type { PaymentStore } from './ports/payments.ts';
@@ -42,6 +43,7 @@ export interface StorePorts {
   readonly alerts: AlertStore;
   readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
+  readonly management: ManagementStore;
 }
 
 /** A store, opened and migrated. */

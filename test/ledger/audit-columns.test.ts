@@ -24,6 +24,10 @@ const BLIND: readonly Blind[] = [
   { at: /^owners\./, why: 'a gateway says itself for how long it lives' },
   { at: /^batches\./, why: 'numbers of counters, which are written late and not in the transactions of calls' },
   { at: /^rates\./, why: 'a history for people: an attempt keeps the rate of its cost itself' },
+  {
+    at: /^management_(keys|replies)\./,
+    why: 'no money follows from a key of the operator, nor from what it was answered',
+  },
   { at: /^settings\./, why: 'what the service remembers is said once' },
   {
     at: /^(jobs|payments|auto_topups)\.(owner|lease|version)$/,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
+import { createServiceHolds } from '../../lib/ledger/service-holds.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
@@ -14,6 +15,7 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { AT, adjust, applied, giveBack, movingIn, newAttempt, newId, RUB, topup } from '../contract/store/context.ts';
+import { newManagementKey } from '../contract/store/management.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -56,11 +58,26 @@ export async function fillStore(store: Store): Promise<void> {
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
+  await store.management.addKey(newManagementKey({ account: 'acc_a', addresses: ['10.0.0.1'] }));
+  const claim = { id: 'reply_a', body: 'b', lease: AT, expiresAt: Date.now() + 3_600_000 };
+  await store.management.claimReply(claim, AT);
+  await store.management.storeReply(claim, '{}');
+  await makeServiceHolds(store, 'acc_a', 'key_a');
   await makeTopups(store, 'acc_a');
   await makeArchive(store, 'acc_d');
   for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);
   await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
+}
+
+/** Holds of a service of the operator: one is held, one is settled, one has gone back. */
+async function makeServiceHolds(store: Store, account: string, key: string): Promise<void> {
+  const holds = createServiceHolds({ store, isReal: false, now: () => AT + 20 });
+  const request = { wallet: account, key, reason: 'gpu', amount: 2n * RUB, leaseMs: 1e10 };
+  await holds.hold({ ...request, id: 'hold_open' });
+  for (const id of ['hold_settled', 'hold_released']) await holds.hold({ ...request, id });
+  await holds.settle('hold_settled', RUB, { seconds: 3 });
+  await holds.release('hold_released');
 }
 
 /** Play money: one wallet has settled it, another still holds it; and a balance from another system. */

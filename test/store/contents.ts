@@ -20,6 +20,8 @@ export async function readContents(store: Store): Promise<Contents> {
     repeats: byId(await store.idempotency.page({ limit: ALL })),
     settings: byName(await store.settings.list()),
     rates: Object.fromEntries((await store.rates.list()).map((row) => [`${row.currency}:${row.seq}`, row])),
+    managementKeys: byId(await store.management.listKeys()),
+    managementReplies: byId(await store.management.replyPage({ limit: ALL })),
     alerts: await ofEach(ids, (id) => store.alerts.get(id)),
     alarms: await ofEach(ids, (id) => store.alerts.alarms(id)),
     ...(await readUsage(store, ids)),

@@ -66,7 +66,13 @@ function oldFile(name: OldFile): OldStore {
     },
     version: async (database) => Number(readRows(database, 'PRAGMA user_version')[0]?.user_version),
     newest: SQLITE_VERSION,
-    indexes: ['index notices_vain', 'index payments_untold', 'index charges_exposed', 'index accounts_price_list'],
+    indexes: [
+      'index notices_vain',
+      'index payments_untold',
+      'index charges_exposed',
+      'index accounts_price_list',
+      'index management_keys_of_account',
+    ],
   };
 }
 

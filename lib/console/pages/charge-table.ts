@@ -14,7 +14,7 @@ const WORDS = defineWords({
     model: 'Model',
     state: 'Status',
     charged: 'Charged',
-    kinds: { text: 'text', embedding: 'embeddings', image: 'image', edit: 'edit', video: 'video' },
+    kinds: { text: 'text', embedding: 'embeddings', image: 'image', edit: 'edit', video: 'video', service: 'service' },
     states: {
       held: 'running',
       settled: 'done',
@@ -31,7 +31,14 @@ const WORDS = defineWords({
     model: 'Модель',
     state: 'Статус',
     charged: 'Списано',
-    kinds: { text: 'текст', embedding: 'эмбеддинги', image: 'картинка', edit: 'правка', video: 'видео' },
+    kinds: {
+      text: 'текст',
+      embedding: 'эмбеддинги',
+      image: 'картинка',
+      edit: 'правка',
+      video: 'видео',
+      service: 'услуга',
+    },
     states: {
       held: 'выполняется',
       settled: 'готово',

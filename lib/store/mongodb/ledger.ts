@@ -1,6 +1,7 @@
 // The ledger in MongoDB but for its batches: rows of a wallet, sums over time, orphans, and sums that are over.
 import { type Document, ReadConcern } from 'mongodb';
 import { RUN_IDS } from '../../money/budget.ts';
+import { SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -67,9 +68,15 @@ export function ledgerReads(connection: Connection): LedgerReads {
       return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
     },
     removeRuns: createRemoveRuns(connection),
+    async renewLease({ charge, owner, lease, now }) {
+      const updates = [{ q: { _id: charge, owner, state: 'held', lease: { $gt: now } }, u: { $set: { lease } } }];
+      const command = { update: 'charges', updates, ...MAJORITY };
+      const { n } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
+      return Number(n) === 1;
+    },
     async orphans({ now, leaseMs, after, limit }) {
       const alive = await listAliveOwners(db, now);
-      const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
+      const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs }, owner: { $ne: SERVICE_OWNER } }];
       const rest = after && [{ lease: { $gt: after.lease } }, { lease: after.lease, _id: { $gt: after.id } }];
       const filter = { state: 'held', owner: { $nin: alive }, $and: [{ $or: over }, ...(rest ? [{ $or: rest }] : [])] };
       const sort = { lease: 1, _id: 1 } as const;

@@ -2,10 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
+import type { ChargeKind } from '../../money/decide.ts';
 import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
+import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { RATES } from './rate-schema.ts';
 import {
   addEndUserLimit,
@@ -45,7 +47,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
   },
   addStatusesAndMarks,
-  addEmbeddings,
+  (db, signal) => addChargeKind(db, 'embedding', signal),
   async (db, signal) => {
     const { name: collMod, validator } = USAGE_HOURS_WITH_CACHES;
     await send(db, { collMod, validator, ...MAJORITY }, { signal });
@@ -69,6 +71,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const validator = addOpened(await readValidator(db, 'wallets', signal));
     await send(db, { collMod: 'wallets', validator, ...MAJORITY }, { signal });
   },
+  async (db, signal) => {
+    for (const schema of [MANAGEMENT_KEYS, MANAGEMENT_REPLIES]) await makeCollection(db, schema, signal);
+  },
+  (db, signal) => addChargeKind(db, 'service', signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -204,12 +210,11 @@ async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
   await send(db, { update: 'wallets', updates, ...MAJORITY }, { signal });
 }
 
-/** Charges may be of calls for embeddings. */
-async function addEmbeddings(db: Db, signal: AbortSignal): Promise<void> {
+async function addChargeKind(db: Db, kind: ChargeKind, signal: AbortSignal): Promise<void> {
   const {
     $and: [charge, ...rules],
   } = await readValidator(db, 'charges', signal);
-  const kinds = new Set([...charge.kind.$in, 'embedding']);
+  const kinds = new Set([...charge.kind.$in, kind]);
   const validator = { $and: [{ ...charge, kind: { $in: [...kinds] } }, ...rules] };
   await send(db, { collMod: 'charges', validator, ...MAJORITY }, { signal });
 }

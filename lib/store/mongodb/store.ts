@@ -21,6 +21,7 @@ import { journalStore } from './journal.ts';
 import { keyStore } from './keys.ts';
 import { ledgerReads } from './ledger.ts';
 import { limitStore } from './limits.ts';
+import { managementStore } from './management.ts';
 import { mediaStore } from './media.ts';
 import { migrate, requireMigrated, requireStore } from './migration.ts';
 import { listAliveOwners, ownerStore } from './owners.ts';
@@ -91,6 +92,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     alerts: alertStore(connection),
     idempotency: idempotencyStore(connection),
     rates: rateStore(connection),
+    management: managementStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },

@@ -49,8 +49,17 @@ export interface LedgerStore {
   budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
   /** Removes up to `limit` sums of runs that began before a time (ms since the epoch); resolves to how many. */
   removeRuns(before: number, limit: number): Promise<number>;
+  /** Changes the lease of a held charge; false unless it is held by this owner, with a lease that is not over by `now`. */
+  renewLease(renewal: LeaseRenewal): Promise<boolean>;
   /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
+}
+
+export interface LeaseRenewal {
+  readonly charge: string;
+  readonly owner: string;
+  readonly lease: number;
+  readonly now: number;
 }
 
 export interface ChargePage {
@@ -75,7 +84,7 @@ export interface ChargeFilter {
 export interface OrphanPage {
   /** The clock of the store, as `renew` reported it. */
   readonly now: number;
-  /** A lease that ends more than twice this time from now has expired, too: its clock ran ahead. */
+  /** A gateway's lease that ends more than twice this time from now has expired, too: its clock ran ahead. */
   readonly leaseMs: number;
   /** The last charge of the previous page. */
   readonly after?: { readonly lease: number; readonly id: string };

@@ -14,6 +14,7 @@ import { journalReads } from './journal.ts';
 import { keyReads, keyWrites } from './keys.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
+import { managementReads, managementWrites } from './management.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { createListAliveOwners, ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
@@ -71,6 +72,7 @@ function openWriter(options: ConnectionOptions) {
     alerts: alertWrites(connection),
     idempotency: idempotencyWrites(connection),
     rates: rateWrites(connection),
+    management: managementWrites(connection),
     file: {},
   };
   return { db: connection.db, ports };
@@ -100,6 +102,7 @@ function openReader(options: ConnectionOptions) {
     alerts: alertReads(db),
     idempotency: idempotencyReads(db),
     rates: rateReads(db),
+    management: managementReads(db),
     file: {
       ping: () => void version.get(),
       gateways: createListAliveOwners(db),

@@ -15,9 +15,10 @@ import {
   listReplacedAttempts,
 } from '../../money/fold.ts';
 import type { Micro } from '../../money/money.ts';
+import { SERVICE_OWNER } from '../../money/operations.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
-import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
+import type { ChargePage, LeaseRenewal, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
@@ -47,12 +48,17 @@ export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
   const getChargeCache = createHeldChargeCache();
   const load = createLoadBatch(db, getChargeCache);
   const save = createSaveBatch(db);
+  const renewLease = db.prepare(
+    "UPDATE charges SET lease = ? WHERE id = ? AND owner = ? AND state = 'held' AND lease > ?",
+  );
   const removeRuns = db.prepare(
     `DELETE FROM budgets WHERE key IN (
       SELECT key FROM budgets WHERE key >= '${RUN_IDS.first}' AND key < '${RUN_IDS.after}' AND period < ? LIMIT ?
     )`,
   );
   return {
+    renewLease: ({ charge, owner, lease, now }: LeaseRenewal): boolean =>
+      write(() => renewLease.run(lease, charge, owner, now).changes === 1),
     removeRuns: (before: number, limit: number): number => write(() => Number(removeRuns.run(before, limit).changes)),
     apply: (operations: readonly Operation[]): readonly EncodedOutcome[] => {
       const { loaded, folded } = write(() => {
@@ -255,7 +261,9 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
   const budgets = prepareBig(db, SELECT_BUDGETS);
   const orphans = prepareBig(
     db,
-    `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (lease < :now OR lease > :now + 2 * :leaseMs)
+    `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (
+        lease < :now OR lease > :now + 2 * :leaseMs AND owner <> '${SERVICE_OWNER}'
+      )
       AND (lease, id) > (:lease, :id)
       AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = charges.owner AND ${ALIVE})
     ORDER BY lease, id LIMIT :limit`,

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, matchAny } from './checks.ts';
+import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
@@ -373,9 +374,12 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   REQUEST_LIMITS,
   PRICE_LIST,
   OPENED,
+  MANAGEMENT_TABLES,
+  // Holds of the operator's own services.
+  (db) => changeChecks(db, 'charges', [["kind = 'embedding'", matchAny('kind', ['embedding', 'service'])]]),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(OPENED) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(MANAGEMENT_TABLES) + 1;

@@ -57,6 +57,7 @@ export const SCANS: Partial<Calls> = {
   auditLog: ['page'],
   alerts: ['page'],
   idempotency: ['page'],
+  management: ['replyPage'],
   file: ['backup'],
 };
 

@@ -17,6 +17,7 @@ import { ledgerContract } from './ledger.ts';
 import { ledgerReadContract } from './ledger-reads.ts';
 import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
+import { managementContract } from './management.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
@@ -44,6 +45,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   owners: ownerContract,
   settings: settingContract,
   rates: rateContract,
+  management: managementContract,
   people: peopleContract,
   alerts: alertContract,
   'calls without a cap': exposureContract,
