@@ -18,7 +18,6 @@ import {
   reserve,
 } from '../contract/store/context.ts';
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
-import { newManagementKey } from '../contract/store/management.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { makeUser } from '../contract/store/people.ts';
 import { PNG } from '../media/sample-images.ts';
@@ -93,17 +92,6 @@ describe('copy of a store', () => {
     expect(await target.real.alerts.get(wallet)).to.deep.equal(await alerts.get(wallet));
     expect(await target.real.alerts.alarms(wallet)).to.deep.equal(await alerts.alarms(wallet));
     expect((await alerts.alarms(wallet))[0]).to.include({ version: 2 });
-  });
-
-  it('copies the keys and replies of the management API', async () => {
-    const { management } = source.real;
-    await management.addKey(newManagementKey({ account: wallet }));
-    const claim = { id: 'reply', body: 'b', lease: AT + 1, expiresAt: AT + 2 };
-    await management.claimReply(claim, AT);
-    await copy();
-    const copied = target.real.management;
-    expect(await copied.listKeys()).to.deep.equal(await management.listKeys());
-    expect(await copied.replyPage({ limit: 9 })).to.deep.equal([{ ...claim, reply: null }]);
   });
 
   it('refuses a target with an additional job, and a job that changes meanwhile', async () => {
