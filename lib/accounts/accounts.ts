@@ -49,6 +49,8 @@ export interface Accounts {
   resume(id: string): Promise<Account>;
   /** Limits the requests of all keys of the account together; undefined removes all limits. */
   limit(id: string, limits: RequestLimits | undefined): Promise<Account>;
+  /** Its calls pay the prices of the list within a second; undefined: list prices. */
+  setPriceList(id: string, priceList: string | undefined): Promise<Account>;
   issueKey(account: string, name: string, limits?: Partial<RequestedLimits>): Promise<IssuedKey>;
   /** Changes the given limits of a key that is neither revoked nor expired. Resolves to the key. */
   limitKey(id: string, change: Partial<RequestedLimits>): Promise<KeyRow>;
@@ -153,6 +155,10 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     async limit(id, limits) {
       if (limits) checkRequestLimits(limits);
       if (!(await accounts.setRequestLimits(id, limits))) throw unknownAccountError(id);
+      return get(id);
+    },
+    async setPriceList(id, priceList) {
+      if (!(await accounts.setPriceList(id, priceList))) throw unknownAccountError(id);
       return get(id);
     },
     suspend: (id) => setStatus(id, 'suspended'),

@@ -43,7 +43,8 @@ export function createLossAlert({
   };
 }
 
-function describeLine({ model, member, price, cost, upstream, route, vision }: LossNotice): string {
+function describeLine({ model, list, member, price, cost, upstream, route, vision }: LossNotice): string {
   const answering = vision === undefined ? route : `${route}, ${vision}`;
-  return `${model}: ${member} ${formatRub(price)} < ${formatRub(cost)} RUB (${upstream}: ${answering})`;
+  const sold = list === undefined ? model : `${model} [${list}]`;
+  return `${sold}: ${member} ${formatRub(price)} < ${formatRub(cost)} RUB (${upstream}: ${answering})`;
 }

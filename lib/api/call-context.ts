@@ -24,12 +24,13 @@ export function createCallContext(
   spending?: RequestSpending,
 ): CallContext {
   const { id: requestId, notes, startedAt, waitedMs } = state;
-  const { id: keyId, account: accountId, limits } = holder;
+  const { id: keyId, account: accountId, limits, priceList } = holder;
   return {
     requestId,
     accountId,
     keyId,
     limits,
+    ...(priceList !== undefined && { priceList }),
     ...readCallBudget(holder),
     ...readCaps(holder, request.raw.req.headers, spending),
     waitedMs,

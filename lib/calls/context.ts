@@ -11,6 +11,8 @@ export interface CallContext {
   readonly keyId: string;
   /** The limits of the key; absent if it has none. */
   readonly limits?: KeyLimits;
+  /** The price list of the account; absent if it has none. */
+  readonly priceList?: string;
   readonly budget?: CallBudget;
   /** Further budgets that the call counts in; absent if there are none. */
   readonly caps?: readonly CallCap[];

@@ -2,6 +2,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import type { Rate } from '../money/cost.ts';
+import { type CustomerPrices, priceForLists, type RepricedModels } from './customer-prices.ts';
 import { describeNotice, type LossNotice, settleLosses } from './loss.ts';
 import {
   type BuiltModel,
@@ -43,6 +44,8 @@ export interface Catalog {
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
+  /** The same catalog at the prices of each price list, by its name; use `chooseCatalog`. */
+  readonly priceLists: ReadonlyMap<string, CustomerCatalog>;
   /** The bounds that the operator sets for automatic top-ups. */
   readonly autoTopup: TopupBounds;
   /** The rates in force by currency, with that of RUB. */
@@ -55,6 +58,14 @@ export interface Catalog {
   readonly warnings: readonly string[];
   /** Payment providers that are switched off, with the variables they lack. */
   readonly paymentsOff?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The catalog of the accounts on a price list. */
+export interface CustomerCatalog extends Catalog {
+  /** Changes with any price of the list. */
+  readonly version: string;
+  /** How many models have a price of the list. */
+  readonly repriced: number;
 }
 
 interface BuildOptions {
@@ -83,9 +94,23 @@ export function buildCatalog(
   const seeing = findUsableModels('text', file.vision, indexBuilt(built));
   const settled = settleLosses(built, { vision: seeing, before: pricesBefore, report });
   const { models } = settled;
-  warnings.push(...settled.notices.filter(({ outcome }) => outcome === 'kept').map(describeNotice));
   const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
+  const customers = priceForLists(file.priceLists ?? {}, {
+    models: built.map((each, at) => ({
+      ...each,
+      model: models[at] as Model,
+      stated: settled.prices.get(each.model.id) ?? each.stated,
+    })),
+    byName,
+    vision: seeing,
+    before: pricesBefore,
+    report: (list, problem) =>
+      problems.push(describeMistake(file, `priceLists.${list}`, `priceLists.${list}: ${problem}`)),
+    warn: (list, warning) => warnings.push(`priceLists.${list}: ${warning}`),
+  });
+  const losses = [...settled.notices, ...customers.notices];
+  warnings.push(...losses.filter(({ outcome }) => outcome === 'kept').map(describeNotice));
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
   const smart = buildSmart(file.smart, byName, warnings);
   const vision = findUsableModels('text', file.vision, byName);
@@ -94,7 +119,7 @@ export function buildCatalog(
     edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
   };
   const retired = new Map(Object.entries(file.retired));
-  return {
+  const catalog: Catalog = {
     models,
     byName,
     smart,
@@ -102,12 +127,48 @@ export function buildCatalog(
     ...(file.visionBeyondLimits && { visionBeyondLimits: true }),
     defaults,
     retired,
+    priceLists: new Map(),
     autoTopup: readTopupBounds(file.autoTopup),
     rates,
-    prices: settled.prices,
-    losses: settled.notices,
+    prices: new Map([...settled.prices, ...customers.prices]),
+    losses,
     warnings,
   };
+  return { ...catalog, priceLists: createCustomerCatalogs(catalog, customers) };
+}
+
+function createCustomerCatalogs(catalog: Catalog, { lists }: CustomerPrices): Catalog['priceLists'] {
+  return new Map([...lists].map(([name, list]) => [name, createCustomerCatalog(catalog, list)]));
+}
+
+function createCustomerCatalog(catalog: Catalog, { models: repriced, version }: RepricedModels): CustomerCatalog {
+  const reprice = <Kind extends Model>(model: Kind): Kind => (repriced.get(model) as Kind | undefined) ?? model;
+  const { models, byName, smart, vision, defaults } = catalog;
+  const { image, edit } = defaults;
+  const byTier = <Value, To>(tiers: Readonly<Record<SmartTier, Value>>, map: (value: Value) => To) => ({
+    lite: map(tiers.lite),
+    standard: map(tiers.standard),
+    heavy: map(tiers.heavy),
+  });
+  return {
+    ...catalog,
+    models: models.map(reprice),
+    byName: new Map([...byName].map(([name, model]) => [name, reprice(model)])),
+    smart: smart && {
+      ...smart,
+      models: byTier(smart.models, reprice),
+      usable: byTier(smart.usable, (tier) => tier.map(reprice)),
+    },
+    vision: vision.map(reprice),
+    defaults: { image: image && reprice(image), edit: edit && reprice(edit) },
+    version,
+    repriced: repriced.size,
+  };
+}
+
+/** The catalog at the prices of an account; a list that the catalog no longer has counts as none. */
+export function chooseCatalog(catalog: Catalog, { priceList }: { readonly priceList?: string }): Catalog {
+  return (priceList !== undefined && catalog.priceLists.get(priceList)) || catalog;
 }
 
 function indexBuilt(built: readonly BuiltModel[]): ReadonlyMap<string, Model> {

@@ -5,6 +5,7 @@ import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import { type CostEntry, type CostsEntry, isCostOfType } from './cost.ts';
+import type { PriceListsEntry } from './customer-lists.ts';
 import type { MarkupEntry } from './pricing.ts';
 import type { RatesEntry } from './rates.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
@@ -40,6 +41,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const rates: Record<string, RatesEntry[string]> = {};
   const costs: Record<string, Record<string, CostEntry>> = {};
   let pricing: MarkupEntry | undefined;
+  const priceLists: Record<string, PriceListsEntry[string]> = {};
   const sources = new Map<string, string>();
   for (const path of paths) {
     const part = readFile(path, variables);
@@ -57,6 +59,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     pricing ??= part.pricing;
     addCosts(costs, part.costs, path);
     addEach(rates, part.rates, (key) => `${path}: rates.${key} is defined twice`);
+    addEach(priceLists, part.priceLists, (key) => `${path}: priceLists.${key} is defined twice`);
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
     visionBeyondLimits ||= part.visionBeyondLimits === true;
@@ -65,7 +68,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
   const priced = models.map((model) => withCosts(model, costs, sources));
-  const lists = { models: priced, costs, smart, vision, visionBeyondLimits, defaults, retired, rates };
+  const lists = { models: priced, costs, smart, vision, visionBeyondLimits, defaults, retired, rates, priceLists };
   return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
 
@@ -104,7 +107,16 @@ function withCosts(model: ModelEntry, costs: CostsEntry, sources: ReadonlyMap<st
 
 /** The names of a file's entries; `before` is the number of models in the files before it. */
 function listEntryNames(
-  { upstreams = {}, payments = {}, models = [], smart, retired = {}, rates = {}, costs = {} }: Partial<CatalogFile>,
+  {
+    upstreams = {},
+    payments = {},
+    models = [],
+    smart,
+    retired = {},
+    rates = {},
+    costs = {},
+    ...part
+  }: Partial<CatalogFile>,
   before: number,
 ): string[] {
   return [
@@ -114,6 +126,7 @@ function listEntryNames(
     ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
     ...Object.keys(retired).map((name) => `retired.${name}`),
     ...Object.keys(rates).map((name) => `rates.${name}`),
+    ...Object.keys(part.priceLists ?? {}).map((name) => `priceLists.${name}`),
     ...Object.entries(costs).flatMap(([name, listed]) => Object.keys(listed).map((model) => `costs.${name}.${model}`)),
   ];
 }

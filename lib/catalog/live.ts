@@ -353,6 +353,11 @@ export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVar
   return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
 }
 
+/** The names of the price lists in the files. */
+export function readPriceListNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): readonly string[] {
+  return Object.keys(readCatalog(config, false).priceLists ?? {});
+}
+
 /** All ids and aliases in the files, including the sandbox and models without a route. */
 export function readModelNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): ReadonlySet<string> {
   const { models } = readCatalog(config, true);

@@ -11,6 +11,8 @@ import { findVideoLengths } from './video-lengths.ts';
 /** A price below the cost of a route: what became of it. */
 export interface LossNotice extends Loss {
   readonly model: string;
+  /** The price list that sets the price; absent: it is the price of the model. */
+  readonly list?: string;
   readonly upstream: string;
   /** The upstream's own name for the model that answers. */
   readonly route: string;
@@ -51,28 +53,63 @@ const RAISE_STEP: Micro = 10_000n;
 export function settleLosses(built: readonly BuiltModel[], { vision, before, report }: SettleOptions): Settled {
   const notices: LossNotice[] = [];
   const prices = new Map<string, StatedPrice>();
-  const models = built.map(({ model, entry, stated }, at) => {
-    const settle = (price: PriceVector, outcome: LossNotice['outcome'], losses: readonly Found[]): Model => {
-      notices.push(...losses.map((loss) => ({ ...loss, outcome })));
-      prices.set(model.id, { ...stated, price });
-      return withPrice(model, price);
-    };
-    prices.set(model.id, stated);
-    if (stated.statement === '') return model;
-    const bounds = entry.loss === true ? [] : listCoveredRoutes(model, entry.loss === 'vision' ? [] : vision);
-    const losses = listLosses(model, stated.price, bounds);
-    if (losses.length === 0) return model;
-    const raised = entry.onLoss === 'raise' ? raisePrice(stated.price, bounds) : undefined;
-    if (raised) return settle(raised, 'raised', losses);
-    const kept = before.get(model.id);
-    if (kept?.statement === stated.statement) {
-      const left = listLosses(model, kept.price, bounds);
-      return settle(kept.price, 'kept', left.length > 0 ? left : losses);
-    }
-    report(at, describeRefusal(losses));
-    return model;
+  const models = built.map((each, at) => {
+    const { model, stated } = each;
+    const settled = settlePrice(each, { vision, kept: before.get(model.id) });
+    if (settled.losses.length > 0 && !settled.outcome)
+      report(at, describeRefusal(settled.losses, adviseForModel(settled.losses)));
+    notices.push(...listNotices(settled));
+    prices.set(model.id, { ...stated, price: settled.price });
+    return settled.outcome ? withPrice(model, settled.price) : model;
   });
   return { models, prices, notices };
+}
+
+interface PriceOptions extends Pick<SettleOptions, 'vision'> {
+  /** The price in force before; undefined if there was none. */
+  readonly kept: StatedPrice | undefined;
+}
+
+export interface CheckedListPrice {
+  /** The price in force. */
+  readonly price: PriceVector;
+  readonly notices: readonly LossNotice[];
+  /** Why nothing can be sold at the price. */
+  readonly refusal?: string;
+}
+
+/** Checks the price that a price list sets for a model. */
+export function checkListPrice(list: string, built: BuiltModel, options: PriceOptions): CheckedListPrice {
+  const settled = settlePrice(built, options);
+  const { price, losses, outcome } = settled;
+  const notices = listNotices(settled).map((notice) => ({ ...notice, list }));
+  const isRefused = losses.length > 0 && !outcome;
+  return { price, notices, ...(isRefused && { refusal: describeRefusal(losses, 'write in the list "loss": true') }) };
+}
+
+interface SettledPrice {
+  readonly price: PriceVector;
+  readonly losses: readonly Found[];
+  /** Undefined: the price stands as stated, or it is refused. */
+  readonly outcome?: LossNotice['outcome'];
+}
+
+/** What becomes of a stated price: one below cost is raised, gives way to the price before, or is refused. */
+function settlePrice({ model, entry, stated }: BuiltModel, { vision, kept }: PriceOptions): SettledPrice {
+  const { price, statement } = stated;
+  const isExempt = statement === '' || entry.loss === true;
+  const bounds = isExempt ? [] : listCoveredRoutes(model, entry.loss === 'vision' ? [] : vision);
+  const losses = listLosses(model, price, bounds);
+  if (losses.length === 0) return { price, losses };
+  const raised = entry.onLoss === 'raise' ? raisePrice(price, bounds) : undefined;
+  if (raised) return { price: raised, losses, outcome: 'raised' };
+  if (kept?.statement !== statement) return { price, losses };
+  const left = listLosses(model, kept.price, bounds);
+  return { price: kept.price, losses: left.length > 0 ? left : losses, outcome: 'kept' };
+}
+
+function listNotices({ losses, outcome }: SettledPrice): readonly LossNotice[] {
+  return outcome ? losses.map((loss) => ({ ...loss, outcome })) : [];
 }
 
 function listCoveredRoutes(model: Model, vision: readonly TextModel[]): readonly CoveredRoute[] {
@@ -106,11 +143,15 @@ function raisePrice(price: PriceVector, bounds: readonly CoveredRoute[]): PriceV
 }
 
 /** One member says enough: the others follow from the same edit. */
-function describeRefusal(losses: readonly Found[]): string {
+function describeRefusal(losses: readonly Found[], advice: string): string {
   const [first] = losses as [Found];
   const more = losses.length > 1 ? ` (and ${losses.length - 1} more)` : '';
+  return `${describeLoss(first)}${more}: raise the price, or ${advice}`;
+}
+
+function adviseForModel(losses: readonly Found[]): string {
   const allow = losses.every(({ vision }) => vision !== undefined) ? '"loss": "vision"' : '"loss": true';
-  return `${describeLoss(first)}${more}: raise the price, or write "onLoss": "raise" or ${allow}`;
+  return `write "onLoss": "raise" or ${allow}`;
 }
 
 function describeLoss({ member, price, cost, upstream, route, vision }: Found): string {
@@ -126,5 +167,6 @@ export function countModelsBelowCost({ losses }: { readonly losses: readonly Los
 /** One line for the operator. */
 export function describeNotice({ outcome, ...loss }: LossNotice): string {
   const what = outcome === 'raised' ? 'was raised to the cost: it' : 'stays as it was:';
-  return `model ${loss.model}: the price ${what} ${describeLoss(loss)}`;
+  const where = loss.list === undefined ? '' : ` in priceLists.${loss.list}`;
+  return `model ${loss.model}${where}: the price ${what} ${describeLoss(loss)}`;
 }

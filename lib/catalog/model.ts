@@ -1,7 +1,7 @@
 // The models of a catalog: one shape per type, with usable routes and numeric prices.
 import type { PinnedCost, Rate } from '../money/cost.ts';
 import type { EmbeddingPrice, ImagePrice, PriceVector, TextPrice, VideoPrice } from '../money/price.ts';
-import { serializePrice } from '../money/stored-price.ts';
+import { type StoredList, serializePrice } from '../money/stored-price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { parseCost, pinCost, rankCost } from './cost.ts';
@@ -38,7 +38,12 @@ interface Routed {
   readonly routes: readonly Route[];
 }
 
-type Priced<Entry, Price> = Omit<Entry, 'price' | 'routes'> & Routed & { readonly price: Price };
+type Priced<Entry, Price> = Omit<Entry, 'price' | 'routes'> &
+  Routed & {
+    readonly price: Price;
+    /** The price list of the account that set the price; absent: the price is that of the catalog. */
+    readonly list?: StoredList;
+  };
 
 export interface TextModel extends Priced<TextEntry, TextPrice> {
   /** Whether one of its routes speaks the messages format; absent: no. */
@@ -80,6 +85,8 @@ interface ModelSurroundings {
 export interface BuiltModel {
   readonly model: Model;
   readonly entry: ModelEntry;
+  /** What a derived price is made of: those of the routes that can be used, or of all if none can. */
+  readonly costs: readonly PinnedCost[];
   readonly stated: StatedPrice;
 }
 
@@ -93,11 +100,12 @@ export function buildModel(
   const routes = buildRoutes(entry, surroundings);
   const usable = routes.flatMap(({ cost = [] }) => cost);
   const all = entry.routes.flatMap((route) => readCosts(entry.type, route, rates).cost ?? []);
-  const stated = resolvePrice(entry.type, entry.price, { usable, all, pricing });
-  if (typeof stated !== 'string') return { model: withPrice({ ...entry, routes }, stated.price), entry, stated };
+  const costs = usable.length > 0 ? usable : all;
+  const stated = resolvePrice(entry.type, entry.price, { costs, pricing });
+  if (typeof stated !== 'string') return { model: withPrice({ ...entry, routes }, stated.price), entry, costs, stated };
   report(stated);
   const none = { statement: '', price: NO_PRICES[entry.type] };
-  return { model: withPrice({ ...entry, routes }, none.price), entry, stated: none };
+  return { model: withPrice({ ...entry, routes }, none.price), entry, costs, stated: none };
 }
 
 /** Stands for the price of a model that is refused. */
@@ -110,13 +118,14 @@ const NO_PRICES: Readonly<Record<ModelType, PriceVector>> = {
 
 type Unpriced = Omit<ModelEntry, 'price' | 'routes'> & Routed;
 
-/** The model at a price, which must be of its type. */
-export function withPrice(model: Unpriced, price: PriceVector): Model {
+/** The model at a price, which must be of its type; `list` has set it. */
+export function withPrice(model: Unpriced, price: PriceVector, list?: StoredList): Model {
   const { routes } = model;
-  if (model.type === 'video') return { ...(model as VideoEntry), routes, price: price as VideoPrice };
+  if (model.type === 'video')
+    return { ...(model as VideoEntry), routes, price: price as VideoPrice, ...(list && { list }) };
   const messageFormat = model.type === 'text' && routes.some(({ provider }) => provider.messageFormat === true);
-  const prices = serializePrice(price as Exclude<PriceVector, VideoPrice>);
-  return { ...model, price, prices, ...(messageFormat && { messageFormat }) } as Model;
+  const prices = serializePrice(price as Exclude<PriceVector, VideoPrice>, list);
+  return { ...model, price, prices, ...(list && { list }), ...(messageFormat && { messageFormat }) } as Model;
 }
 
 /** What a provider must have for a model of a type. */

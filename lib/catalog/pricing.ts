@@ -21,15 +21,16 @@ export type ModelPriceEntry<Written extends PriceEntry = PriceEntry> = Written |
 const ROUND = '0.01';
 const FACTOR_MAX = 1000n * NO_MARKUP;
 
-const factor = Joi.string().custom((value: string, helpers) => {
+/** A decimal string above zero that something is multiplied by. */
+export const times = Joi.string().custom((value: string, helpers) => {
   const micro = parseRub(value);
   return micro !== undefined && micro > 0n && micro <= FACTOR_MAX ? value : helpers.error('markup.bad');
 }, 'markup');
 
-const markup = { markup: factor, round: price };
+const markup = { markup: times, round: price };
 
 /** The markup of all models without a price of their own. */
-export const pricingEntry = Joi.object({ ...markup, markup: factor.required() });
+export const pricingEntry = Joi.object({ ...markup, markup: times.required() });
 
 export const PRICING_MESSAGES = {
   'markup.bad': '{{#label}} must be a decimal string above zero, at most 1000, with at most 6 decimals, such as "1.3"',
@@ -54,10 +55,7 @@ export interface StatedPrice {
 
 /** What the price of a model is made of. */
 interface PriceSources {
-  /** Of the routes that can be used. */
-  readonly usable: readonly PinnedCost[];
-  /** Of all routes: a model without a usable one is not sold, but has a price. */
-  readonly all: readonly PinnedCost[];
+  readonly costs: readonly PinnedCost[];
   readonly pricing: MarkupEntry | undefined;
 }
 
@@ -65,15 +63,14 @@ interface PriceSources {
 export function resolvePrice(
   type: keyof typeof cost,
   entry: ModelPriceEntry,
-  { usable, all, pricing }: PriceSources,
+  { costs, pricing }: PriceSources,
 ): StatedPrice | string {
   if (isWritten(entry)) return { statement: JSON.stringify([type, entry]), price: parsePrices(type, entry) };
-  const { markup: times, round = ROUND } = { ...pricing, ...entry };
-  if (times === undefined) return 'price is required: write one, or a "markup" in it or in "pricing"';
-  const statement = JSON.stringify([type, { markup: times, round }]);
-  const costs = usable.length > 0 ? usable : all;
+  const { markup: factor, round = ROUND } = { ...pricing, ...entry };
+  if (factor === undefined) return 'price is required: write one, or a "markup" in it or in "pricing"';
+  const statement = JSON.stringify([type, { markup: factor, round }]);
   if (costs.length === 0) return 'price: none of its routes has a cost to derive it from: write a price, or a cost';
-  const derived = derivePrice(costs, { factor: parseRub(times) as bigint, step: parseRub(round) as Micro });
+  const derived = derivePrice(costs, { factor: parseRub(factor) as bigint, step: parseRub(round) as Micro });
   if (!derived) return 'price: some of its routes cost per second and others per request: write a price';
   return { statement, price: derived };
 }

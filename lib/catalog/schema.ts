@@ -2,6 +2,7 @@
 import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
 import { COST_MESSAGES, type CostEntry, type CostsEntry, cost, costsEntry } from './cost.ts';
+import { PRICE_LIST_MESSAGES, type PriceListsEntry, priceListsEntry } from './customer-lists.ts';
 import {
   createPriceKeys,
   type EmbeddingPriceEntry,
@@ -27,6 +28,8 @@ export interface CatalogFile {
   readonly rates?: RatesEntry;
   /** The markup of models without a price; absent: each needs one. */
   readonly pricing?: MarkupEntry;
+  /** What accounts on a price list pay. */
+  readonly priceLists?: PriceListsEntry;
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
   /** True if these models also answer keys that are limited to other models. */
@@ -287,6 +290,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   rates: ratesEntry,
   costs: costsEntry,
   pricing: pricingEntry,
+  priceLists: priceListsEntry,
   smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,
   visionBeyondLimits: Joi.boolean(),
@@ -296,5 +300,5 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   abortEarly: false,
   convert: false,
   errors: { wrap: { label: false } },
-  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES, ...PRICING_MESSAGES },
+  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES, ...PRICING_MESSAGES, ...PRICE_LIST_MESSAGES },
 });

@@ -1,8 +1,10 @@
 // `tollgate account`: creates, lists, shows, suspends and resumes accounts.
 import { type Command, InvalidArgumentError } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { readText } from './arguments.ts';
+import { recordAction } from './audited-action.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import {
   addRequestLimitOptions,
@@ -15,7 +17,9 @@ import {
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addAccountCommands(program: Command): void {
-  const account = program.command('account').description('accounts: create, list, show, limit, suspend, resume');
+  const account = program
+    .command('account')
+    .description('accounts: create, list, show, limit, price-list, suspend, resume');
   account
     .command('create')
     .description('Creates an account with an empty wallet. Calls work after the first top-up.')
@@ -42,6 +46,13 @@ export function addAccountCommands(program: Command): void {
   )
     .addHelpText('after', '\nExample:\n  tollgate account limit acc_5f0c… --per-minute 300 --at-once 20 --wait 10')
     .action(onStore(limit));
+  account
+    .command('price-list')
+    .description('Gives an account the prices of a list of the catalog, within a second; "none": list prices.')
+    .argument('<id>', 'the account')
+    .argument('<name>', 'a list in "priceLists" of the catalog, or "none"')
+    .addHelpText('after', '\nExample:\n  tollgate account price-list acc_5f0c… partner')
+    .action(onStore(setPriceList));
   account
     .command('suspend')
     .description('Suspends an account: within a second its keys get 403. Calls under way finish and are settled.')
@@ -85,6 +96,28 @@ async function limit(session: Session, id: string, options: RequestLimitOptions)
   return describe(await accounts.limit(id, changeRequestLimits(requests, options)));
 }
 
+async function setPriceList(session: Session, id: string, name: string): Promise<Answer> {
+  const { NO_PRICE_LIST } = await import('../catalog/customer-lists.ts');
+  const to = name === NO_PRICE_LIST ? undefined : name;
+  if (to !== undefined) await requirePriceList(session, to);
+  const accounts = await open(session);
+  const { priceList: from } = await accounts.get(id);
+  const changed = await accounts.setPriceList(id, to);
+  const detail = { price_list: to ?? NO_PRICE_LIST, before: from ?? NO_PRICE_LIST };
+  await recordAction(session, { action: 'account.price_list', target: id, account: id, detail });
+  return describe(changed);
+}
+
+/** Throws for a list that the catalog does not have, which would mean list prices. */
+async function requirePriceList({ config }: Session, name: string): Promise<void> {
+  const { readPriceListNames } = await import('../catalog/live.ts');
+  const names = readPriceListNames(config);
+  if (names.includes(name)) return;
+  const { quote } = await import('../accounts/accounts.ts');
+  const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
+  throw new OperatorError(`There is no price list ${quote(name)} in the catalog ${config.catalogDir}: ${known}.`);
+}
+
 async function suspend(session: Session, id: string): Promise<Answer> {
   return describe(await (await open(session)).suspend(id));
 }
@@ -106,18 +139,20 @@ function describe(account: Account): Answer {
     ['status', account.status],
     ['created', toTime(account.createdAt)],
     ['requests', describeRequestLimits(account.requests).join('; ') || 'no limits of its own'],
+    ['price list', account.priceList ?? 'none'],
     ['auto top-up', enabled ? `${formatMoney(amount)} below ${formatMoney(threshold)}` : 'off'],
   ]);
   return { json: toJson(account), text };
 }
 
-function toJson({ id, name, status, createdAt, autoTopup, requests }: Account) {
+function toJson({ id, name, status, createdAt, autoTopup, requests, priceList }: Account) {
   return {
     account_id: id,
     name,
     status,
     created_at: toTime(createdAt),
     requests: requestLimitsJson(requests),
+    price_list: priceList ?? null,
     auto_topup: {
       enabled: autoTopup.enabled,
       amount_rub: toRub(autoTopup.amount),

@@ -5,6 +5,7 @@ import { toVideoId } from '../calls/videos/job-id.ts';
 import type { Attempt } from '../money/attempt.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
+import { compareWithList, computeDifference } from '../money/list-price.ts';
 import { toRub } from '../money/money.ts';
 import { itemizeTokens } from '../money/token-receipt.ts';
 import { TOKEN_NAMES } from '../money/token-usage.ts';
@@ -138,6 +139,7 @@ function toText(found: Found): string {
     ...listPrices(charge.prices).map(({ path, micro }) => [`price ${path}`, formatMoney(micro)] as const),
     ...Object.entries(parseUsage(charge)).map(([name, value]) => [name.replaceAll('_', ' '), String(value)] as const),
     ...receiptPairs(charge),
+    ...listPricePairs(charge),
     ['created', toTime(charge.createdAt)],
     ['ended', toTime(charge.endedAt) ?? '-'],
     ...Object.entries(job ? videoJson(job) : {}).map(
@@ -167,6 +169,7 @@ function chargeJson(charge: Charge) {
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
     ...parseUsage(charge),
     receipt: receiptJson(charge),
+    price_list: listPriceJson(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
   };
@@ -229,6 +232,32 @@ function receiptJson(charge: Charge): object | undefined {
   );
 }
 
+/** Empty for a call at list prices. */
+function listPricePairs(charge: Charge): readonly (readonly [string, string])[] {
+  const found = compareWithList(charge);
+  if (!found) return [];
+  const { name, version, amount } = found;
+  const list = ['price list', `${name} (version ${version})`] as const;
+  if (amount === undefined) return [list];
+  const percent = computeDifference(amount, charge.charged);
+  const difference = percent === undefined ? '' : `, ${percent > 0 ? '+' : ''}${percent} %`;
+  return [list, ['list price', `${formatMoney(amount)}, charged ${formatMoney(charge.charged)}${difference}`]];
+}
+
+/** Absent for calls at list prices. */
+function listPriceJson(charge: Charge): object | undefined {
+  const found = compareWithList(charge);
+  if (!found) return undefined;
+  const { name, version, amount } = found;
+  const percent = amount === undefined ? undefined : computeDifference(amount, charge.charged);
+  return {
+    name,
+    version,
+    list_price_rub: amount === undefined ? null : toRub(amount),
+    difference_percent: percent ?? null,
+  };
+}
+
 /** The prices of a call, stored as JSON in micro-roubles, with paths such as `input`, `above_200000.input`, `second.720p`. */
 function listPrices(prices: string): { path: string; micro: bigint }[] {
   const walk = (value: unknown, path: string): { path: string; micro: bigint }[] => {
@@ -237,5 +266,6 @@ function listPrices(prices: string): { path: string; micro: bigint }[] {
     if (Array.isArray(value)) return value.flatMap((band) => walk(band, `above_${band?.above}`));
     return Object.entries(value).flatMap(([name, inner]) => walk(inner, path ? `${path}.${name}` : name));
   };
-  return walk(JSON.parse(prices), '');
+  const { list: _, ...own } = JSON.parse(prices);
+  return walk(own, '');
 }

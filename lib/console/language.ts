@@ -46,6 +46,8 @@ export interface Format {
   /** A sum as it is typed into a form. */
   rubTyped(micro: Micro): string;
   number(value: number): string;
+  /** Signed, with at most one decimal: a difference of −10 %. */
+  percentChange(value: number): string;
   date(at: number): string;
   time(at: number): string;
   /** The plural form: `one`, `few`, `many` or `other`. */
@@ -79,6 +81,11 @@ function createFormat(language: Language, timeZone: string): Format {
   const cents = money(CENT_DIGITS, CENT_DIGITS);
   const exact = money(CENT_DIGITS, MICRO_DIGITS);
   const numbers = new Intl.NumberFormat(locale);
+  const percents = new Intl.NumberFormat(locale, {
+    style: 'percent',
+    maximumFractionDigits: 1,
+    signDisplay: 'exceptZero',
+  });
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const plurals = new Intl.PluralRules(locale);
@@ -93,6 +100,7 @@ function createFormat(language: Language, timeZone: string): Format {
     },
     rubTyped: (micro) => formatRub(micro).replace('.', point),
     number: (value) => numbers.format(value),
+    percentChange: (value) => percents.format(value / 100).replace('-', MINUS),
     date: (at) => keepTogether(dates.format(at)),
     time: (at) => keepTogether(times.format(at)),
     plural: (value) => plurals.select(value),

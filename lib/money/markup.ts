@@ -35,11 +35,19 @@ export function derivePrice(costs: readonly PinnedCost[], markup: Markup): Price
 
 /** What a cost becomes in roubles; one rounding of each member, up to the step. */
 export function markUp({ prices, rate }: PinnedCost, { factor, step }: Markup): PriceVector {
-  const under = MICRO_PER_RUB * NO_MARKUP * step;
-  return mapPrices(prices, (each) => {
-    const steps = (each * rate.rub * factor + under - 1n) / under;
-    return (steps > 0n ? steps : 1n) * step;
-  });
+  const under = MICRO_PER_RUB * NO_MARKUP;
+  return mapPrices(prices, (each) => roundUp({ exact: each * rate.rub * factor, under }, step));
+}
+
+/** To a multiple of the step, and at least to it. */
+function roundUp({ exact, under }: { readonly exact: bigint; readonly under: bigint }, step: Micro): Micro {
+  const steps = (exact + under * step - 1n) / (under * step);
+  return (steps > 0n ? steps : 1n) * step;
+}
+
+/** Prices times a factor; one rounding of each member, up to the step. */
+export function scalePrices(prices: PriceVector, { factor, step }: Markup): PriceVector {
+  return mapPrices(prices, (each) => roundUp({ exact: each * factor, under: NO_MARKUP }, step));
 }
 
 /** Each member of both at the higher price of the two; undefined if one is per second and the other per request. */

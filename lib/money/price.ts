@@ -156,6 +156,7 @@ export function findDearest(rates: readonly Micro[]): Micro {
   return rates.reduce((dearest, rate) => (rate > dearest ? rate : dearest));
 }
 
-function atLeastMinimum(cost: Micro): Micro {
+/** What a call for text or embeddings costs at least. */
+export function atLeastMinimum(cost: Micro): Micro {
   return cost < TEXT_MINIMUM ? TEXT_MINIMUM : cost;
 }

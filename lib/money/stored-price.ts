@@ -2,8 +2,20 @@
 import type { Micro } from './money.ts';
 import { type EmbeddingPrice, type ImagePrice, type TextPrice, TOKEN_RATES, type TokenRates } from './price.ts';
 
-export function serializePrice(price: TextPrice | EmbeddingPrice | ImagePrice): string {
-  return JSON.stringify(price, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+/** The list that set the prices of a call, as a member `list` of the stored prices. */
+export interface StoredList {
+  readonly name: string;
+  /** Changes with any price of the list. */
+  readonly version: string;
+  /** The list price, as `serializeCost` stores it. */
+  readonly prices: Readonly<Record<string, unknown>>;
+}
+
+/** `list`: the price list that set the prices, if any. */
+export function serializePrice(price: TextPrice | EmbeddingPrice | ImagePrice, list?: StoredList): string {
+  return JSON.stringify(list ? { ...price, list } : price, (_, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  );
 }
 
 /** Reads the stored prices of a text call, parsed from JSON; undefined if they are not such prices. */

@@ -56,6 +56,7 @@ describe('catalog files', () => {
       defaults: { image: [], edit: [] },
       retired: {},
       rates: {},
+      priceLists: {},
       costs: {},
     });
   });

@@ -1,4 +1,6 @@
 // `tollgate account`, in both modes.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import { createRig, type Rig } from './command.ts';
@@ -94,5 +96,33 @@ describe('cli account', () => {
     });
     expect(await rig.refused(2, 'account', 'limit', id)).to.include('at least one limit');
     expect(await rig.refused(1, 'account', 'limit', 'acc_none', '--at-once', '1')).to.include('There is no account');
+  });
+
+  it('gives an account a price list of the catalog, and takes it off; each is in the audit log', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'partner')).account_id);
+    expect(await rig.json('account', 'show', id)).to.include({ price_list: null });
+    expect(await rig.refused(1, 'account', 'price-list', id, 'partner')).to.include(
+      'There is no price list "partner" in the catalog',
+    );
+    const catalog = join(rig.folder, 'catalog');
+    mkdirSync(catalog);
+    writeFileSync(join(catalog, 'lists.json'), '{ "priceLists": { "partner": { "factor": "0.9" } } }');
+    rig.env.CATALOG_DIR = catalog;
+    try {
+      expect(await rig.refused(1, 'account', 'price-list', id, 'other')).to.include(`${catalog}: it has partner.`);
+      expect(await rig.json('account', 'price-list', id, 'partner')).to.include({ price_list: 'partner' });
+      expect(await rig.text('account', 'show', id)).to.match(/^price list +partner$/m);
+      expect(await rig.json('account', 'price-list', id, 'none')).to.include({ price_list: null });
+      expect(await rig.refused(1, 'account', 'price-list', 'acc_none', 'none')).to.include('There is no account');
+    } finally {
+      delete rig.env.CATALOG_DIR;
+    }
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
+    const rows = (await store.auditLog.page({ limit: 5 })).filter(({ account }) => account === id);
+    await store.close();
+    expect(rows.map(({ action, detail }) => [action, JSON.parse(detail)])).to.deep.equal([
+      ['account.price_list', { price_list: 'none', before: 'partner' }],
+      ['account.price_list', { price_list: 'partner', before: 'none' }],
+    ]);
   });
 });

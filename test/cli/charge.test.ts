@@ -54,6 +54,24 @@ describe('cli charge', () => {
     expect(text).to.include('Older calls: repeat with --before vid_1');
   });
 
+  it('shows the price list of a call, its list price and the difference', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'partner')).account_id);
+    await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'p3');
+    const list = { name: 'partner', version: 'abcd0123', prices: { request: '2500000' } };
+    const prices = JSON.stringify({ request: '2000000', list });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
+    await apply(store, { ...reserveOf(id, 'req_partner'), chargeKind: 'image', prices });
+    await apply(store, { ...settleOf(id, 'req_partner', 2_000_000n), usage: '{"images":1}' });
+    await store.close();
+    expect(await rig.json('charge', 'show', 'req_partner')).to.deep.include({
+      prices_rub: { request: 2 },
+      price_list: { name: 'partner', version: 'abcd0123', list_price_rub: 2.5, difference_percent: -20 },
+    });
+    const text = await rig.text('charge', 'show', 'req_partner');
+    expect(text).to.match(/^price list +partner \(version abcd0123\)$/m);
+    expect(text).to.match(/^list price +2\.50 RUB, charged 2\.00 RUB, -20 %$/m);
+  });
+
   it('shows a video by its own id and by its request id: its terms, its progress and its money', async () => {
     const requestId = `req_${'ab'.repeat(16)}`;
     const id = `vid_${'ab'.repeat(16)}`;

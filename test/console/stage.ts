@@ -49,7 +49,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       limiter: createLimiter({ store: store.limits }),
       publicUrl,
       upstreams: () => [],
-      catalog: () => ({ byName: new Map(), models: [], autoTopup: readTopupBounds() }),
+      catalog: () => ({ byName: new Map(), priceLists: new Map(), models: [], autoTopup: readTopupBounds() }),
     },
     sandbox: false,
     catalogFailure: () => undefined,

@@ -1,9 +1,11 @@
 // POST /api/v1/embeddings: one vector for each text.
+
 import { Buffer } from 'node:buffer';
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { computeEmbeddingHold, type EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import { estimateInputs } from '../../calls/embeddings/estimate.ts';
 import type { EmbeddingEstimate, EmbeddingRequest } from '../../calls/embeddings/request.ts';
+import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findEmbeddingModel, refuseModel } from '../../catalog/lookup.ts';
 import type { EmbeddingModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes, readBody } from '../../http/body.ts';
@@ -66,7 +68,8 @@ interface Admitted {
 
 /** The requested model, if it takes the request, and the wallet can pay for it now. */
 async function admit(paid: PaidRequest, request: EmbeddingRequest): Promise<Admitted> {
-  const model = findEmbeddingModel(paid.services.catalog(), request.model, paid.holder.limits);
+  const catalog = chooseCatalog(paid.services.catalog(), paid.holder);
+  const model = findEmbeddingModel(catalog, request.model, paid.holder.limits);
   refuseUnsuitable(model, request);
   const estimate = request.estimate ?? (await estimateInputs(request));
   await refuseTooExpensive(paid, { kind: 'embedding', amount: computeEmbeddingHold(model, estimate) });

@@ -1,7 +1,9 @@
 // POST /api/v1/images/generations and /api/v1/images/edits; an edit may be JSON or a form.
+
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import type { ImageRequest } from '../../calls/images/request.ts';
+import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { findEditModel, findImageModel, refuseModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
@@ -106,7 +108,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
   const type = req.headers['content-type'];
   const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  await admitBody(paid, readAnnouncedBytes(req), readPrice(task, paid.services.catalog().defaults[task.kind]));
+  await admitBody(paid, readAnnouncedBytes(req), readPrice(task, choosePrices(paid).defaults[task.kind]));
   return reads(paid, task);
 }
 
@@ -135,10 +137,14 @@ async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequ
 
 /** The requested model, which the wallet can pay for now. */
 async function findPayableModel(paid: PaidRequest, task: Task, imageRequest: ImageRequest): Promise<ImageModel> {
-  const model = task.findModel(paid.services.catalog(), imageRequest.model);
+  const model = task.findModel(choosePrices(paid), imageRequest.model);
   refuseModel(paid.holder.limits, model);
   await refuseTooExpensive(paid, readPrice(task, model));
   return model;
+}
+
+function choosePrices({ services, holder }: PaidRequest): Catalog {
+  return chooseCatalog(services.catalog(), holder);
 }
 
 function readPrice({ kind }: Task, model: ImageModel | undefined): CallPrice {

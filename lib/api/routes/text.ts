@@ -1,4 +1,5 @@
 // The text endpoints: one handler answers over every dialect, another only counts the tokens of a message.
+
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
@@ -7,6 +8,7 @@ import { estimateInput } from '../../calls/text/estimate.ts';
 import { fetchPromptImages, measureRequest, releaseTextRequest } from '../../calls/text/images.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
+import { chooseCatalog } from '../../catalog/catalog.ts';
 import { readAnnouncedBytes, readBody } from '../../http/body.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
@@ -63,10 +65,11 @@ async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.Re
 async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCall> {
   const { request, services, call, reservation } = paid;
   const { limits } = paid.holder;
+  const priced = () => chooseCatalog(services.catalog(), paid.holder);
   const read = await readTextBody(paid, {
     format: dialect.name,
     before: () => admitBody(paid, readAnnouncedBytes(request.raw.req), LEAST),
-    inspectHead: async (head) => refuseTooExpensive(paid, findLeastPrice(services.catalog(), head, limits)),
+    inspectHead: async (head) => refuseTooExpensive(paid, findLeastPrice(priced(), head, limits)),
   });
   let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };
   try {
@@ -76,7 +79,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCal
     if (parsed.images > 0) {
       parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
       // Before any is fetched.
-      await refuseTooExpensive(paid, findLeastPrice(services.catalog(), parsed, limits));
+      await refuseTooExpensive(paid, findLeastPrice(priced(), parsed, limits));
       const budget = { take: (part: number) => reservation.takePart(part) };
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
       parsed = await fetchPromptImages(parsed, fetch, call.signal);

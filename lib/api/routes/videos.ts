@@ -1,10 +1,12 @@
 // POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; any process can answer both.
+
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
 import { computeVideoTerms, type VideoTerms } from '../../calls/videos/terms.ts';
 import { describeVideo, findVideo } from '../../calls/videos/view.ts';
+import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
@@ -62,7 +64,7 @@ async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
 
 /** The requested model with its terms, which the wallet can pay for now. */
 async function findPayableModel(paid: PaidRequest, videoRequest: VideoRequest) {
-  const model = findModel(paid.services.catalog(), videoRequest.model, 'video');
+  const model = findModel(chooseCatalog(paid.services.catalog(), paid.holder), videoRequest.model, 'video');
   refuseModel(paid.holder.limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
   paid.state.notes.model = model.id;

@@ -1,7 +1,7 @@
 // The text engine shared by all dialects: what a text call holds, how it is answered, and what it costs.
 import assert from 'node:assert/strict';
 import { refundedFault } from '../../base/faults.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
+import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
@@ -33,11 +33,12 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
 
   /** Separate from `run`, which would otherwise keep everything here in memory until the answer ends. */
   async function prepare<Out>(request: TextRequest, context: CallContext, output: TextOutput<Out>) {
-    const { model, smart } = chooseModel(catalog(), request, context.limits);
+    const priced = chooseCatalog(catalog(), context);
+    const { model, smart } = chooseModel(priced, request, context.limits);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const estimate = request.input ?? (await estimateInput(request));
     const { limits } = context;
-    const candidates = findCandidates({ request, model, catalog: catalog(), health, caller: context, limits });
+    const candidates = findCandidates({ request, model, catalog: priced, health, caller: context, limits });
     refuseUnable(request, candidates);
     return new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });
   }

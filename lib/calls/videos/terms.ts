@@ -46,7 +46,7 @@ export function computeVideoTerms(model: VideoModel, request: Asked): VideoTerms
     resolution: request.resolution ?? null,
     asked: { seconds, size: pixels, aspect, resolution: label },
     price,
-    prices: JSON.stringify(prices),
+    prices: JSON.stringify({ ...prices, ...(model.list && { list: model.list }) }),
   };
 }
 

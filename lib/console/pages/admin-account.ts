@@ -17,6 +17,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
 import { sendLink } from './link-request.ts';
 
 const WORDS = defineWords({
@@ -157,6 +158,11 @@ export const adminAccount = page({
       case 'suspend':
       case 'resume':
         return setStatus(visit, account, sent.text('change') === 'suspend');
+      case 'price_list': {
+        const problem = await changePriceList(visit, account, sent);
+        if (problem !== undefined) return refused(visit, account, problem);
+        return { to: `/admin/accounts/${account.id}?done=done` };
+      }
       case 'topup':
         return topup(visit, account, sent);
       case 'adjust':
@@ -310,6 +316,7 @@ function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],
     [words.adjusted, format.rub(wallet.adjusted)],
+    priceListRow(visit, account),
   ]);
 }
 
@@ -346,6 +353,7 @@ function changes(visit: UserVisit, account: Account): Html {
 ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
 ${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
+${priceListForm(visit, account)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>

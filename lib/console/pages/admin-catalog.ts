@@ -21,6 +21,11 @@ const WORDS = defineWords({
     warnings: 'Warnings',
     retired: 'Retired',
     replacement: 'Replacement',
+    lists: 'Price lists',
+    list: 'Price list',
+    version: 'Version',
+    repriced: 'Models with prices of their own',
+    accounts: 'Accounts',
     rates: 'Exchange rates',
     currency: 'Currency',
     rate: 'Rate',
@@ -46,6 +51,11 @@ const WORDS = defineWords({
     warnings: 'Предупреждения',
     retired: 'Выведены из каталога',
     replacement: 'Замена',
+    lists: 'Прайс-листы',
+    list: 'Прайс-лист',
+    version: 'Версия',
+    repriced: 'Моделей с особыми ценами',
+    accounts: 'Аккаунтов',
     rates: 'Курсы валют',
     currency: 'Валюта',
     rate: 'Курс',
@@ -78,15 +88,38 @@ export const adminCatalog = page({
     const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
     const bar = catalogBar(visit);
     const rates = await listRates(visit);
+    const lists = await listPriceLists(visit);
     const body = html`${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
+${lists && html`<h2>${words.lists}</h2>${lists}`}
 ${rates && html`<h2>${words.rates}</h2>${rates}`}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
     return { title: words.catalog, body };
   },
 });
+
+/** Undefined if the catalog has none. */
+async function listPriceLists({ services, language, format }: UserVisit): Promise<Html | undefined> {
+  const words = WORDS[language];
+  const { priceLists } = services.catalog();
+  if (priceLists.size === 0) return undefined;
+  const uses = new Map(
+    (await services.store.accounts.countPriceLists()).map(({ priceList, accounts }) => [priceList, accounts]),
+  );
+  const columns = [
+    { title: words.list },
+    { title: words.version },
+    ...[words.repriced, words.accounts].map((title) => ({ title, number: true })),
+  ];
+  const rows = [...priceLists].map(([name, { version, repriced }]) => [
+    html`<code>${name}</code>`,
+    html`<code>${version}</code>`,
+    ...[repriced, uses.get(name) ?? 0].map((count) => format.number(count)),
+  ]);
+  return table(words.lists, columns, rows);
+}
 
 /** The latest first; undefined if no gateway of this store has used any. */
 async function listRates({ services, language, format }: UserVisit): Promise<Html | undefined> {

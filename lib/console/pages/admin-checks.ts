@@ -26,6 +26,7 @@ const WORDS = defineWords({
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
     loss: ['No model is sold below cost', 'A cost or a rate has moved: edit the prices. See the Catalog page.'],
+    lists: ['The catalog has the price list of every account', 'These accounts pay list prices:'],
     warnings: ['The catalog is loaded and has no warnings', 'See the Catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner', 'Invite one on the page of the account.'],
@@ -51,13 +52,14 @@ const WORDS = defineWords({
       'Ни одна модель не продаётся ниже себестоимости',
       'Цена провайдера или курс изменились: исправьте цены. См. страницу «Каталог».',
     ],
+    lists: ['В каталоге есть прайс-лист каждого аккаунта', 'Для этих аккаунтов действуют обычные цены:'],
     warnings: ['Каталог загружен, предупреждений нет', 'См. страницу «Каталог».'],
     failed: 'Каталог не обновлён: см. выше.',
     owners: ['У каждого аккаунта есть владелец', 'Пригласите его на странице аккаунта.'],
   },
 });
 
-type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'loss' | 'warnings' | 'owners';
+type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'loss' | 'lists' | 'warnings' | 'owners';
 
 /** Only the newest accounts are checked: each takes a query. */
 const ACCOUNTS_CHECKED = 200;
@@ -68,12 +70,14 @@ export const adminChecks = page({
   async get(visit) {
     const words = WORDS[visit.language];
     const bar = catalogBar(visit);
-    const rows = Object.entries(await runChecks(visit)).map(([name, passed]) => {
+    const missingLists = await listMissingPriceLists(visit);
+    const rows = Object.entries(await runChecks(visit, missingLists)).map(([name, passed]) => {
       const [what, written] = words[name as Check] as [string, string];
       const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       const missing = name === 'payments' && html` <code>${listMissingSecrets(visit).join(', ')}</code>`;
-      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${missing}`];
+      const lists = name === 'lists' && html` <code>${missingLists.join(', ')}</code>`;
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${missing}${lists}`];
     });
     const checks = table(words.title, [{ title: words.runChecks }, { title: words.state }], rows);
     return { title: words.title, body: html`${bar}${checks}` };
@@ -85,7 +89,16 @@ function listMissingSecrets({ services }: UserVisit): readonly string[] {
   return [...(services.catalog().paymentsOff ?? [])].flatMap(([, variables]) => variables);
 }
 
-async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
+/** Price lists of accounts that a reload has removed, with the number of accounts: `partner (3)`. */
+async function listMissingPriceLists({ services }: UserVisit): Promise<readonly string[]> {
+  const { priceLists } = services.catalog();
+  const missing = (await services.store.accounts.countPriceLists()).filter(
+    ({ priceList }) => !priceLists.has(priceList),
+  );
+  return missing.map(({ priceList, accounts }) => `${priceList} (${accounts})`);
+}
+
+async function runChecks(visit: UserVisit, missingLists: readonly string[]): Promise<Readonly<Record<Check, boolean>>> {
   const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
   const { models, warnings } = catalog();
@@ -99,6 +112,7 @@ async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boole
     operators: (await store.users.operators()) > 1,
     payments: listMissingSecrets(visit).length === 0,
     loss: countModelsBelowCost(catalog()) === 0,
+    lists: missingLists.length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };

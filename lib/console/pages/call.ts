@@ -1,5 +1,6 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
 import type { Charge, Usage } from '../../money/decide.ts';
+import { compareWithList, computeDifference } from '../../money/list-price.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { itemizeTokens } from '../../money/token-receipt.ts';
 import { MOVED_NAME } from '../../money/token-usage.ts';
@@ -51,6 +52,7 @@ const WORDS = defineWords({
     seconds: 'Seconds',
     calls: 'Calls',
     together: 'Total',
+    listPrice: (list: string, yours: string, change: string) => `List price: ${list}, yours: ${yours}${change}`,
     minimum: (least: string) => `A total below ${least} is charged as ${least}. The total is rounded once, half up.`,
     back: 'All calls',
   },
@@ -90,6 +92,7 @@ const WORDS = defineWords({
     seconds: 'Секунды',
     calls: 'Запросы',
     together: 'Итого',
+    listPrice: (list: string, yours: string, change: string) => `Обычная цена: ${list}, ваша: ${yours}${change}`,
     minimum: (least: string) =>
       `Сумма меньше ${least} списывается как ${least}. Итог округляется один раз, по правилам арифметики.`,
     back: 'Все запросы',
@@ -159,7 +162,17 @@ function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
   const lines = isByToken ? tokenLines(visit, charge) : mediaLines(visit, charge, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
+${listPriceLine(visit, charge)}
 ${isByToken && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
+}
+
+/** What the account's own prices changed; undefined if it has none, or if nothing was charged. */
+function listPriceLine({ language, format }: OwnerVisit, charge: Charge): Html | undefined {
+  const list = compareWithList(charge)?.amount;
+  if (list === undefined) return undefined;
+  const percent = computeDifference(list, charge.charged);
+  const change = percent === undefined || percent === 0 ? '' : `, ${format.percentChange(percent)}`;
+  return html`<p>${WORDS[language].listPrice(format.rubExact(list), format.rubExact(charge.charged), change)}</p>`;
 }
 
 /** A line for each kind of token, then the total, and what the cache has changed about it. */

@@ -3,6 +3,7 @@
 import { isFault } from '../../base/faults.ts';
 import { TOKENS_PER_IMAGE } from '../../calls/text/estimate.ts';
 import { computeHold } from '../../calls/text/hold.ts';
+import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels, type ModelListing } from '../../catalog/listing.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
@@ -80,7 +81,7 @@ export const models = page({
   who: 'owner',
   get(visit) {
     const words = WORDS[visit.language];
-    const listed = listModels(visit.services.catalog());
+    const listed = listModels(chooseOwnCatalog(visit));
     const columns = [words.model, words.type, words.provider, words.price].map((title) => ({ title }));
     const rows = listed.map((model) => [
       html`<code>${model.id}</code>${model.aliases.length > 0 && html` <span class="hint">${words.aliases(model.aliases.join(', '))}</span>`}`,
@@ -95,10 +96,14 @@ export const models = page({
   },
 });
 
+/** At the prices of the account. */
+function chooseOwnCatalog({ services, account }: OwnerVisit): Catalog {
+  return chooseCatalog(services.catalog(), account);
+}
+
 function priceText(visit: OwnerVisit, model: ModelListing): string {
   const words = WORDS[visit.language];
-  const { catalog } = visit.services;
-  const found = catalog().byName.get(model.id);
+  const found = chooseOwnCatalog(visit).byName.get(model.id);
   if (!found) return words.smart;
   const { format } = visit;
   switch (found.type) {
@@ -171,8 +176,8 @@ ${
 <p class="hint">${words.hint}</p>`;
 }
 
-function findNamedModel({ services }: OwnerVisit, name: string): Model | undefined {
-  const catalog = services.catalog();
+function findNamedModel(visit: OwnerVisit, name: string): Model | undefined {
+  const catalog = chooseOwnCatalog(visit);
   const type = catalog.byName.get(name)?.type;
   try {
     return type && findModel(catalog, name, type);
@@ -183,8 +188,8 @@ function findNamedModel({ services }: OwnerVisit, name: string): Model | undefin
 }
 
 /** Whether a model charges less, or more, for what is read from a cache. */
-function hasCachePrice({ services }: OwnerVisit): boolean {
-  return services.catalog().models.some((model) => {
+function hasCachePrice(visit: OwnerVisit): boolean {
+  return chooseOwnCatalog(visit).models.some((model) => {
     return model.type === 'text' && [model.price, ...(model.price.bands ?? [])].some(({ cacheRead }) => cacheRead);
   });
 }

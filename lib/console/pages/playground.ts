@@ -38,8 +38,8 @@ export const playground = page({
   path: PLAYGROUND,
   who: 'owner',
   get: (visit) => {
-    const { services, query, language } = visit;
-    const input = readPlaygroundForm(services, (name) => query.get(name) ?? undefined);
+    const { query, language } = visit;
+    const input = readPlaygroundForm(visit, (name) => query.get(name) ?? undefined);
     const prompt = query.has('prompt') ? input.prompt : WORDS[language].example[input.kind];
     return playgroundPage(visit, { ...input, prompt });
   },
@@ -78,8 +78,8 @@ export const playgroundVideo = page({
   },
 });
 
-function readSubmittedForm({ services }: OwnerVisit, form: Form): PlaygroundForm {
-  const input = readPlaygroundForm(services, (name) => (form.has(name) ? form.secret(name) : undefined));
+function readSubmittedForm(visit: OwnerVisit, form: Form): PlaygroundForm {
+  const input = readPlaygroundForm(visit, (name) => (form.has(name) ? form.secret(name) : undefined));
   return form.files.length > 0 ? { ...input, imageCount: form.files.length } : input;
 }
 

@@ -20,6 +20,7 @@ import { collectReply } from '../../calls/text/collect.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import { computeVideoTerms } from '../../calls/videos/terms.ts';
+import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findEditModel, findEmbeddingModel, findImageModel, findModel, refuseModel } from '../../catalog/lookup.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
@@ -105,7 +106,7 @@ export function makeEmbedding(visit: OwnerVisit, input: PlaygroundForm): Promise
   const { embeddings, catalog } = visit.services;
   return runCallAsKey(visit, input.key, async (context) => {
     const request = parseEmbedding(buildRequestBody(input));
-    const model = findEmbeddingModel(catalog(), request.model, context.limits);
+    const model = findEmbeddingModel(chooseCatalog(catalog(), context), request.model, context.limits);
     refuseUnsuitable(model, request);
     return embeddings.run({ model, request, estimate: await estimateInputs(request) }, context);
   });
@@ -125,7 +126,7 @@ export function generateImage(
   const { images, results, catalog } = visit.services;
   return runCallAsKey(visit, input.key, async (context) => {
     const { model: name, prompt, size } = parseGeneration(buildRequestBody(input));
-    const model = (isEdit ? findEditModel : findImageModel)(catalog(), name);
+    const model = (isEdit ? findEditModel : findImageModel)(chooseCatalog(catalog(), context), name);
     if (context.limits) refuseModel(context.limits, model);
     const call = { prompt, images: inputImages.map(toProviderImage), size };
     const answer = await images.run({ kind: isEdit ? 'edit' : 'image', model, call }, context);
@@ -141,7 +142,7 @@ export function startVideo(
   const { videos, catalog } = visit.services;
   return runCallAsKey(visit, input.key, async (context) => {
     const videoRequest = parseVideo(buildRequestBody(input));
-    const model = findModel(catalog(), videoRequest.model, 'video');
+    const model = findModel(chooseCatalog(catalog(), context), videoRequest.model, 'video');
     if (context.limits) refuseModel(context.limits, model);
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
@@ -186,5 +187,6 @@ async function findKeyHolder({ services, account }: OwnerVisit, keyId: string): 
   const rows = await orUnavailable(services.store.keys.list(account.id));
   const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);
   if (!row) throw fault('invalid_key');
-  return { ...row, accountStatus: account.status };
+  const { status: accountStatus, priceList } = account;
+  return { ...row, accountStatus, ...(priceList !== undefined && { priceList }) };
 }

@@ -1,10 +1,10 @@
 // The fields of the playground's form, their checks, and the same call as an API request.
 import { REFERENCES_MAX } from '../../calls/images/request.ts';
 import { listOffers, type VideoOffers } from '../../calls/videos/terms.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
+import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
-import type { ConsoleServices } from '../services.ts';
+import type { OwnerVisit } from '../visit.ts';
 
 export const PLAY_KINDS = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelType[];
 type PlayKind = (typeof PLAY_KINDS)[number];
@@ -40,17 +40,18 @@ const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '10
 
 /** `read` returns the value of a field of a query or form. */
 export function readPlaygroundForm(
-  { catalog }: ConsoleServices,
+  { services, account }: Pick<OwnerVisit, 'services' | 'account'>,
   read: (name: string) => string | undefined,
 ): PlaygroundForm {
+  const catalog = chooseCatalog(services.catalog(), account);
   const kind = PLAY_KINDS.find((name) => name === read('kind')) ?? 'text';
-  const models = listModels(catalog())
+  const models = listModels(catalog)
     .filter(({ type }) => type === kind)
     .map(({ id }) => id);
   const count = read('images') ?? '';
   const text = (name: PlayField) => read(name) ?? DEFAULTS[name] ?? '';
   const model = text('model') || (models[0] ?? '');
-  const found = catalog().byName.get(model);
+  const found = catalog.byName.get(model);
   return {
     kind,
     models,
@@ -66,7 +67,7 @@ export function readPlaygroundForm(
     resolution: text('resolution'),
     aspect: text('aspect'),
     imageCount: /^\d{1,3}$/.test(count) ? Number(count) : 0,
-    imagesMax: countImagesMax(kind, catalog()),
+    imagesMax: countImagesMax(kind, catalog),
   };
 }
 

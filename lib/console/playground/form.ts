@@ -2,6 +2,7 @@
 
 import { isFault } from '../../base/faults.ts';
 import { IMAGE_SIZES } from '../../calls/images/request.ts';
+import { chooseCatalog } from '../../catalog/catalog.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName, select } from '../charge-query.ts';
@@ -103,7 +104,7 @@ async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: reado
   if (mistake) return section(html`<p class="message">${words.mistakes[mistake]}</p>`);
   try {
     const { limits } = keys.find(({ id }) => id === input.key) ?? keys[0] ?? {};
-    const rows = quoteRows(visit, await quoteCall(services.catalog(), input, limits));
+    const rows = quoteRows(visit, await quoteCall(chooseCatalog(services.catalog(), visit.account), input, limits));
     const isEmpty = wallet !== undefined && getSpendable(wallet) <= 0n;
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
     return section(html`${definitionList([...rows, ...funds])}

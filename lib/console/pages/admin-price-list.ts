@@ -1,0 +1,71 @@
+// The price list of an account, on its page for an operator.
+import { NO_PRICE_LIST } from '../../catalog/customer-lists.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import { codeField } from '../code-field.ts';
+import { form } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Price list',
+    none: 'List prices',
+    hint: 'New calls pay these prices within a second. Lists are written in the catalog, see "priceLists".',
+    button: 'Change the prices',
+    missing: 'not in the catalog: list prices apply',
+    unknown: 'The catalog has no such price list.',
+  },
+  ru: {
+    title: 'Прайс-лист',
+    none: 'Обычные цены',
+    hint: 'Новые запросы тарифицируются по этим ценам в течение секунды. Прайс-листы задаются в каталоге, раздел "priceLists".',
+    button: 'Изменить цены',
+    missing: 'нет в каталоге: действуют обычные цены',
+    unknown: 'В каталоге нет такого прайс-листа.',
+  },
+});
+
+const FIELD = 'price_list';
+
+/** A row of the account's facts. */
+export function priceListRow(
+  { language, services }: UserVisit,
+  { priceList }: Account,
+): readonly [string, Html | string] {
+  const words = WORDS[language];
+  if (priceList === undefined) return [words.title, words.none];
+  const isKnown = services.catalog().priceLists.has(priceList);
+  return [words.title, html`<code>${priceList}</code>${!isKnown && html` (<strong>${words.missing}</strong>)`}`];
+}
+
+/** Undefined where neither the catalog has a list nor the account. */
+export function priceListForm(visit: UserVisit, { id, priceList }: Account): Html | undefined {
+  const words = WORDS[visit.language];
+  const names = [...visit.services.catalog().priceLists.keys()];
+  if (names.length === 0 && priceList === undefined) return undefined;
+  const chosen = priceList ?? NO_PRICE_LIST;
+  const options = [[NO_PRICE_LIST, words.none], ...names.map((name) => [name, name] as const)] as const;
+  return html`<h2>${words.title}</h2>
+${form(visit, {
+  action: `/admin/accounts/${id}`,
+  button: words.button,
+  fields: html`<input type="hidden" name="change" value="${FIELD}"><p class="hint">${words.hint}</p>
+${select({ name: FIELD, label: words.title, chosen }, options)}${codeField(visit, FIELD)}`,
+})}`;
+}
+
+/** Resolves to what is wrong with the form, if anything. */
+export async function changePriceList(visit: UserVisit, account: Account, sent: Form): Promise<string | undefined> {
+  const { services, language } = visit;
+  const name = sent.text(FIELD);
+  const to = name === NO_PRICE_LIST ? undefined : name;
+  if (to !== undefined && !services.catalog().priceLists.has(to)) return WORDS[language].unknown;
+  await services.accounts.setPriceList(account.id, to);
+  const detail = { price_list: name, before: account.priceList ?? NO_PRICE_LIST };
+  await audit(visit, { action: 'account.price_list', target: account.id, account: account.id, detail });
+  return undefined;
+}
