@@ -1,6 +1,6 @@
 // Checks of aborts: wherever a call is, it ends at once and its connection to the upstream is closed.
 import assert from 'node:assert/strict';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { pauseOften, withIdleLimit } from './patience.ts';
 import type { Recording } from './recording.ts';
 import type { Pacing } from './replay.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -9,13 +9,10 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 /** From the abort to the end of the call and of its connection. */
 const CLOSED_WITHIN_MS = 100;
 
-/**
- * From the arrival of its request until a call has certainly reached the point where the upstream falls silent. In
- * several pauses: after a stall of the machine a single one would end before the events that are due have been handled.
- */
-const SETTLED = { pauses: 8, pauseMs: 5 };
+/** From the arrival of its request until a call has certainly reached the point where the upstream falls silent. */
+const SETTLED_MS = 40;
 
-/** Until its request has arrived, on a busy machine. */
+/** Until its request has arrived. */
 const ARRIVED_MS_MAX = 2000;
 
 export function abortChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
@@ -77,25 +74,22 @@ export async function aborted(
   });
   const ended = isOver(running);
   const { requests } = stage.replay;
-  const begunAt = performance.now();
-  while (requests.length === 0 && performance.now() - begunAt < ARRIVED_MS_MAX) await sleep(SETTLED.pauseMs);
-  for (let pauses = 0; pauses < SETTLED.pauses; pauses += 1) await sleep(SETTLED.pauseMs);
+  await withIdleLimit(ARRIVED_MS_MAX, async (late) => {
+    while (requests.length === 0 && !late.aborted) await pauseOften(1);
+  });
+  await pauseOften(SETTLED_MS);
   const request = requests.at(-1);
   assert(request, 'no request arrived');
   controller.abort(new Error('aborted by the check'));
-  const late = patience();
+  const late = createPatience();
   assert(await Promise.race([ended, late]), 'the call goes on after its abort');
   assert(await Promise.race([isOver(request.closed), late]), 'the connection stays open after the abort');
   assert(mayBeOver || !isTakenForEnd, 'the abort is taken for the end of an answer: it has to be thrown');
 }
 
-/**
- * False after the limit. Waits a few more turns, because after a machine stall due events may not have been handled
- * yet.
- */
-async function patience(): Promise<boolean> {
-  await sleep(CLOSED_WITHIN_MS);
-  for (let turns = 0; turns < 3; turns += 1) await turn();
+/** False after the limit. */
+async function createPatience(): Promise<boolean> {
+  await pauseOften(CLOSED_WITHIN_MS);
   return false;
 }
 
@@ -111,6 +105,6 @@ async function abortedEarly(stage: TestBench, recording: Recording): Promise<voi
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const signal = AbortSignal.abort(new Error('aborted by the check'));
   const ended = isOver(Promise.resolve().then(() => stage.raw(recording, signal)));
-  assert(await Promise.race([ended, patience()]), 'the call runs although it was aborted before');
+  assert(await Promise.race([ended, createPatience()]), 'the call runs although it was aborted before');
   assert.equal(stage.replay.requests.length, 0);
 }

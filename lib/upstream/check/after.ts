@@ -6,12 +6,15 @@ import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StartOutcome } from './outcome.ts';
+import { pauseOften, withIdleLimit } from './patience.ts';
 import type { Recording, Reply, VideoRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 /** The host keeps reading the end of an answer for a moment; what is there after so long stays. */
 const SETTLED_MS = 600;
+
+const POLL_MS = 6000;
 
 const CALLS = 4;
 const LONG_BYTES = 256 * 1024;
@@ -48,7 +51,7 @@ async function checkConnections(stage: TestBench, recording: Recording): Promise
   const count = async () => {
     await callOnce(stage, long);
     await refuseOnce(stage, long);
-    await sleep(SETTLED_MS);
+    await pauseOften(SETTLED_MS);
     return stage.replay.connections();
   };
   const first = await count();
@@ -77,7 +80,7 @@ async function callOnce(stage: TestBench, recording: Recording): Promise<void> {
   const video = stage.provider.video as NonNullable<typeof stage.provider.video>;
   for (const replies of (recording as VideoRecording).polls) {
     stage.replay.play({ before: replies.slice(0, -1), reply: replies.at(-1) as Reply });
-    await video.poll(JSON.parse(JSON.stringify(ref)), AbortSignal.timeout(SETTLED_MS * 10));
+    await withIdleLimit(POLL_MS, (signal) => video.poll(JSON.parse(JSON.stringify(ref)), signal));
   }
 }
 

@@ -19,6 +19,7 @@ import { toClientFault } from '../host/client-fault.ts';
 import { checkEmbeddings } from '../host/embed.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { PLUGIN_STATE } from '../host/writer.ts';
+import { withIdleLimit } from './patience.ts';
 import { detectFormat, type Format } from './sample-image.ts';
 
 export interface Outcome {
@@ -84,13 +85,26 @@ export interface StartOutcome extends Outcome {
 /** No recorded answer takes longer; a call that does is hanging. */
 const CALL_MS = 5_000;
 
+/** With the caller's signal, or until it hangs. */
+function observe<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return signal ? work(signal) : withIdleLimit(CALL_MS, work);
+}
+
 const NONE = { fault: undefined, about: undefined, retryAfterMs: undefined, detail: '' };
 
 /** Runs a source to its end through the guard, as the gateway does; `tools` if the call offers some. */
-export async function observeText(
+export function observeText(
   start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
-  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  signal?: AbortSignal,
   tools = false,
+): Promise<TextOutcome> {
+  return observe(signal, (own) => runText(start, own, tools));
+}
+
+async function runText(
+  start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
+  signal: AbortSignal,
+  tools: boolean,
 ): Promise<TextOutcome> {
   const seen: StreamPart[] = [];
   const batches = pipeline<ProviderPart | ErrorPart, StreamPart>({
@@ -164,60 +178,66 @@ function shortenState(state: BlockState): string | BlockState {
 }
 
 /** Runs a call for embeddings, and checks its result as the gateway does. */
-export async function observeEmbed(
+export function observeEmbed(
   start: (signal: AbortSignal) => Promise<Embeddings>,
   call: Omit<EmbedCall, 'options'>,
-  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  given?: AbortSignal,
 ): Promise<EmbedOutcome> {
-  try {
-    const { vectors, inputTokens = null } = checkEmbeddings(await within(start(signal), signal), call);
-    const numbers = vectors.map((vector) => [...vector]);
-    return { ...NONE, content: JSON.stringify(numbers), vectors: numbers, inputTokens };
-  } catch (error) {
-    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...observeFailure(error), content: '', vectors: [], inputTokens: null };
-  }
+  return observe(given, async (signal) => {
+    try {
+      const { vectors, inputTokens = null } = checkEmbeddings(await within(start(signal), signal), call);
+      const numbers = vectors.map((vector) => [...vector]);
+      return { ...NONE, content: JSON.stringify(numbers), vectors: numbers, inputTokens };
+    } catch (error) {
+      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+      return { ...observeFailure(error), content: '', vectors: [], inputTokens: null };
+    }
+  });
 }
 
 /** Runs an image call. */
-export async function observeImage(
+export function observeImage(
   start: (signal: AbortSignal) => Promise<ImageResult>,
   at: Place,
-  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  given?: AbortSignal,
 ): Promise<ImageOutcome> {
-  const nothing = { content: '', images: [] };
-  try {
-    const result = await within(start(signal), signal);
-    assert(Array.isArray(result?.images), 'the result has no list of images');
-    const images = result.images.map((source) => describeMedia(source, at));
-    if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
-    if (images.some(({ type, url }) => type === undefined && url === undefined)) {
-      return { ...NONE, ...nothing, fault: 'undecodable' };
+  return observe(given, async (signal) => {
+    const nothing = { content: '', images: [] };
+    try {
+      const result = await within(start(signal), signal);
+      assert(Array.isArray(result?.images), 'the result has no list of images');
+      const images = result.images.map((source) => describeMedia(source, at));
+      if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
+      if (images.some(({ type, url }) => type === undefined && url === undefined)) {
+        return { ...NONE, ...nothing, fault: 'undecodable' };
+      }
+      return { ...NONE, content: JSON.stringify(images), images };
+    } catch (error) {
+      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+      return { ...observeFailure(error), ...nothing };
     }
-    return { ...NONE, content: JSON.stringify(images), images };
-  } catch (error) {
-    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...observeFailure(error), ...nothing };
-  }
+  });
 }
 
 /** Submits a video. */
-export async function observeStart(
+export function observeStart(
   start: (signal: AbortSignal) => Promise<VideoRef>,
   { key }: Place,
-  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  given?: AbortSignal,
 ): Promise<StartOutcome> {
-  try {
-    const ref = await within(start(signal), signal);
-    assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
-    const isPlain = Object.values(ref).every((value) => typeof value === 'string');
-    assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
-    assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
-    return { ...NONE, content: ref.id, ref };
-  } catch (error) {
-    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    return { ...observeFailure(error), content: '', ref: undefined };
-  }
+  return observe(given, async (signal) => {
+    try {
+      const ref = await within(start(signal), signal);
+      assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
+      const isPlain = Object.values(ref).every((value) => typeof value === 'string');
+      assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
+      assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
+      return { ...NONE, content: ref.id, ref };
+    } catch (error) {
+      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+      return { ...observeFailure(error), content: '', ref: undefined };
+    }
+  });
 }
 
 /** A stage's address, and the key that must not leave it. */

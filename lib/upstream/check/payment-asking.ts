@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { UpstreamFault } from '../contract/fault.ts';
 import type { PaymentProvider, Started } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
+import { pauseOften, withIdleLimit } from './patience.ts';
 import { type CallName, fill } from './payment-fixture.ts';
 import { listCallNames, ORDER, onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
 import type { Received } from './payment-vendor.ts';
@@ -20,6 +21,8 @@ const STATUSES: readonly (readonly [status: number, kinds: readonly UpstreamFaul
   [503, UNKNOWN],
 ];
 const CLOSED_WITHIN_MS = 1000;
+/** Until its request has arrived. */
+const ARRIVED_MS_MAX = 5000;
 export const RUBBISH: readonly string[] = [
   ...['', 'null', '[]', '{}', '"text"', '5', 'true', '<html>maintenance</html>', '{"id":', '{"error":null}'],
   ...['{"id":5,"status":7,"amount":"much"}', '{"id":"x","status":"succeeded"}', '{"items":[null]}', '[[[[]]]]'],
@@ -106,12 +109,13 @@ async function aborts(stage: PaymentStage, call: CallName): Promise<void> {
     () => 'resolved',
     () => 'rejected',
   );
-  const begunAt = Date.now();
-  while (stage.vendor.received.length === 0 && Date.now() - begunAt < 5000) await pause(5);
+  await withIdleLimit(ARRIVED_MS_MAX, async (late) => {
+    while (stage.vendor.received.length === 0 && !late.aborted) await pauseOften(1);
+  });
   const request = stage.vendor.received[0];
   assert(request, 'no request arrived');
   controller.abort(new Error('aborted by the check'));
-  const late = pause(CLOSED_WITHIN_MS).then(() => 'late');
+  const late = pauseOften(CLOSED_WITHIN_MS).then(() => 'late');
   assert.equal(await Promise.race([ended, late]), 'rejected', 'the call goes on after its abort');
   assert.notEqual(await Promise.race([request.closed, late]), 'late', 'the connection stays open after the abort');
 }
@@ -192,10 +196,6 @@ async function hostsKnown(stage: PaymentStage, { fixture }: PaymentSubject): Pro
 }
 
 const ELSEWHERE = 'pay.elsewhere.example';
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 export function show(value: unknown): string {
   return JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? `${each}` : each)) ?? String(value);

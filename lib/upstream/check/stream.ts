@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer';
 import { aborted } from './abort.ts';
 import { findAwsEventEnds } from './aws-events.ts';
 import { type TextOutcome, within } from './outcome.ts';
+import { withIdleLimit } from './patience.ts';
 import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
@@ -107,9 +108,11 @@ async function halves(stage: TestBench, recording: TextRecording): Promise<void>
 async function collectFragments(stage: TestBench, recording: TextRecording): Promise<readonly string[]> {
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const fragments: string[] = [];
-  for await (const parts of stage.parts(recording, AbortSignal.timeout(FRAGMENT_MS * 5))) {
-    for (const part of parts) if (part.type === 'block-delta') fragments.push(part.text);
-  }
+  await withIdleLimit(FRAGMENT_MS * 5, async (signal) => {
+    for await (const parts of stage.parts(recording, signal)) {
+      for (const part of parts) if (part.type === 'block-delta') fragments.push(part.text);
+    }
+  });
   return fragments;
 }
 
@@ -118,14 +121,13 @@ async function asItComes(stage: TestBench, recording: TextRecording): Promise<vo
   const { before, reply } = recording;
   const length = await firstFragment(stage, recording);
   stage.replay.play({ before, reply, pacing: { hold: 'end', length } });
-  const signal = AbortSignal.timeout(FRAGMENT_MS);
-  const pull = async () => {
+  const pull = async (signal: AbortSignal) => {
     for await (const parts of stage.parts(recording, signal)) {
       if (parts.some((part) => part.type === 'block-delta')) return true;
     }
     return false;
   };
-  const came = await within(pull(), signal).catch(() => false);
+  const came = await withIdleLimit(FRAGMENT_MS, (signal) => within(pull(signal), signal).catch(() => false));
   assert(came, 'a fragment that has arrived waits for what follows it');
 }
 

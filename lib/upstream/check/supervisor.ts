@@ -1,6 +1,7 @@
 // Runs the checks of a plugin in a process of their own, so that one that blocks or ends its process gets a verdict
 // too.
 import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -17,7 +18,7 @@ export interface Verdict {
 }
 
 interface Patience {
-  /** How long the process may be busy with one thing, also on a busy machine. */
+  /** How long the process may be busy with one thing; where the system says so, without the time it waits for a CPU. */
   readonly blockedMs: number;
   /** How much time checks that fail may take in all: what hangs once hangs in every check. */
   readonly failingMs: number;
@@ -77,26 +78,37 @@ function* skip(checks: readonly Verdict[], why: string): Generator<Verdict> {
   for (const { group, name } of checks) yield { group, name, unchecked: why };
 }
 
+/** How long a process has waited for a CPU that others used; 0 where only Linux knows. */
+function readCpuWaitMs(pid: number | undefined): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
 type Event = WorkerMessage | { readonly type: 'lost'; readonly reason: string };
 
 /** What the process sends until it is done, or lost: it ended, or gives no sign of life. */
 async function* listen(child: ChildProcess, blockedMs: number): AsyncGenerator<Event> {
   const events: Event[] = [];
   let wake = () => {};
+  const readClock = () => performance.now() - readCpuWaitMs(child.pid);
   // A busy machine may take long to start a process.
-  let aliveAt = performance.now() + START_MS;
+  let aliveAt = readClock() + START_MS;
   const push = (event: Event) => {
     events.push(event);
     wake();
   };
   child.on('message', (event: WorkerMessage) => {
-    aliveAt = performance.now();
+    aliveAt = readClock();
     if (event.type !== 'alive') push(event);
   });
   // After the last message.
   child.once('disconnect', () => push({ type: 'lost', reason: 'the plugin ended its process' }));
   const timer = setInterval(() => {
-    const isBlocked = performance.now() - aliveAt > blockedMs;
+    const isBlocked = readClock() - aliveAt > blockedMs;
     if (isBlocked)
       push({ type: 'lost', reason: `the plugin blocks its process: no sign of life for ${blockedMs / 1000} s` });
     else if (child.connected) child.send('ping', () => {});

@@ -5,6 +5,7 @@ import type { Provider, VideoRef, VideoState } from '../contract/provider.ts';
 import { aborted } from './abort.ts';
 import { compareAsked } from './asked.ts';
 import { describeMedia, observeFailure, type StartOutcome, within } from './outcome.ts';
+import { withIdleLimit } from './patience.ts';
 import type { ExpectedState, Reply, VideoRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { createErrorPage, createReply } from './status.ts';
@@ -49,8 +50,7 @@ async function checkCancel(stage: TestBench, recording: VideoRecording): Promise
   const reply = recording.cancel as Reply;
   const cancel = async (signal: AbortSignal) => expectVideo(stage.again()).cancel?.(ref, signal);
   stage.replay.play({ reply });
-  const signal = AbortSignal.timeout(POLL_MS);
-  await within(cancel(signal), signal);
+  await withIdleLimit(POLL_MS, (signal) => within(cancel(signal), signal));
   assert.equal(stage.replay.requests.length, 1, 'a job is cancelled by one request');
   compareAsked(stage.replay.requests, stage.place.key);
   stage.replay.play({ reply, pacing: { hold: 'headers' } });
@@ -91,15 +91,16 @@ async function pollRecorded(
   const reply = replies.at(-1) as Reply;
   const cuts = cut ? Array.from({ length: reply.body.length }, (_, place) => place) : [];
   stage.replay.play({ before: replies.slice(0, -1), reply, pacing: { cuts } });
-  const signal = AbortSignal.timeout(POLL_MS);
-  try {
-    return describe(await within(video.poll(ref, signal), signal), stage);
-  } catch (error) {
-    assert(!signal.aborted, `the poll hangs: no end after ${POLL_MS} ms`);
-    const { fault, about } = observeFailure(error);
-    assert(!fault?.includes(' '), fault ?? '');
-    return { fault, ...(about && { about }) } as ExpectedState;
-  }
+  return withIdleLimit(POLL_MS, async (signal) => {
+    try {
+      return describe(await within(video.poll(ref, signal), signal), stage);
+    } catch (error) {
+      assert(!signal.aborted, `the poll hangs: no end after ${POLL_MS} ms`);
+      const { fault, about } = observeFailure(error);
+      assert(!fault?.includes(' '), fault ?? '');
+      return { fault, ...(about && { about }) } as ExpectedState;
+    }
+  });
 }
 
 function describe(state: VideoState, { place }: TestBench): ExpectedState {

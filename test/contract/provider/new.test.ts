@@ -1,13 +1,12 @@
 // `tollgate provider new`: the folder that it makes is a plugin that passes the contract suite.
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
+import { runCommand } from '../../cli/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const KINDS = ['text', 'embed', 'image', 'video'];
@@ -21,19 +20,23 @@ describe('a new provider', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const make = (...args: readonly string[]) =>
-    promisify(execFile)(process.execPath, [join(ROOT, 'lib/cli/main.ts'), 'provider', 'new', ...args]);
-  const refused = (...args: readonly string[]): Promise<string> =>
-    make(...args).then(
-      () => expect.fail('it was not refused'),
-      ({ stderr }) => stderr,
-    );
+  const run = (...args: readonly string[]) => runCommand(['provider', 'new', ...args], process.env);
+  async function make(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    return stdout;
+  }
+  async function refused(...args: readonly string[]): Promise<string> {
+    const { code, stderr } = await run(...args);
+    expect(code, stderr).to.be.oneOf([1, 2]);
+    return stderr;
+  }
   const filesOf = (name: string) =>
     readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|json)$/.test(file));
 
   for (const kind of KINDS) {
     it(`of ${kind} passes every check, is small, and has its own name only`, async () => {
-      const { stdout } = await make('pixel-mill', '--kind', kind, '--into', folder);
+      const stdout = await make('pixel-mill', '--kind', kind, '--into', folder);
       expect(stdout).to.contain(`provider check ${join(folder, 'pixel-mill')}`);
       const files = filesOf('pixel-mill');
       const sources = files.filter((file) => file.endsWith('.ts'));

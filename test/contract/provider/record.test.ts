@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,17 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseRecording } from '../../../lib/upstream/check/recording.ts';
+import { runCommand } from '../../cli/command.ts';
 
-const CLI = fileURLToPath(new URL('../../../lib/cli/main.ts', import.meta.url));
 const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));
 
 const KEY = 'sk-recorded-1234567890';
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 describe('recorder of answers', () => {
   let server: Server;
@@ -39,13 +32,8 @@ describe('recorder of answers', () => {
     return new Promise((resolve) => server.close(resolve));
   });
 
-  async function record(args: readonly string[], input = '{"model":"m"}'): Promise<Ran> {
-    const child = spawn(process.execPath, [CLI, 'provider', 'record', ...args], { env: { ...process.env, KEY } });
-    child.stdin.end(input);
-    const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
-    const code = child.exitCode ?? (await once(child, 'exit'))[0];
-    return { code, out: out.join(''), err: err.join('') };
-  }
+  const record = (args: readonly string[]) =>
+    runCommand(['provider', 'record', ...args], { ...process.env, KEY }, { stdin: '{"model":"m"}' });
 
   it('keeps the bytes of an answer, and neither the key nor what names the account', async () => {
     answer = async (response) => {
@@ -54,7 +42,7 @@ describe('recorder of answers', () => {
       await sleep(20);
       response.end(`вет","echo":"${KEY}"}\r\n\r\n`);
     };
-    const { code, out } = await record([
+    const { code, stdout } = await record([
       `${origin}/v1/generate?key=\${KEY}`,
       '--header',
       `Authorization: Bearer \${KEY}`,
@@ -64,8 +52,8 @@ describe('recorder of answers', () => {
     expect(code).to.equal(0);
     expect(asked[0]?.headers).to.include({ authorization: `Bearer ${KEY}`, 'accept-encoding': 'identity' });
     expect(asked[0]?.body).to.equal('{"model":"m"}');
-    expect(out).not.to.include(KEY);
-    const [recording] = JSON.parse(out);
+    expect(stdout).not.to.include(KEY);
+    const [recording] = JSON.parse(stdout);
     expect(recording.source).to.equal(`${origin}/v1/generate`);
     expect(recording.reply).to.deep.equal({
       status: 200,
@@ -83,8 +71,8 @@ describe('recorder of answers', () => {
       await sleep(30);
       response.socket?.resetAndDestroy();
     };
-    const { out } = await record([`${origin}/`, '--header', 'x-api-key: sk-literal-123456']);
-    const [recording] = JSON.parse(out);
+    const { stdout } = await record([`${origin}/`, '--header', 'x-api-key: sk-literal-123456']);
+    const [recording] = JSON.parse(stdout);
     expect(recording.reply).to.deep.equal({
       status: 500,
       headers: { 'retry-after': '7' },
@@ -99,8 +87,8 @@ describe('recorder of answers', () => {
       response.setHeader('content-type', 'text/event-stream');
       response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
     };
-    const { out } = await record([`${origin}/v1/chat/completions`, '--plugin', OPENAI]);
-    expect(JSON.parse(out)[0].expect).to.deep.equal({
+    const { stdout } = await record([`${origin}/v1/chat/completions`, '--plugin', OPENAI]);
+    expect(JSON.parse(stdout)[0].expect).to.deep.equal({
       text: 'Hi!',
       finish: 'stop',
       usage: { input: null, output: null },
@@ -115,10 +103,10 @@ describe('recorder of answers', () => {
   ];
   for (const [what, args, words] of mistakes) {
     it(`says what is wrong with ${what}`, async () => {
-      const { code, out, err } = await record(args);
+      const { code, stdout, stderr } = await record(args);
       expect(code).to.equal(args.length === 0 ? 2 : 1);
-      expect(out).to.equal('');
-      expect(err).to.include(words);
+      expect(stdout).to.equal('');
+      expect(stderr).to.include(words);
     });
   }
 });
