@@ -56,7 +56,7 @@ describe('cli charge', () => {
 
   it('shows the price list of a call, its list price and the difference', async () => {
     const id = String((await rig.json('account', 'create', '--name', 'partner')).account_id);
-    await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'p3');
+    await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'p_partner');
     const list = { name: 'partner', version: 'abcd0123', prices: { request: '2500000' } };
     const prices = JSON.stringify({ request: '2000000', list });
     const store = await openStore(rig.databaseUrl, { inProcess: true });
