@@ -61,8 +61,9 @@ for (const kind of longer([SQLITE], STORES)) {
       for (const user of [ann, bob, ...others]) await store.users.add(user);
       const processes = [open(store), open(store)];
       const vision = { ...LOSS, model: 'blind', vision: 'eye', member: 'output' };
+      const listed = { ...LOSS, list: 'partner', price: 36_000_000n };
       const raised: LossNotice = { ...LOSS, model: 'raised', outcome: 'raised' };
-      for (const { alertLosses } of processes) alertLosses([LOSS, LOSS, vision, raised]);
+      for (const { alertLosses } of processes) alertLosses([LOSS, LOSS, vision, listed, raised]);
       await until(async () => (await stored(store)) === 1);
       for (const { alerts } of processes) await alerts.checkAll();
       expect(smtp.letters.map(({ to }) => to).sort()).to.deep.equal([ann.email, bob.email].sort());
@@ -70,6 +71,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(english.head).to.contain('Subject: Models are sold below cost');
       const [small, blind] = ['small: input 40.00 < 40.50 RUB (one: their-small)', 'blind: output 40.00 < 40.50'];
       expect(english.text).to.contain(small).and.to.contain(`${blind} RUB (one: their-small, eye)`);
+      expect(english.text).to.contain('small [partner]: input 36.00 < 40.50 RUB (one: their-small)');
       expect(english.text).to.contain('https://gate.example/admin/catalog').and.not.to.contain('raised:');
       expect(english.text.split(small)).to.have.length(2);
       expect((await smtp.letterTo(bob.email)).text)
@@ -78,7 +80,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(lines.filter(({ alert }) => alert === 'loss')[0]).to.deep.include({ models: ['small', 'blind'] });
 
       // The same again says nothing new; another cost does.
-      processes[0]?.alertLosses([vision, LOSS]);
+      processes[0]?.alertLosses([listed, vision, LOSS]);
       await processes[0]?.alerts.checkAll();
       expect(smtp.letters).to.have.length(2);
       processes[0]?.alertLosses([{ ...LOSS, cost: 41_000_000n }]);

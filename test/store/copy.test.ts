@@ -48,10 +48,11 @@ describe('copy of a store', () => {
     expect(copied.map(({ reply }) => reply)).to.have.members(['a reply', null]);
   });
 
-  it('copies jobs unchanged, and requests for automatic top-ups', async () => {
+  it('copies jobs unchanged, requests for automatic top-ups, and price lists', async () => {
     const { jobs, accounts } = source.real;
     const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };
     await accounts.setAutoTopup(wallet, wish);
+    await accounts.setPriceList(wallet, 'partner');
     const started = await newJob(source.real, wallet);
     const failed = await newJob(source.real, wallet);
     const made = await newJob(source.real, wallet);
@@ -62,7 +63,7 @@ describe('copy of a store', () => {
     const wanted = await jobs.page({ limit: 10 });
     expect(wanted.map(({ phase }) => phase)).to.have.members(['starting', 'failed', 'completed']);
     expect(await target.real.jobs.page({ limit: 10 })).to.deep.equal(wanted);
-    expect((await target.real.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
+    expect(await target.real.accounts.get(wallet)).to.deep.include({ autoTopup: wish, priceList: 'partner' });
     await breakOff();
     await jobs.change({ kind: 'reroute', id: started.id, version: 1, at: AT, upstream: 'up-2' });
     expect(await copy()).to.include({ jobs: 3, resumed: true });

@@ -34,7 +34,8 @@ const MODELS: Json = {
   operationId: 'listModels',
   tags: ['Account'],
   summary: 'List models with their prices',
-  description: 'Returns the models that the key can use. Models and prices may change at any time. Not rate limited.',
+  description:
+    'Returns the models that the key can use, at the prices that its account pays. Models and prices may change at any time. Not rate limited.',
   responses: {
     200: {
       description: 'The models that the key can use.',

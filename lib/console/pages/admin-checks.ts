@@ -26,7 +26,10 @@ const WORDS = defineWords({
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
     payments: ['All payment providers of the catalog have their secrets', 'Not set or empty:'],
     loss: ['No model is sold below cost', 'A cost or a rate has moved: edit the prices. See the Catalog page.'],
-    lists: ['The catalog has the price list of every account', 'These accounts pay list prices:'],
+    lists: [
+      'The catalog has the price list of every account',
+      'Not in the catalog, so list prices apply (accounts in brackets):',
+    ],
     warnings: ['The catalog is loaded and has no warnings', 'See the Catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner', 'Invite one on the page of the account.'],
@@ -52,7 +55,10 @@ const WORDS = defineWords({
       'Ни одна модель не продаётся ниже себестоимости',
       'Цена провайдера или курс изменились: исправьте цены. См. страницу «Каталог».',
     ],
-    lists: ['В каталоге есть прайс-лист каждого аккаунта', 'Для этих аккаунтов действуют обычные цены:'],
+    lists: [
+      'В каталоге есть прайс-лист каждого аккаунта',
+      'Нет в каталоге, поэтому действуют обычные цены (в скобках — число аккаунтов):',
+    ],
     warnings: ['Каталог загружен, предупреждений нет', 'См. страницу «Каталог».'],
     failed: 'Каталог не обновлён: см. выше.',
     owners: ['У каждого аккаунта есть владелец', 'Пригласите его на странице аккаунта.'],

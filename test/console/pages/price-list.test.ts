@@ -71,15 +71,15 @@ describe('the price list of an account', () => {
 
   it('that the catalog no longer has is reported; list prices apply', async () => {
     const checks = async () => (await operator.get('/admin/checks')).text;
-    expect(await checks()).not.to.contain('These accounts pay list prices');
+    expect(await checks()).not.to.contain('Not in the catalog, so list prices apply');
     test.writeCatalog(chatCatalog(upstream.url));
     expect(await test.gateway.reload()).to.equal(true);
-    expect(await checks()).to.contain('These accounts pay list prices: <code>partner (1)</code>');
+    expect(await checks()).to.contain('list prices apply (accounts in brackets): <code>partner (1)</code>');
     const { text } = await operator.get(path());
     expect(text).to.contain('<code>partner</code> (<strong>not in the catalog: list prices apply</strong>)');
     expect((await owner.get('/account/models?lang=en')).text).to.contain('₽1,000.00');
     expect((await change('none')).status).to.equal(303);
     expect((await operator.get(path())).text).not.to.contain('price_list');
-    expect(await checks()).not.to.contain('These accounts pay list prices');
+    expect(await checks()).not.to.contain('Not in the catalog, so list prices apply');
   });
 });
