@@ -10,7 +10,7 @@ import { hashKey, makeKey } from './key.ts';
 import { checkLimits, checkRequestLimits, type RequestedLimits } from './limits.ts';
 import { readZone } from './zone.ts';
 
-/** The maximum of active keys per account. */
+/** The maximum of active keys of an account, and of each of its members beside these. */
 export const ACTIVE_KEYS_MAX = 10;
 
 /** How long a replaced key may keep working. */
@@ -51,7 +51,8 @@ export interface Accounts {
   limit(id: string, limits: RequestLimits | undefined): Promise<Account>;
   /** Its calls pay the prices of the list within a second; undefined: list prices. */
   setPriceList(id: string, priceList: string | undefined): Promise<Account>;
-  issueKey(account: string, name: string, limits?: Partial<RequestedLimits>): Promise<IssuedKey>;
+  /** `createdBy`: the owner or member who issues it; absent: it belongs to the account. */
+  issueKey(account: string, name: string, limits?: Partial<RequestedLimits>, createdBy?: string): Promise<IssuedKey>;
   /** Changes the given limits of a key that is neither revoked nor expired. Resolves to the key. */
   limitKey(id: string, change: Partial<RequestedLimits>): Promise<KeyRow>;
   /**
@@ -94,16 +95,18 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     return get(id);
   }
 
-  async function issueKey(account: string, name: string, requested: Partial<RequestedLimits> = {}): Promise<IssuedKey> {
+  const issueKey: Accounts['issueKey'] = async (account, name, requested = {}, createdBy) => {
     const { key, row } = generateKey();
     const { createdAt } = row;
     const limits = { ...NO_LIMITS, ...requested, zone: await readZone(users, account) };
     checkLimits(limits, createdAt);
-    const added = await keys.add({ ...row, account, name: validateName(name), limits }, ACTIVE_KEYS_MAX);
+    const creator = createdBy !== undefined && { createdBy };
+    const added = await keys.add({ ...row, account, name: validateName(name), limits, ...creator }, ACTIVE_KEYS_MAX);
     if (added === 'no_account') throw unknownAccountError(account);
+    if (added === 'no_member') throw new OperatorError('Only owners and members of an account may issue keys.');
     if (added === 'too_many') throw tooManyKeysError();
     return { id: row.id, key };
-  }
+  };
 
   function generateKey() {
     const key = makeKey(keyPrefix);

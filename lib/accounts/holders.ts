@@ -29,7 +29,7 @@ export interface Holders extends Omit<KeyUsageCounter, 'flush'> {
    */
   find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
   /** The same for a holder that was found before, without the key's text. */
-  findAgain(holder: KeyHolder): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+  findAgain(holder: Pick<KeyHolder, 'hash'>): KeyHolder | undefined | Promise<KeyHolder | undefined>;
 }
 
 interface CachedHolder {

@@ -7,6 +7,7 @@ import type { AlertSettings } from '../store/ports/alerts.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from '../users/mail.ts';
+import { listOwners } from '../users/owners.ts';
 import { buildAlertMail } from './alert-mail.ts';
 import type { AlertEvent, Arrival, Delivery } from './delivery.ts';
 import { isActiveOperator, listOperators, OPERATORS } from './operators.ts';
@@ -59,13 +60,13 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   async function sendMail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
     const { users, accounts } = store;
     if (event.account === OPERATORS) return sendToOperator(userId, event, signal);
-    const [user, account, members] = await Promise.all([
+    const [user, account, owners] = await Promise.all([
       users.get(userId),
       accounts.get(event.account),
-      users.listAccountMembers(event.account),
+      listOwners(users, event.account),
     ]);
     // A user who has left the account since gets no alert.
-    const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
+    const isOwner = user?.status === 'active' && owners.some((owner) => owner.user === userId);
     if (!account || !isOwner) return { state: 'failed', why: 'removed' };
     return send(event, { user, accountName: account.name }, signal);
   }
@@ -90,8 +91,8 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   return {
     async listNames({ account, webhook }) {
       if (account === OPERATORS) return mailer ? (await listOperators(store)).map(({ id }) => `${MAIL}${id}`) : [];
-      const members = mailer ? await store.users.listAccountMembers(account) : [];
-      return [...members.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
+      const owners = mailer ? await listOwners(store.users, account) : [];
+      return [...owners.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
     },
     async send(settings, { event, arrivals }, signal) {
       const rows = Object.entries(arrivals).map(async ([name, arrival]) => {

@@ -58,7 +58,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
     state.notes.cooldown_ms = Math.round(waitMs);
     await delayUntilClose(waitMs, request.raw.res);
   }
-  if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+  refuseSuspended(holder);
   if (!rule) return;
   const { key, account } = listRules(rule, holder);
   await countRequest(key, holder.id, { limiter, state });
@@ -113,8 +113,13 @@ export async function confirmHolder(caller: Caller, holders: Holders): Promise<K
   const holder = found instanceof Promise ? await measureStoreWait(caller.state, found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
-  if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+  refuseSuspended(holder);
   return holder;
+}
+
+function refuseSuspended({ accountStatus, member }: Pick<KeyHolder, 'accountStatus' | 'member'>): void {
+  if (accountStatus === 'suspended') throw fault('account_suspended');
+  if (member?.status === 'suspended') throw fault('member_suspended');
 }
 
 function refuseExpired(limits: KeyLimits): void {

@@ -1,14 +1,13 @@
 // The limits that a request itself sets on spending: the most that it may cost, the run that it belongs to, and the end
 // user that it is for.
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import Joi from 'joi';
 import type { CallContext } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
-import type { CallCap } from '../ledger/caps.ts';
+import { type CallCap, digestName, endUserSumId, memberSumId } from '../ledger/caps.ts';
 import { RUN_IDS } from '../money/budget.ts';
 import { AMOUNT_MAX, parseRub } from '../money/money.ts';
-import type { KeyRow } from '../store/ports/keys.ts';
+import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
 import { invalidField, isRecord, optional } from './dialects/fields.ts';
 
 const COST_HINT = 'must be a number of RUB above zero with at most 6 decimals';
@@ -54,19 +53,20 @@ const RUN_CHARACTERS_MAX = 128;
 
 /** The caps that a call counts in. Throws a 400 fault for an unreadable `x-run-budget`. */
 export function readCaps(
-  { account, id, budgetKey, limits }: KeyRow,
+  holder: KeyRow & Pick<KeyHolder, 'member'>,
   headers: IncomingHttpHeaders,
   spending: RequestSpending = {},
 ): Pick<CallContext, 'caps' | 'maxCost'> {
   const caps: CallCap[] = [];
-  const { endUsers, zone } = limits;
+  const { account, member } = holder;
+  const { endUsers, zone } = holder.limits;
+  if (member?.cap) caps.push({ kind: 'member', id: memberSumId({ account, user: member.user }), ...member.cap });
   if (endUsers) {
     // The header first: the program sets it, while a body may be passed on as its user wrote it.
     const name = readHeader(headers, USER_HEADER) ?? spending.endUser ?? '';
-    const sum = `user:${budgetKey ?? id}:${digest(name)}`;
     caps.push({
       kind: 'user',
-      id: sum,
+      id: endUserSumId(holder, name),
       name: name.slice(0, NAME_CHARACTERS_MAX),
       limit: endUsers.cap,
       reset: endUsers.reset,
@@ -76,7 +76,7 @@ export function readCaps(
   const run = readHeader(headers, RUN_HEADER);
   if (run !== undefined) {
     const { name, limit } = readRun(run);
-    caps.push({ kind: 'run', id: `${RUN_IDS.first}${account}:${digest(name)}`, name, limit });
+    caps.push({ kind: 'run', id: `${RUN_IDS.first}${account}:${digestName(name)}`, name, limit });
   }
   return {
     ...(caps.length > 0 && { caps }),
@@ -96,9 +96,4 @@ function readRun(header: string) {
 function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-}
-
-/** Names of people are not stored. */
-function digest(name: string): string {
-  return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }

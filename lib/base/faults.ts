@@ -179,6 +179,11 @@ const table = {
       `The budget of ${d.field ? `the end user "${d.field}"` : 'calls that name no end user'} does not cover this call, which ` +
       `${price(d)}. The budget is ${budget(d)}.`,
   ),
+  member_budget: unpaid(
+    (d) =>
+      `The cap of the member who owns this key does not cover this call, which ${price(d)}. The cap is ${budget(d)}. ` +
+      'An owner of the account can raise it.',
+  ),
   run_budget: unpaid(
     (d) =>
       `The budget of the run "${d.field}" does not cover this call, which ${price(d)}. The budget is ${d.budgetRub} RUB ` +
@@ -195,6 +200,20 @@ const table = {
     chatCode: 'account_suspended',
     retryable: false,
     text: () => 'The account of this key is suspended.',
+  },
+  member_suspended: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'account_suspended',
+    retryable: false,
+    text: () => 'The user who owns this key is suspended.',
+  },
+  role_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'account_suspended',
+    retryable: false,
+    text: () => 'Your role in this account does not include this page. Ask an owner of the account.',
   },
   address_not_allowed: {
     status: 403,

@@ -8,7 +8,7 @@ import type { Usage } from '../money/decide.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import { USAGE_UNITS, type UsageUnit } from '../money/usage-units.ts';
-import type { KeyRow } from '../store/ports/keys.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 import { readAmount, readCount, readPayment, readText } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
@@ -127,11 +127,14 @@ async function create(session: Session, wallet: string, amount: Micro, options: 
 }
 
 /** Throws unless the key could pay for a call now. */
-async function findKey({ store }: Session, account: string, id: string): Promise<KeyRow> {
-  const key = await store.keys.get(id);
+async function findKey({ store }: Session, account: string, id: string): Promise<KeyHolder> {
+  const row = await store.keys.get(id);
+  // With the member who owns it, whose cap counts.
+  const key = row && (await store.keys.find(row.hash));
   if (key?.account !== account) throw new UnknownError(`The account has no key ${JSON.stringify(id.slice(0, 60))}.`);
   if (key.revokedAt !== null || isExpired(key.limits, Date.now()))
     throw new OperatorError(`The key ${id} is revoked or expired.`);
+  if (key.member?.status === 'suspended') throw new OperatorError(`The user who owns the key ${id} is suspended.`);
   return key;
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { User } from '../store/ports/users.ts';
+import { listOwners } from '../users/owners.ts';
 import type { RemovalOutcome, UserRemoval } from '../users/user-removal.ts';
 import { createLinkAnswer, recordAction } from './audited-action.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
@@ -128,11 +129,13 @@ async function remove(session: Session, who: string): Promise<Answer> {
 async function removeOwner(session: Session, idOrName: string, who: string): Promise<Answer> {
   const account = await findAccount(session, idOrName);
   const user = await findUser(session, who);
-  if (!(await (await openDepartures(session)).removeOwner(user, account.id)))
+  const owns = (await listOwners(session.store.users, account.id)).some(({ user: id }) => id === user.id);
+  const departures = await openDepartures(session);
+  if (!owns || (await departures.leaveAccount(user, account.id, { isForced: true })) !== 'done')
     throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
   const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
   await recordAction(session, action);
-  const left = (await session.store.users.listAccountMembers(account.id)).length;
+  const left = (await listOwners(session.store.users, account.id)).length;
   const lost = 'It was the last owner: nobody can sign in to the account now. Its keys and automatic top-ups go on.';
   return {
     json: { user_id: user.id, account_id: account.id, owners_left: left },

@@ -52,7 +52,7 @@ interface RangeOptions {
 }
 
 export function readChargeQuery(
-  { query, services, zone }: OwnerVisit,
+  { query, services, zone, ownKeys }: OwnerVisit,
   { days, byHours = false }: RangeOptions = {},
 ): ChargeQuery {
   const today = (byHours ? findHourDay : formatDay)(services.now(), zone);
@@ -67,6 +67,7 @@ export function readChargeQuery(
     from: from ? start(from, zone) : undefined,
     to: to ? start(addDays(to, 1), zone) : undefined,
     key,
+    ...(ownKeys && { keys: ownKeys }),
     model,
     kind,
     state,

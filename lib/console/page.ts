@@ -3,6 +3,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute }
 import { fault } from '../base/faults.ts';
 import { DEVICE_DAYS } from '../users/devices.ts';
 import { getCodeFactor } from '../users/sign-in.ts';
+import type { AccountPath } from './access.ts';
 import { attemptSignIn } from './audit.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { type Form, refuseForeign } from './forms.ts';
@@ -57,18 +58,18 @@ interface Written {
 
 export type Answer = Page | Redirect | Download | Written;
 
-/** `anyone`: no sign-in; `owner`: has an account; `operator`: runs the service. */
+/** `anyone`: no sign-in; `account`: has an account, with a role that includes the page; `operator`: runs the service. */
 interface Visitors {
   readonly anyone: Visit;
   readonly user: UserVisit;
-  readonly owner: OwnerVisit;
+  readonly account: OwnerVisit;
   readonly operator: UserVisit;
 }
 
 export type Who = keyof Visitors;
 
 interface PageRoute<Of extends Who> {
-  readonly path: string;
+  readonly path: Of extends 'account' ? AccountPath : string;
   readonly who: Of;
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
   /** Handles the form; GET changes nothing. */
@@ -98,7 +99,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
     const createHandler =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
         const visit = await openVisit(request, services);
-        const admitted = await admitVisitor(visit, who);
+        const admitted = await admitVisitor(visit, route);
         if ('to' in admitted) return send(h, visit, admitted);
         await limitVisits(visit, route);
         return send(h, admitted, await answer(admitted as Visitors[Of]));
@@ -123,16 +124,19 @@ function loginPath({ request, path }: Visit): string {
 }
 
 /** Resolves to a redirect for visitors who have to sign in, and for operators without an account. */
-async function admitVisitor(visit: Visit, who: Who): Promise<Visit | Redirect> {
+async function admitVisitor(
+  visit: Visit,
+  { who, path }: { readonly who: Who; readonly path: string },
+): Promise<Visit | Redirect> {
   if (who === 'anyone') return visit;
   const { signedIn, query } = visit;
   if (!signedIn) return { to: loginPath(visit) };
   const user: UserVisit = { ...visit, signedIn };
   if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
-  if (who !== 'owner') return user;
+  if (who !== 'account') return user;
   if (signedIn.user.operator && !query.has('account') && (await listOwnAccounts(user)).length === 0)
     return { to: '/admin' };
-  return openAccount(user);
+  return openAccount(user, path);
 }
 
 interface FormRoute<V extends Visit> {

@@ -6,8 +6,10 @@ import { toClientNetwork } from '../base/network.ts';
 import { findClientAddress } from '../http/client-address.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
+import type { Membership, Role } from '../store/ports/users.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
+import { type AccountPath, findSight, requireSight } from './access.ts';
 import { readCookie } from './cookie.ts';
 import { checkCsrf, csrfToken, type Form, type ImageRules, readForm } from './forms.ts';
 import { chooseLanguage, type Format, getFormat, type Language } from './language.ts';
@@ -40,9 +42,15 @@ export interface UserVisit extends Visit {
   readonly signedIn: SignedIn;
 }
 
-/** A visit to an account's pages by one of its people. */
+/** A visit to an account's pages by one of its members. */
 export interface OwnerVisit extends UserVisit {
   readonly account: Account;
+  /** What the user may do in the account. */
+  readonly role: Role;
+  /** The ids of the user's own keys, if the page shows nothing of others. */
+  readonly ownKeys?: readonly string[];
+  /** Of a member. */
+  readonly cap?: Membership['cap'];
   /** All accounts of the user. */
   readonly accounts: readonly Account[];
   /** The time zone of the account's days, months and times, whichever of its users looks at them. */
@@ -100,20 +108,38 @@ export async function openForm(visit: Visit, images?: ImageRules): Promise<OpenF
 }
 
 /** The account named in the query, or the user's first. Accounts of others count as unknown. */
-export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
-  const accounts = await listOwnAccounts(visit);
-  const accountId = visit.query.get('account');
+export async function openAccount(visit: UserVisit, route: string): Promise<OwnerVisit> {
+  const { signedIn, services, query, language } = visit;
+  const { users, keys } = services.store;
+  const memberships = await users.listUserMemberships(signedIn.user.id);
+  const accounts = await readAccounts(visit, memberships);
+  const accountId = query.get('account');
   const account = accountId === null ? accounts[0] : accounts.find(({ id }) => id === accountId);
-  if (!account) throw fault('not_found');
-  const zone = await readZone(visit.services.store.users, account.id, visit.signedIn.user);
-  return { ...visit, account, accounts, zone, format: getFormat(visit.language, zone) };
+  const membership = memberships.find((each) => each.account === account?.id);
+  if (!account || !membership) throw fault('not_found');
+  const { role, cap } = membership;
+  const isOwn = requireSight(route, role) === 'own';
+  const [zone, rows] = await Promise.all([
+    readZone(users, account.id, signedIn.user),
+    isOwn ? keys.list(account.id) : undefined,
+  ]);
+  const ownKeys = rows?.filter(({ createdBy }) => createdBy === signedIn.user.id).map(({ id }) => id);
+  const own = { account, role, ...(cap && { cap }), ...(ownKeys && { ownKeys }) };
+  return { ...visit, ...own, accounts, zone, format: getFormat(language, zone) };
 }
 
-export async function listOwnAccounts({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
-  const { store } = services;
-  const memberships = await store.users.listUserMemberships(signedIn.user.id);
-  const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
+export async function listOwnAccounts(visit: UserVisit): Promise<readonly Account[]> {
+  return readAccounts(visit, await visit.services.store.users.listUserMemberships(visit.signedIn.user.id));
+}
+
+async function readAccounts({ services }: UserVisit, memberships: readonly Membership[]): Promise<readonly Account[]> {
+  const found = await Promise.all(memberships.map(({ account }) => services.store.accounts.get(account)));
   return found.filter((account) => account !== undefined);
+}
+
+/** Whether the visitor's role includes a page of the account. */
+export function mayVisit({ role }: Pick<OwnerVisit, 'role'>, path: AccountPath): boolean {
+  return findSight(path, role) !== undefined;
 }
 
 /** Whether an operator gave a code recently enough to make changes. */

@@ -1,6 +1,7 @@
 // The caps of a call as the ledger takes them, and their refusals.
+import { createHash } from 'node:crypto';
 import { type Fault, fault } from '../base/faults.ts';
-import { type CapTerms, RUN_MS } from '../money/budget.ts';
+import { type CapTerms, getBudgetKeyId, RUN_MS, type SharesBudget } from '../money/budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
@@ -19,12 +20,17 @@ interface UserCap extends Cap, Pick<KeyLimits, 'reset' | 'zone'> {
   readonly kind: 'user';
 }
 
+/** The cap of the member who owns the key. */
+interface MemberCap extends Omit<Cap, 'name'>, Pick<KeyLimits, 'reset' | 'zone'> {
+  readonly kind: 'member';
+}
+
 /** A budget that the calls of one run share for 24 hours from the first. */
 interface RunCap extends Cap {
   readonly kind: 'run';
 }
 
-export type CallCap = UserCap | RunCap;
+export type CallCap = MemberCap | UserCap | RunCap;
 
 export function toCapTerms(cap: CallCap, at: number): CapTerms {
   const { id, limit } = cap;
@@ -34,14 +40,32 @@ export function toCapTerms(cap: CallCap, at: number): CapTerms {
 
 /** The 402 fault of a call that one of its caps does not cover. */
 export function capFault(cap: CallCap, { kind, amount, at }: CallPrice & { readonly at: number }): Fault {
-  const { name, limit } = cap;
-  const asked = { field: name, priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(limit) };
-  if (cap.kind === 'run') return fault('run_budget', asked);
+  const asked = { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(cap.limit) };
+  if (cap.kind === 'run') return fault('run_budget', { field: cap.name, ...asked });
   const { end } = periodAt(at, cap);
-  return fault('user_budget', {
-    ...asked,
-    ...(end !== null && { reset: cap.reset, resetsAt: formatMoment(end, cap.zone) }),
-  });
+  const period = end !== null && { reset: cap.reset, resetsAt: formatMoment(end, cap.zone) };
+  if (cap.kind === 'member') return fault('member_budget', { ...asked, ...period });
+  return fault('user_budget', { field: cap.name, ...asked, ...period });
+}
+
+/** The id of the sum of all calls of a member of an account. */
+export function memberSumId({ account, user }: { readonly account: string; readonly user: string }): string {
+  return `member:${account}:${user}`;
+}
+
+/** What the ids of the sums of a key's end users begin with, and a text that sorts after all of them. */
+export function endUserSumIds(key: SharesBudget & { readonly id: string }): { first: string; after: string } {
+  const id = `user:${getBudgetKeyId(key)}`;
+  return { first: `${id}:`, after: `${id};` };
+}
+
+/** The id of the sum of an end user of a key, with a digest of the name: names of people are not stored. */
+export function endUserSumId(key: SharesBudget & { readonly id: string }, name: string): string {
+  return `${endUserSumIds(key).first}${digestName(name)}`;
+}
+
+export function digestName(name: string): string {
+  return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }
 
 /** Throws the 402 fault of a call that may cost more than its client allows. */

@@ -48,7 +48,7 @@ const ENTRIES_PER_STEP = 400;
 export async function readUsage(store: UsageParts, wallet: string, query: UsageQuery): Promise<CountedUsage> {
   const { by, zone, filter } = query;
   const isZoned = by === 'day' && zone !== undefined;
-  const { from, to, key, model, kind } = filter;
+  const { from, to, key, keys, model, kind } = filter;
   assert([from, to].every((at) => at === undefined || at % HOUR_MS === 0));
   const behind = await catchUp(store, wallet);
   const sums = await store.usage.sums(wallet, {
@@ -56,6 +56,7 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(key !== undefined && { key }),
+    ...(keys !== undefined && { keys }),
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   });

@@ -5,6 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import { compareIds } from './journal.ts';
 import type { Account } from './ports/accounts.ts';
+import { COPIED_KEY } from './ports/keys.ts';
 import type { Store } from './store.ts';
 import { accountPages, createIdLookup, keyOwners } from './walks.ts';
 
@@ -63,7 +64,7 @@ async function copyKeys(from: Side, to: Side, account: string): Promise<number> 
   for (const row of rows) {
     const { id, revokedAt, requestsCount, lastUsedAt } = row;
     const found = copied.get(id);
-    if (!found) await to.keys.add(row, Number.MAX_SAFE_INTEGER);
+    if (!found) await to.keys.add(row, COPIED_KEY);
     else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.put(id, row.limits);
     if (revokedAt !== null) await to.keys.revoke(id, revokedAt);
     const count = requestsCount - (found?.requestsCount ?? 0);

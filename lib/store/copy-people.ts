@@ -30,6 +30,11 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
   for (let after: Membership | undefined; ; ) {
     const page = await from.memberships({ after, limit: ROWS_PER_PAGE });
     for (const membership of page) await to.join(membership);
+    const copies = await to.memberships({ after, limit: page.length || 1 });
+    for (const [index, membership] of page.entries()) {
+      const { user, account } = membership;
+      if (!isDeepStrictEqual(copies[index], membership)) throw mismatchError(`the role of ${user} in ${account}`);
+    }
     after = page.at(-1);
     if (!after) return copied;
   }

@@ -7,7 +7,18 @@ type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] 
 
 /** The calls that write nothing. A call that is not listed counts as a write. */
 export const READS = {
-  ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'listChargeEntries', 'chargedAt', 'budgets', 'orphans'],
+  ledger: [
+    'wallet',
+    'charge',
+    'charges',
+    'entry',
+    'entries',
+    'listChargeEntries',
+    'chargedAt',
+    'budgets',
+    'budgetPage',
+    'orphans',
+  ],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
   attempts: ['list', 'page', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
@@ -46,7 +57,7 @@ export const READS = {
     'listAccountMembers',
     'memberships',
   ],
-  sessions: ['get', 'list', 'link', 'attempts', 'device'],
+  sessions: ['get', 'list', 'link', 'listInvitations', 'attempts', 'device'],
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],
   idempotency: ['get', 'page'],
@@ -83,7 +94,7 @@ export const WRITES = {
   ],
   media: ['write', 'clean'],
   usage: ['add', 'put', 'forget'],
-  users: ['add', 'addFirstOperator', 'change', 'suspend', 'remove', 'putFormer', 'join', 'leave'],
+  users: ['add', 'addFirstOperator', 'change', 'suspend', 'remove', 'putFormer', 'join', 'setMembership', 'leave'],
   sessions: [
     'add',
     'touch',

@@ -1,8 +1,8 @@
-// Users and their one-time links: creates users, invites them, and makes them owners of accounts.
+// Users and their one-time links: creates users, invites them, and gives them roles in accounts.
 import { randomBytes } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import type { Link, LinkPurpose, SessionStore } from '../store/ports/sessions.ts';
-import type { User, UserStore } from '../store/ports/users.ts';
+import type { Link, LinkPurpose, MembershipOffer, SessionStore } from '../store/ports/sessions.ts';
+import type { Membership, User, UserStore } from '../store/ports/users.ts';
 import { hashPassword } from './password.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
 
@@ -33,6 +33,8 @@ export interface LinkRequest {
   readonly user?: string;
   readonly account?: string;
   readonly email?: string;
+  /** Of an invitation to an account. */
+  readonly offer?: MembershipOffer;
 }
 
 export interface People {
@@ -53,8 +55,8 @@ export interface People {
   add(user: NewUser): Promise<User | 'taken'>;
   /** `late`: there already is an operator. */
   addFirstOperator(user: NewUser): Promise<User | 'taken' | 'late'>;
-  /** Makes a user an owner; false if the user was removed in the meantime. */
-  join(user: User, account: string): Promise<boolean>;
+  /** Gives a user a role in an account; false if the user was removed in the meantime. */
+  join(user: User, membership: Omit<Membership, 'user'>): Promise<boolean>;
   /** Creates the owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
   /** Ends the user's sessions except `keep`, and the reset links. False if the user changed in the meantime. */
@@ -122,12 +124,12 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
   }
 
   return {
-    async makeLink({ purpose, user, account, email }) {
+    async makeLink({ purpose, user, account, email, offer }) {
       if (!KEPT_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, user, account, email });
       const token = makeToken();
       const expiresAt = now() + LINK_LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };
-      await sessions.addLink({ hash: hashToken(token), purpose, ...of, expiresAt });
+      await sessions.addLink({ hash: hashToken(token), purpose, ...of, expiresAt, ...(offer && { offer }) });
       return token;
     },
     peekLink,
@@ -147,12 +149,12 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       const outcome = await users.addFirstOperator(user);
       return outcome === 'added' ? user : outcome;
     },
-    async join({ id }, account) {
-      const membership = { user: id, account, role: 'owner' } as const;
-      await users.join(membership);
+    async join({ id }, membership) {
+      const { account } = membership;
+      await users.join({ ...membership, user: id });
       // Read after the write: removing the user later removes the membership too.
       const isThere = (await users.get(id)) !== undefined;
-      if (!isThere) await users.leave(membership);
+      if (!isThere) await users.leave({ user: id, account, at: now(), isForced: true });
       return isThere;
     },
     async addGuest(email, account, language) {

@@ -1,6 +1,6 @@
-// Suspends and removes users, and removes owners from accounts. Everything that would let them in ends at once.
+// Suspends and removes users, and takes accounts from them. Everything that would let them in ends at once.
 import type { SessionStore } from '../store/ports/sessions.ts';
-import type { RemovalResult, User, UserStore } from '../store/ports/users.ts';
+import type { MembershipChange, RemovalResult, User, UserStore } from '../store/ports/users.ts';
 
 interface UserRemovalOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
@@ -16,8 +16,15 @@ export interface UserRemoval {
   resume(id: string): Promise<RemovalOutcome>;
   /** Like `suspend`, but permanent: memberships end too, and the email address can be used again. */
   remove(id: string): Promise<RemovalOutcome>;
-  /** Ends a membership and unused invitations to the same account; false if there was no membership. */
-  removeOwner(user: User, account: string): Promise<boolean>;
+  /**
+   * Ends a membership and unused invitations to the same account; the keys of a member are revoked. `isForced`: the last
+   * owner may leave, too.
+   */
+  leaveAccount(
+    user: Pick<User, 'id' | 'email'>,
+    account: string,
+    options?: { readonly isForced?: boolean },
+  ): Promise<MembershipChange>;
 }
 
 /** An attempt fails if the user changes at the same time, for example by signing in. */
@@ -42,9 +49,9 @@ export function createUserRemoval({ store: { sessions, users }, now = Date.now }
         return (await users.change({ ...user, status: 'active' })) ? 'done' : 'changed';
       }),
     remove: (id) => changeWithRetries(id, (user) => users.remove(user, now())),
-    async removeOwner({ id, email }, account) {
-      const left = await users.leave({ user: id, account });
-      await sessions.removeLinks({ purpose: 'invite', account, email });
+    async leaveAccount({ id, email }, account, { isForced = false } = {}) {
+      const left = await users.leave({ user: id, account, at: now(), isForced });
+      if (left !== 'last_owner') await sessions.removeLinks({ purpose: 'invite', account, email });
       return left;
     },
   };

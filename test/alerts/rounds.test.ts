@@ -91,7 +91,7 @@ describe('rounds of alerts', () => {
     const arrival = async () => (await alerts.last(account))[0]?.arrivals[`mail:${user.id}`];
     await alerts.checkAll();
     expect([letters, await arrival()]).to.deep.equal([1, { state: 'due', why: 'mail' }]);
-    await context.store.users.leave({ user: user.id, account });
+    await context.store.users.leave({ user: user.id, account, at: AT, isForced: true });
     now += 10 * MINUTE_MS;
     await alerts.checkAll();
     expect([letters, await arrival()]).to.deep.equal([1, { state: 'failed', why: 'removed' }]);

@@ -166,6 +166,7 @@ describe('the second check of a key, right before money moves', () => {
     invalid_key: undefined,
     expired_key: limited({ expiresAt: Date.now() }),
     account_suspended: { ...holder, accountStatus: 'suspended' },
+    member_suspended: { ...holder, member: { user: 'usr_1', status: 'suspended' } },
   };
   for (const [code, now] of Object.entries(refusals)) {
     it(`refuses with ${code}`, async () => {

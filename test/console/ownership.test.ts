@@ -111,7 +111,7 @@ describe('the pages, route by route', function () {
     const wrong = routes.filter(({ path, who }) => {
       if (path.startsWith('/admin')) return who !== 'operator';
       if (path === '/account/join') return who !== 'user';
-      if (path.startsWith('/account')) return who !== 'owner';
+      if (path.startsWith('/account')) return who !== 'account';
       return who !== (path === '/logout' ? 'user' : 'anyone') || !OPEN.includes(path);
     });
     expect(wrong).to.deep.equal([]);
@@ -120,7 +120,7 @@ describe('the pages, route by route', function () {
   it('treat another account in the query as unknown', async () => {
     const before = await snapshotState(victim);
     const csrf = await readCsrf(tour.visitors.owner, '/account/keys');
-    for (const { method, path } of of('owner')) {
+    for (const { method, path } of of('account')) {
       const place = `${fillPath(path, foreign.key ?? '')}?account=${foreign.account}`;
       const { owner } = tour.visitors;
       const reply = method === 'get' ? await owner.get(place) : await owner.post(place, { csrf, name: 'old laptop' });
@@ -131,7 +131,7 @@ describe('the pages, route by route', function () {
 
   it('show nothing of another account, whatever its ids are sent as', async () => {
     const { owner } = tour.visitors;
-    for (const { path } of of('owner', 'get')) {
+    for (const { path } of of('account', 'get')) {
       for (const [name, id] of Object.entries(foreign)) {
         const query = new URLSearchParams(ID_NAMES.map((field) => [field, id]));
         const place = `${fillPath(path, id)}?${query}`;
@@ -148,7 +148,7 @@ describe('the pages, route by route', function () {
     const before = await snapshotState(victim);
     const changes = await listChanges();
     const csrf = await readCsrf(owner, '/account/keys');
-    for (const { path } of of('owner', 'post')) {
+    for (const { path } of of('account', 'post')) {
       for (const change of ['', ...(changes.get(path) ?? [])]) {
         for (const id of pickSome(foreign)) {
           const fields = Object.fromEntries(ID_NAMES.map((field) => [field, id]));
@@ -186,7 +186,7 @@ describe('the pages, route by route', function () {
   }
 
   it('send visitors without a session to sign in, and back', async () => {
-    for (const { method, path } of [...of('owner'), ...of('user'), ...of('operator')]) {
+    for (const { method, path } of [...of('account'), ...of('user'), ...of('operator')]) {
       const stranger = createVisitor(test.url);
       const place = fillPath(path, foreign.key ?? '');
       const reply = method === 'get' ? await stranger.get(place) : await stranger.post(place, {});
@@ -208,7 +208,7 @@ describe('the pages, route by route', function () {
   it('refuse forms without a token, from another site, or of another type', async () => {
     const { owner, operator } = tour.visitors;
     for (const { path, who } of routes.filter(({ method }) => method === 'post')) {
-      const visitor = { operator, owner, user: owner, anyone: createVisitor(test.url) }[who];
+      const visitor = { operator, account: owner, user: owner, anyone: createVisitor(test.url) }[who];
       const place = fillPath(path, foreign.key ?? '');
       expect((await visitor.post(place, { name: 'x' })).status, path).to.equal(403);
       expect((await visitor.post(place, { csrf: 'wrong' })).status, path).to.equal(403);

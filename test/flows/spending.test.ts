@@ -2,11 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
+import type { Membership } from '../../lib/store/ports/users.ts';
+import { createUserRemoval } from '../../lib/users/user-removal.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, RESPONSES, type Reply, send } from '../../testkit/client.ts';
 import { type TestClock, takeClock } from '../../testkit/clock.ts';
 import { EMBEDDINGS } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
+import { makeUser } from '../contract/store/people.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
@@ -263,6 +266,74 @@ describe('limits of a request on spending', () => {
       const { key: next } = await createAccounts({ store: gateway.store, keyPrefix: 'tg-' }).rotateKey(id, 1);
       expect((await post(GENERATIONS, { prompt: 'a hill', user: 'u' }, {}, next)).status).to.equal(402);
       expect((await post(GENERATIONS, { prompt: 'a hill', user: 'v' }, {}, next)).status).to.equal(200);
+    });
+  });
+
+  describe('of a member', () => {
+    /** A member with a key. */
+    async function join(rub: bigint | undefined, role: 'member' | 'owner' = 'member') {
+      const { store } = gateway;
+      const user = makeUser();
+      await store.users.add(user);
+      const cap = rub === undefined ? {} : { cap: { limit: rub * RUB, reset: 'month', zone: 'UTC' } as const };
+      await store.users.join({ user: user.id, account: account.id, role, ...cap });
+      const accounts = createAccounts({ store, keyPrefix: 'tg-' });
+      const issue = () => accounts.issueKey(account.id, 'own', {}, user.id);
+      return { user, issue, set: (change: Pick<Membership, 'role' | 'cap'>) => setRole(user.id, change) };
+    }
+    async function setRole(user: string, change: Pick<Membership, 'role' | 'cap'>) {
+      await gateway.store.users.setMembership({ user, account: account.id, ...change }, Date.now());
+      await sleep(3 * KEY_CACHE_MS);
+    }
+    const draw = (key: string) => post(GENERATIONS, { prompt: 'a hill' }, {}, key);
+
+    it('are exact over all of their keys, and do not touch those of the account', async () => {
+      const { issue } = await join(25n);
+      const [one, two] = [await issue(), await issue()];
+      const replies = await Promise.all(Array.from({ length: 12 }, (_, at) => draw((at % 2 === 0 ? one : two).key)));
+      expect(replies.filter(({ status }) => status === 200)).to.have.length(2);
+      const refused = replies.find(({ status }) => status === 402);
+      expect(refused && refusal(refused, GENERATIONS)).to.match(
+        /^The cap of the member who owns this key does not cover this call, which costs 10\.00 RUB\. The cap is 25\.00 RUB per month and resets at \d{4}-\d\d-01T00:00:00\+00:00\. An owner of the account can raise it\.$/,
+      );
+      expect((await draw(account.key)).status).to.equal(200);
+    });
+
+    it('count calls of every kind', async () => {
+      const { key } = await (await join(1n)).issue();
+      for (const [path, body] of CALLS.filter(([path]) => path !== EMBEDDINGS)) {
+        refusal(await post(path, { ...body, max_tokens: 8192, max_output_tokens: 8192 }, {}, key), path);
+      }
+      expect(await chargesOf()).to.equal(0);
+    });
+
+    it('change within a second, with the role too', async () => {
+      const { issue, set } = await join(5n);
+      const { key } = await issue();
+      expect((await draw(key)).status).to.equal(402);
+      await set({ role: 'member', cap: { limit: 15n * RUB, reset: 'month', zone: 'UTC' } });
+      expect((await draw(key)).status).to.equal(200);
+      expect((await draw(key)).status).to.equal(402);
+      await set({ role: 'owner' });
+      expect((await draw(key)).status).to.equal(200);
+    });
+
+    it('end with the membership; keys of suspended members wait', async () => {
+      const { user, issue } = await join(undefined);
+      const { key } = await issue();
+      const ofOwner = await (await join(undefined, 'owner')).issue();
+      const removal = createUserRemoval({ store: gateway.store });
+      await removal.suspend(user.id);
+      await sleep(3 * KEY_CACHE_MS);
+      const reply = await draw(key);
+      expect([reply.status, reply.json.error.message]).to.deep.equal([403, 'The user who owns this key is suspended.']);
+      await removal.resume(user.id);
+      await sleep(3 * KEY_CACHE_MS);
+      expect((await draw(key)).status).to.equal(200);
+      await removal.leaveAccount(user, account.id);
+      await sleep(3 * KEY_CACHE_MS);
+      expect((await draw(key)).status).to.equal(401);
+      expect((await draw(ofOwner.key)).status).to.equal(200);
     });
   });
 });

@@ -74,7 +74,8 @@ describe('copy of a store', () => {
     const people = [makeUser(), makeUser()];
     for (const user of people) {
       await source.real.users.add(user);
-      await source.real.users.join({ user: user.id, account: wallet, role: 'owner' });
+      const cap = { limit: RUB, reset: 'week', zone: 'UTC' } as const;
+      await source.real.users.join({ user: user.id, account: wallet, role: 'member', cap });
     }
     expect(await copy()).to.include({ users: 2 });
     const rows = (store: Store) => Promise.all([store.users.page({ limit: 9 }), store.users.memberships({ limit: 9 })]);

@@ -131,9 +131,9 @@ describe('people', () => {
     const gone = makeUser();
     for (const each of [user, gone]) await store.real.users.add(each);
     const account = newId('acc');
-    expect(await people.join(user, account)).to.equal(true);
+    expect(await people.join(user, { account, role: 'owner' })).to.equal(true);
     await store.real.users.remove(gone, now);
-    expect(await people.join(gone, account)).to.equal(false);
+    expect(await people.join(gone, { account, role: 'owner' })).to.equal(false);
     expect(await store.real.users.listAccountMembers(account)).to.deep.equal([
       { user: user.id, account, role: 'owner' },
     ]);

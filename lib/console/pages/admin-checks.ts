@@ -1,5 +1,7 @@
 // Checks of the setup for an operator; each says what to do.
+
 import { countModelsBelowCost } from '../../catalog/loss.ts';
+import { listOwners } from '../../users/owners.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { table } from '../components.ts';
 import { html } from '../html.ts';
@@ -110,7 +112,7 @@ async function runChecks(visit: UserVisit, missingLists: readonly string[]): Pro
   const { models, warnings } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
   const accounts = (await store.accounts.list()).slice(-ACCOUNTS_CHECKED);
-  const owners = await Promise.all(accounts.map(({ id }) => store.users.listAccountMembers(id)));
+  const owners = await Promise.all(accounts.map(({ id }) => listOwners(store.users, id)));
   return {
     https: secure,
     sandbox: !sandbox,

@@ -1,7 +1,9 @@
 // One user for an operator: accounts and sessions; suspend, remove, end sessions, create a recovery link.
+
 import { fault } from '../../base/faults.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import type { FormerUser, User } from '../../store/ports/users.ts';
+import { listOwners } from '../../users/owners.ts';
 import { createUserRemoval, type RemovalOutcome } from '../../users/user-removal.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
@@ -86,8 +88,8 @@ async function endSessions(visit: UserVisit, person: User): Promise<Answer> {
 
 async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   const account = sent.text('account');
-  if (!(await createUserRemoval(visit.services).removeOwner(person, account)))
-    return refused(visit, person, personWords(visit.language).noOwner);
+  const left = await createUserRemoval(visit.services).leaveAccount(person, account, { isForced: true });
+  if (left !== 'done') return refused(visit, person, personWords(visit.language).noOwner);
   await audit(visit, { action: 'owner.remove', target: person.id, account, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -165,7 +167,7 @@ async function accounts(visit: UserVisit, person: User): Promise<Html> {
   const rows = await Promise.all(
     memberships.map(async ({ account }) => ({
       account: await store.accounts.get(account),
-      isLast: (await store.users.listAccountMembers(account)).length === 1,
+      isLast: (await listOwners(store.users, account)).every(({ user }) => user === person.id),
     })),
   );
   if (rows.length === 0) return html`<p>${words.noAccounts}</p>`;

@@ -128,7 +128,7 @@ interface PageState {
 
 export const alerts = page({
   path: PATH,
-  who: 'owner',
+  who: 'account',
   get: (visit) => alertsPage(visit),
   post(visit, sent) {
     switch (sent.text('change')) {

@@ -9,6 +9,7 @@ import { definitionList } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
@@ -101,14 +102,14 @@ const WORDS = defineWords({
 
 export const call = page({
   path: '/account/calls/{id}',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     const { services, format } = visit;
     const words = WORDS[visit.language];
     const charge = await findRequestedCharge(visit);
     const [entries, keys] = await Promise.all([
       services.store.ledger.listChargeEntries(charge.id),
-      services.store.keys.list(visit.account.id),
+      listVisibleKeys(visit),
     ]);
     const { kinds, states } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);

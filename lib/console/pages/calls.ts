@@ -10,6 +10,7 @@ import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { isVisibleKey, listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { chargeTable, chargeWords, netCharged } from './charge-table.ts';
 
@@ -42,17 +43,18 @@ const WORDS = defineWords({
 
 const PER_PAGE = 50;
 const PER_READ = 500;
+const OWN_DAYS = 30;
 
 export const calls = page({
   path: '/account/calls',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     const { account, query, services, signedIn } = visit;
     const words = WORDS[visit.language];
     const id = query.get('id')?.trim() ?? '';
     const exact = await findOwnCharge(visit, id === '' ? null : id);
     if (exact) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(exact.id)}`) };
-    const selection = readChargeQuery(visit);
+    const selection = readChargeQuery(visit, range(visit));
     // A filter that matches few calls reads all of them.
     if (isFiltered(selection)) await services.visitLimit.hit('file', signedIn.user.id);
     const before = await findOwnCharge(visit, query.get('before'));
@@ -62,7 +64,7 @@ export const calls = page({
         filter: selection.filter,
         before: before?.id,
       }),
-      services.store.keys.list(account.id),
+      listVisibleKeys(visit),
     ]);
     const { kinds, states } = chargeWords(visit);
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
@@ -80,6 +82,11 @@ ${await archivedNote(visit)}`;
   },
 });
 
+/** A member's few calls may lie anywhere among those of others, which are all read to find them. */
+function range({ ownKeys }: OwnerVisit): { readonly days?: number } {
+  return ownKeys ? { days: OWN_DAYS } : {};
+}
+
 function isFiltered({ filter }: ChargeQuery): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
@@ -93,11 +100,11 @@ function emptyList(visit: OwnerVisit, reason: 'none' | 'noCharge' | false): Html
 
 export const callsCsv = page({
   path: '/account/calls.csv',
-  who: 'owner',
+  who: 'account',
   isFile: true,
   get(visit) {
     const { head } = WORDS[visit.language];
-    const rows = charges(visit, readChargeQuery(visit).filter);
+    const rows = charges(visit, readChargeQuery(visit, range(visit)).filter);
     return createCsv(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
   },
 });
@@ -133,11 +140,11 @@ function toCsvRow(charge: Charge, zone: string): readonly Cell[] {
   ];
 }
 
-/** A call of this account only. */
-async function findOwnCharge({ services, account }: OwnerVisit, id: string | null): Promise<Charge | undefined> {
+/** A call of this account only, and with a key that the visitor sees. */
+async function findOwnCharge(visit: OwnerVisit, id: string | null): Promise<Charge | undefined> {
   if (id === null || id.length > 200) return undefined;
-  const charge = await services.store.ledger.charge(id);
-  return charge?.wallet === account.id ? charge : undefined;
+  const charge = await visit.services.store.ledger.charge(id);
+  return charge?.wallet === visit.account.id && isVisibleKey(visit, charge.key) ? charge : undefined;
 }
 
 /** The call of the page's path. */

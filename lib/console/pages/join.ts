@@ -1,17 +1,28 @@
-// Accepting an invitation to another account: an existing user becomes its owner only by agreeing.
+// Accepting an invitation to another account: an existing user joins it only by agreeing.
+import { readInvitation } from '../../accounts/members.ts';
 import type { Account } from '../../store/ports/accounts.ts';
+import type { Link } from '../../store/ports/sessions.ts';
 import { audit } from '../audit.ts';
 import { definitionList, form, message } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
+import { formatCap } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit, Visit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
     title: 'Invitation',
-    text: 'You are invited to become an owner of this account: you will see its calls and wallet, and manage its keys.',
+    texts: {
+      owner:
+        'You are invited to become an owner of this account: you will see its calls and wallet, and manage its keys.',
+      member:
+        'You are invited to become a member of this account: you will issue keys of your own and see your own calls.',
+      accountant:
+        'You are invited to become an accountant of this account: you will see its wallet, receipts and sums of usage, and pay.',
+    },
+    cap: 'Your cap',
     account: 'Account',
     email: 'Your email',
     accept: 'Accept',
@@ -21,7 +32,12 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Приглашение',
-    text: 'Вас приглашают стать владельцем этого аккаунта: видеть его запросы и кошелёк, управлять ключами.',
+    texts: {
+      owner: 'Вас приглашают стать владельцем этого аккаунта: видеть его запросы и кошелёк, управлять ключами.',
+      member: 'Вас приглашают стать участником этого аккаунта: создавать свои ключи и видеть свои запросы.',
+      accountant: 'Вас приглашают стать бухгалтером этого аккаунта: видеть кошелёк, чеки и суммы расходов, платить.',
+    },
+    cap: 'Ваш лимит',
     account: 'Аккаунт',
     email: 'Ваша почта',
     accept: 'Принять',
@@ -42,37 +58,48 @@ export const join = page({
   path: PATH,
   who: 'user',
   async get(visit) {
-    const account = await findInvitation(visit);
-    if (typeof account === 'string') return refused(visit, account);
-    return hideLinkToken(visit) ?? invitationPage(visit, account);
+    const invitation = await findInvitation(visit);
+    if (typeof invitation === 'string') return refused(visit, invitation);
+    return hideLinkToken(visit) ?? invitationPage(visit, invitation);
   },
   async post(visit): Promise<Answer> {
-    const { people } = visit.services;
-    const account = await findInvitation(visit);
-    if (typeof account === 'string') return refused(visit, account);
+    const { people, store } = visit.services;
+    const invitation = await findInvitation(visit);
+    if (typeof invitation === 'string') return refused(visit, invitation);
     if (!(await people.useLink(readLinkToken(visit)))) return refused(visit, 'none');
     const { user } = visit.signedIn;
-    if (!(await people.join(user, account.id))) return refused(visit, 'none');
-    await audit(visit, { action: 'owner.accept', target: user.id, account: account.id });
+    const { account, link } = invitation;
+    const membership = await readInvitation(store.users, link, account.id);
+    if (!(await people.join(user, membership))) return refused(visit, 'none');
+    const detail = membership.role === 'owner' ? {} : { role: membership.role };
+    await audit(visit, { action: 'owner.accept', target: user.id, account: account.id, detail });
     return { to: `/account?account=${account.id}` };
   },
 });
 
-/** The account of the invitation, or why there is none. */
-async function findInvitation(visit: UserVisit): Promise<Account | 'none' | 'other'> {
+interface Invitation {
+  readonly account: Account;
+  readonly link: Pick<Link, 'offer'>;
+}
+
+/** The invitation, or why there is none. */
+async function findInvitation(visit: UserVisit): Promise<Invitation | 'none' | 'other'> {
   const { people, store } = visit.services;
   const link = await people.peekLink(readLinkToken(visit));
   if (link?.purpose !== 'invite' || link.account === null) return 'none';
   if (link.email !== visit.signedIn.user.email) return 'other';
-  return (await store.accounts.get(link.account)) ?? 'none';
+  const account = await store.accounts.get(link.account);
+  return account ? { account, link } : 'none';
 }
 
-function invitationPage(visit: UserVisit, { name }: Account): Page {
+function invitationPage(visit: UserVisit, { account, link }: Invitation): Page {
   const words = WORDS[visit.language];
-  const body = html`<p>${words.text}</p>
+  const { role, cap } = link.offer ?? { role: 'owner' };
+  const body = html`<p>${words.texts[role]}</p>
 ${definitionList([
-  [words.account, name],
+  [words.account, account.name],
   [words.email, visit.signedIn.user.email],
+  ...(cap ? [[words.cap, formatCap(visit, cap)] as const] : []),
 ])}
 ${form(visit, { action: joinPath(visit), fields: '', button: words.accept })}
 <p class="hint">${words.ignore}</p>`;

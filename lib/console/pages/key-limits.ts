@@ -18,6 +18,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { isVisibleKey } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -287,10 +288,11 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Bud
   ];
 }
 
-/** An active key of this account; any other is a 404. */
+/** An active key of this account that the visitor sees; any other is a 404. */
 export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
   const key = await visit.services.store.keys.get(String(visit.request.params.id));
-  if (key?.account !== visit.account.id || !isActive(visit, key)) throw fault('not_found');
+  if (key?.account !== visit.account.id || !isVisibleKey(visit, key.id) || !isActive(visit, key))
+    throw fault('not_found');
   return key;
 }
 
@@ -300,7 +302,7 @@ export function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow
 
 export const keyLimits = page({
   path: '/account/keys/{id}/limits',
-  who: 'owner',
+  who: 'account',
   get: async (visit) => limitsPage(visit, await activeKey(visit)),
   async post(visit, sent) {
     const key = await activeKey(visit);
@@ -328,7 +330,7 @@ export function toAuditDetail({ budget, endUsers, requests, ...rest }: Requested
 /** Issues the new key first, so that the account is never left without one. */
 export const rotateKey = page({
   path: '/account/keys/{id}/rotate',
-  who: 'owner',
+  who: 'account',
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const { accounts } = visit.services;

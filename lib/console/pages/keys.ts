@@ -86,7 +86,7 @@ const WORDS = defineWords({
 
 export const keys = page({
   path: '/account/keys',
-  who: 'owner',
+  who: 'account',
   get: (visit) => keysPage(visit, {}),
   async post(visit, sent) {
     const { accounts } = visit.services;
@@ -174,7 +174,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Bud
 
 export const revokeKey = page({
   path: '/account/keys/{id}',
-  who: 'owner',
+  who: 'account',
   get: async (visit) => revokePage(visit, await activeKey(visit)),
   async post(visit, sent) {
     const key = await activeKey(visit);

@@ -78,7 +78,7 @@ const WORDS = defineWords({
 
 export const models = page({
   path: '/account/models',
-  who: 'owner',
+  who: 'account',
   get(visit) {
     const words = WORDS[visit.language];
     const listed = listModels(chooseOwnCatalog(visit));

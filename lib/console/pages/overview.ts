@@ -68,7 +68,7 @@ const CALLS = 10;
 
 export const overview = page({
   path: '/account',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     const { services, account, format, language } = visit;
     const words = WORDS[language];
@@ -95,11 +95,15 @@ ${charges.length === 0 ? steps(visit, { isPaid: !needsFirstPayment(wallet), hasK
 });
 
 /** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
-async function recentUsage({ services, account, zone }: OwnerVisit): Promise<UsageReport | undefined> {
+async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Promise<UsageReport | undefined> {
   const today = findHourDay(services.now(), zone);
   const from = findDayStartHour(addDays(today, 1 - DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
-  const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
+  const report = await readUsage(services.store, account.id, {
+    by: 'day',
+    zone,
+    filter: { from, to, ...(ownKeys && { keys: ownKeys }) },
+  });
   if (!report.behind) return report;
   services.usage.foldSoon(account.id);
   return undefined;

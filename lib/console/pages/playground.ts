@@ -1,7 +1,7 @@
 // The playground: one call for text, a vector, an image or a video, with its price shown before sending. Its input is neither
 // stored nor logged.
 
-import { toFault } from '../../base/faults.ts';
+import { fault, toFault } from '../../base/faults.ts';
 import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { noteFault } from '../../http/reply.ts';
 import { type RequestImage, releaseImages } from '../../media/reference.ts';
@@ -29,6 +29,7 @@ import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } fro
 import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples } from '../playground/form.ts';
 import { readFormImages } from '../playground/images.ts';
 import { WORDS } from '../playground/words.ts';
+import { isVisibleVideo, listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
 
@@ -36,7 +37,7 @@ const WRITTEN = { written: true } as const;
 
 export const playground = page({
   path: PLAYGROUND,
-  who: 'owner',
+  who: 'account',
   get: (visit) => {
     const { query, language } = visit;
     const input = readPlaygroundForm(visit, (name) => query.get(name) ?? undefined);
@@ -55,7 +56,7 @@ export const playground = page({
 /** For the page's script: the answer as events; a refusal as a page that explains it. */
 export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
-  who: 'owner',
+  who: 'account',
   imageField: IMAGE_FIELD,
   beforeForm: (visit) => refuseUnread(visit),
   post(visit, form) {
@@ -69,10 +70,11 @@ export const playgroundText = page({
 
 export const playgroundVideo = page({
   path: `${PLAYGROUND}/video`,
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     const { services, account, query, language } = visit;
     const job = await findVideo(services.store, { id: query.get('id') ?? '', account: account.id });
+    if (!(await isVisibleVideo(visit, job))) throw fault('unknown_video');
     const body = videoSection(visit, job, describeVideo(job, services.results));
     return { title: WORDS[language].video, body };
   },
@@ -163,7 +165,7 @@ async function playgroundPage(
   { answer, status = 200 }: PageState = {},
 ): Promise<Page> {
   const words = WORDS[visit.language];
-  const rows = await visit.services.store.keys.list(visit.account.id);
+  const rows = await listVisibleKeys(visit);
   const keys = rows.filter((key) => isActive(visit, key));
   const main = async () =>
     html`${await playgroundForm(visit, input, keys)}${answer ?? answerSection(visit)}${samples(visit, input)}`;

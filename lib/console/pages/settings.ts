@@ -88,7 +88,7 @@ type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again'
 
 export const settings = page({
   path: '/account/settings',
-  who: 'owner',
+  who: 'account',
   get: (visit) => settingsPage(visit, {}),
   post(visit, sent) {
     const change = sent.text('change');
@@ -218,7 +218,7 @@ async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
 /** Without hashes and secrets. */
 export const exportData = page({
   path: '/account/settings/export',
-  who: 'owner',
+  who: 'account',
   isFile: true,
   async get(visit) {
     const { services, signedIn, account } = visit;

@@ -1,4 +1,5 @@
 // One-time links: first operator, invitation, forgotten password. Only submitting the form uses up the link.
+import { readInvitation } from '../../accounts/members.ts';
 import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
@@ -127,7 +128,7 @@ async function openDemo(visit: Visit, { account, purpose }: Link, token: string)
     !existing || (existing.status === 'active' && existing.password === null && existing.totpSecret === null);
   if (account === null || !isGuest || !(await people.useLink(token))) return refuseLink(visit);
   const user = existing ?? (await people.addGuest(email, account, visit.language));
-  if (existing) await people.join(existing, account);
+  if (existing) await people.join(existing, { account, role: 'owner' });
   await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose } });
   return { to: '/account', ...(await startSession(visit, user)) };
 }
@@ -266,8 +267,12 @@ async function saveUser(
   const newUser = { email, password, totp, operator: isOperator(link), language };
   const user = await (link.purpose === 'setup' ? people.addFirstOperator(newUser) : people.add(newUser));
   if (typeof user === 'string') return user;
-  const account = opensAccount(link) ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
-  if (account !== null) await people.join(user, account);
+  if (opensAccount(link)) {
+    const { id } = await services.accounts.create(email.slice(0, 100));
+    await people.join(user, { account: id, role: 'owner' });
+  } else if (link.account !== null) {
+    await people.join(user, await readInvitation(services.store.users, link, link.account));
+  }
   return user;
 }
 

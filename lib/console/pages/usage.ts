@@ -18,6 +18,7 @@ import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 
@@ -93,13 +94,13 @@ const AGAIN_S = 10;
 
 export const usage = page({
   path: '/account/usage',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
-    const { services, account, language } = visit;
+    const { language } = visit;
     const words = WORDS[language];
     const selection = readChargeQuery(visit, USAGE_RANGE);
     const by = readGrouping(visit);
-    const [report, keys] = await Promise.all([countedUsage(visit), services.store.keys.list(account.id)]);
+    const [report, keys] = await Promise.all([countedUsage(visit), listVisibleKeys(visit)]);
     const { kinds } = chargeWords(visit);
     const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
     const nameGroup = ({ group }: UsageRow) => names.get(group) ?? group;
@@ -183,7 +184,7 @@ function readGrouping({ query }: OwnerVisit): UsageGroup {
 
 export const usageCsv = page({
   path: '/account/usage.csv',
-  who: 'owner',
+  who: 'account',
   isFile: true,
   async get(visit) {
     const by = readGrouping(visit);

@@ -48,7 +48,7 @@ const PER_PAGE = 50;
 
 export const wallet = page({
   path: '/account/wallet',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     if (visit.query.has('order')) return (await redirectToOwnAccount(visit)) ?? orderPage(visit);
     return walletPage(visit);

@@ -32,6 +32,7 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { Html } from '../html.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { buildRequestBody, type PlaygroundForm } from './fields.ts';
 import { attachImages } from './images.ts';
@@ -182,11 +183,11 @@ async function runCallAsKey<T>(
   }
 }
 
-/** Another account's key is treated as unknown. */
-async function findKeyHolder({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
-  const rows = await orUnavailable(services.store.keys.list(account.id));
-  const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);
-  if (!row) throw fault('invalid_key');
-  const { status: accountStatus, priceList } = account;
-  return { ...row, accountStatus, ...(priceList !== undefined && { priceList }) };
+/** A key that the visitor cannot see is treated as unknown. */
+async function findKeyHolder(visit: OwnerVisit, keyId: string): Promise<KeyHolder> {
+  const rows = await orUnavailable(listVisibleKeys(visit));
+  const row = rows.find(({ id }) => id === keyId);
+  const holder = row && (await visit.services.holders.findAgain(row));
+  if (!holder) throw fault('invalid_key');
+  return holder;
 }

@@ -152,7 +152,7 @@ async function refreshPayment({ services, account }: OwnerVisit, payment: Paymen
 
 export const receipt = page({
   path: '/account/wallet/receipt',
-  who: 'owner',
+  who: 'account',
   async get(visit) {
     const words = WORDS[visit.language];
     const payment = await ownPayment(visit);

@@ -2,19 +2,34 @@
 import type { Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import { parseRequestLimits } from '../../money/request-limits.ts';
-import type { KeyHolder, KeyRow, KeyStore, NewKey, ReplacementKey } from '../ports/keys.ts';
+import {
+  COPIED_KEY,
+  type KeyHolder,
+  type KeyRow,
+  type KeyStore,
+  mayIssueKeys,
+  type NewKey,
+  type ReplacementKey,
+} from '../ports/keys.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
 import { readPriceList } from './accounts.ts';
 import { runBatchOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { findRole, readCapDocument, touchMembers } from './member-role.ts';
 import { type Row, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
-/** A key with the rows of its account. */
-const JOINED = ['wallets', 'accounts'].map((from) => ({
-  $lookup: { from, as: from, localField: 'account', foreignField: '_id' },
-}));
+/** A key with the rows of its account and of its creator; the latter are missing for a key without one. */
+const JOINED = [
+  { $set: { membership: { $concat: ['$createdBy', ' ', '$account'] } } },
+  ...[
+    ['wallets', 'account'],
+    ['accounts', 'account'],
+    ['memberships', 'membership'],
+    ['users', 'createdBy'],
+  ].map(([from, localField]) => ({ $lookup: { from, as: from, localField, foreignField: '_id' } })),
+];
 
 export function keyStore({ db }: Connection, transactions: Transactions): KeyStore {
   const keys = db.collection<Row>('keys');
@@ -43,10 +58,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         if (!row) return 'no_key';
         const key = readKeyDocument(row);
         if (key.revokedAt !== null) return 'exists';
-        const mark = markKey({ ...key, revokedAt: at });
-        const updates = [
-          { q: { _id: id, revokedAt: null, mark: row.mark ?? null }, u: { $set: { revokedAt: at, mark } } },
-        ];
+        const updates = [buildRevocation(row, at)];
         // Not repeatable: a retry after a lost answer would find its own change and take it for another one.
         const { n } = await call({ repeatable: false }, (signal) =>
           send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
@@ -82,6 +94,19 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
   };
 }
 
+export function buildRevocation(row: Document, at: number): Document {
+  const mark = markKey({ ...readKeyDocument(row), revokedAt: at });
+  return { q: { _id: row._id, revokedAt: null, mark: row.mark ?? null }, u: { $set: { revokedAt: at, mark } } };
+}
+
+/** The keys of an owner are those of the account. */
+function readKeyMember({ createdBy, memberships, users }: Document): Pick<KeyHolder, 'member'> {
+  const [membership] = memberships;
+  if (membership?.role !== 'member') return {};
+  const { cap } = membership;
+  return { member: { user: createdBy, status: users[0]?.status, ...(cap && { cap: readCapDocument(cap) }) } };
+}
+
 function toMarkedKeyDocument(row: Row): ReturnType<typeof toMarkedKey> {
   // A damaged document may have no limits.
   if (!row.limits) return { row: { id: row._id, wallet: row.account }, mark: row.mark ?? 'none', wanted: '' };
@@ -98,7 +123,7 @@ async function addKey(transactions: Transactions, key: NewKey, activeMax: number
 }
 
 async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
-  const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
+  const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null, createdBy = null } = key;
   const unused = { revokedAt: null, requestsCount: 0, lastUsedAt: null };
   const row = {
     _id: id,
@@ -110,17 +135,48 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
     ...unused,
     limits: toLimitsDocument(limits),
     budgetKey,
+    ...(createdBy !== null && { createdBy }),
   };
-  const filter = { account, ...buildActiveFilter(createdAt) };
-  const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
-  const [found] = await readFirstBatch(step(count));
-  if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
+  if (activeMax !== COPIED_KEY) {
+    const blocker = await findBlocker(
+      step,
+      { account, createdBy, createdAt },
+      { activeMax, isNew: budgetKey === null },
+    );
+    if (blocker) return blocker;
+  }
   // Writes the account, so that one of two concurrent transactions has to count again.
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';
   await step({ insert: 'keys', documents: [{ ...row, mark: markKey(readKeyDocument(row)) }] });
   return 'added';
+}
+
+/** Why there may be no further key; members have keys of their own, apart from those of the account. */
+async function findBlocker(
+  step: Step,
+  { account, createdBy, createdAt }: Pick<KeyRow, 'account' | 'createdBy' | 'createdAt'>,
+  { activeMax, isNew }: { readonly activeMax: number; readonly isNew: boolean },
+): Promise<'no_member' | 'too_many' | undefined> {
+  let role: string | undefined;
+  if (createdBy !== null) {
+    await touchMembers(step, account);
+    role = await findRole(step, { user: createdBy, account });
+    // An owner may have left since, and their key stays.
+    if (isNew && !mayIssueKeys(role)) return 'no_member';
+  }
+  const creators = role === 'member' ? { createdBy } : { createdBy: { $nin: await listMembers(step, account) } };
+  const filter = { account, ...creators, ...buildActiveFilter(createdAt) };
+  const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
+  const [found] = await readFirstBatch(step(count));
+  return Number(found?.active ?? 0) >= activeMax ? 'too_many' : undefined;
+}
+
+async function listMembers(step: Step, account: string): Promise<string[]> {
+  const filter = { account, role: 'member' };
+  const rows = await readFirstBatch(step({ find: 'memberships', filter, batchSize: 10_000, singleBatch: true }));
+  return rows.map(({ user }) => user);
 }
 
 interface KeyReplacement {
@@ -137,8 +193,9 @@ async function replaceKey(
     steps: async (step) => {
       const before = await findActiveKey(step, id, key.createdAt);
       if (typeof before === 'string') return before;
-      const { account, name, limits, budgetKey } = before;
-      const successor = { ...key, account, name, limits: { ...limits, expiresAt: null }, budgetKey: budgetKey ?? id };
+      const { account, name, limits, budgetKey, createdBy } = before;
+      const same = { account, name, createdBy, budgetKey: budgetKey ?? id };
+      const successor = { ...key, ...same, limits: { ...limits, expiresAt: null } };
       const added = await insertKey(step, successor, activeMax);
       if (added !== 'added') return added === 'too_many' ? added : 'no_key';
       const end = buildLimitsUpdate(before, { ...limits, expiresAt: Math.min(endsAt, limits.expiresAt ?? endsAt) });
@@ -196,6 +253,7 @@ function readHolder(row: Document): KeyHolder {
     accountStatus: row.wallets[0].status,
     ...(accountRequests && { accountRequests }),
     ...readPriceList(account),
+    ...readKeyMember(row),
   };
 }
 
@@ -212,6 +270,7 @@ function readKeyDocument(row: Document): KeyRow {
     lastUsedAt,
     limits,
     budgetKey,
+    createdBy = null,
   } = row;
   return {
     id,
@@ -225,6 +284,7 @@ function readKeyDocument(row: Document): KeyRow {
     lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
     limits: readLimitsDocument(limits),
     budgetKey,
+    createdBy,
   };
 }
 

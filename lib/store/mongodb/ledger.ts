@@ -63,6 +63,11 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
     },
+    async budgetPage({ after, before, limit }) {
+      const filter = { _id: { $gt: after, $lt: before } };
+      const found = (signal: AbortSignal) => budgets.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray();
+      return (await read(found)).map(readBudgetDocument);
+    },
     async budgets(keys) {
       const filter = { _id: { $in: [...keys] } };
       return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
@@ -121,8 +126,9 @@ function buildChargeConditions({
   model,
   kind,
   state,
+  keys,
 }: ChargeFilter): Document[] {
   const asked = Object.entries({ key, model, kind, state }).filter(([, value]) => value !== undefined);
   const isEqual = asked.map(([name, value]) => ({ [name]: value }));
-  return [{ createdAt: { $gte: from, $lt: to } }, ...isEqual];
+  return [{ createdAt: { $gte: from, $lt: to } }, ...isEqual, ...(keys ? [{ key: { $in: [...keys] } }] : [])];
 }

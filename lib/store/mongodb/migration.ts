@@ -10,10 +10,13 @@ import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { RATES } from './rate-schema.ts';
 import {
+  addCreator,
   addEndUserLimit,
+  addOffer,
   addOpened,
   addPriceList,
   addRequestLimits,
+  addRoles,
   BY_PRICE_LIST,
   CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
@@ -75,6 +78,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     for (const schema of [MANAGEMENT_KEYS, MANAGEMENT_REPLIES]) await makeCollection(db, schema, signal);
   },
   (db, signal) => addChargeKind(db, 'service', signal),
+  addMembers,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -228,6 +232,20 @@ async function addCaps(db: Db, signal: AbortSignal): Promise<void> {
 async function addEndUsers(db: Db, signal: AbortSignal): Promise<void> {
   const validator = addEndUserLimit(await readValidator(db, 'keys', signal));
   await send(db, { collMod: 'keys', validator, ...MAJORITY }, { signal });
+}
+
+async function addMembers(db: Db, signal: AbortSignal): Promise<void> {
+  for (const [name, change] of [
+    ['memberships', addRoles],
+    ['links', addOffer],
+    ['keys', addCreator],
+  ] as const) {
+    const validator = change(await readValidator(db, name, signal));
+    await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
+  }
+  const partialFilterExpression = { account: { $type: 'string' } };
+  const index = { key: { account: 1 }, name: 'of_account', partialFilterExpression };
+  await send(db, { createIndexes: 'links', indexes: [index], ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import { RESETS } from '../../money/key-limits.ts';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
+import { ROLES } from '../ports/users.ts';
 import {
   allowOnly,
   amount,
@@ -78,6 +79,24 @@ export const BY_PRICE_LIST: Document = {
 /** A later version of keys may limit each end user. */
 export function addEndUserLimit(validator: Document): Document {
   return addToLimits(validator, { endUsers: END_USER_LIMIT });
+}
+
+const MEMBER_CAP = { limit: { bsonType: 'long', minimum: 1 }, reset: allowOnly(...RESETS) };
+const OFFER = withOptional({ cap: fields(MEMBER_CAP).$jsonSchema }, fields({ role: allowOnly(...ROLES) })).$and[0];
+
+/** A later version of memberships has further roles, and caps of members. */
+export function addRoles(validator: Document): Document {
+  return withOptional({ role: allowOnly(...ROLES), cap: fields({ ...MEMBER_CAP, zone: name }).$jsonSchema }, validator);
+}
+
+/** A later version of links says what an invitation offers. */
+export function addOffer(validator: Document): Document {
+  return withOptional({ offer: OFFER.$jsonSchema }, validator);
+}
+
+/** A later version of keys knows who issued them. */
+export function addCreator(validator: Document): Document {
+  return withOptional({ createdBy: name }, validator);
 }
 
 function addToLimits({ $and: rules }: Document, added: Document): Document {

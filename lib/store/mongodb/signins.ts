@@ -1,11 +1,11 @@
 // Sign-in sessions, one-time links and failed attempts in the MongoDB store.
 import type { Db, Document } from 'mongodb';
 import { getAttemptWaitMs } from '../attempt-wait.ts';
-import type { AttemptRule, Attempts, Device, Link, Session, SessionStore } from '../ports/sessions.ts';
+import type { AttemptRule, Attempts, Device, Link, MembershipOffer, Session, SessionStore } from '../ports/sessions.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import { type Row, readPlainDocument } from './rows.ts';
+import { type Row, readPlainDocument, toLong } from './rows.ts';
 
 export function signinStore({ db }: Connection): SessionStore {
   const signins = db.collection<Row>('signins');
@@ -53,11 +53,15 @@ export function signinStore({ db }: Connection): SessionStore {
 
 type Write = (command: Document, repeatable?: boolean) => Promise<Document>;
 
-function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' | 'takeLink' | 'removeLinks'> {
+function linkCalls(
+  db: Db,
+  write: Write,
+): Pick<SessionStore, 'addLink' | 'link' | 'takeLink' | 'listInvitations' | 'removeLinks'> {
   const links = db.collection<Row>('links');
   return {
-    async addLink({ hash, ...link }) {
-      await write({ update: 'links', updates: [{ q: { _id: hash }, u: { $setOnInsert: link }, upsert: true }] });
+    async addLink({ hash, offer, ...link }) {
+      const u = { $setOnInsert: { ...link, ...(offer && { offer: toOfferDocument(offer) }) } };
+      await write({ update: 'links', updates: [{ q: { _id: hash }, u, upsert: true }] });
     },
     async link(hash) {
       const row = await read((signal) => links.findOne({ _id: hash }, { signal }));
@@ -67,6 +71,11 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
       // Not repeatable: if the answer was lost, the link counts as used.
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
       return value ? readLinkDocument(value) : undefined;
+    },
+    async listInvitations(account) {
+      const sort = { email: 1, _id: 1 } as const;
+      const filter = { account, purpose: 'invite' };
+      return (await read((signal) => links.find(filter, { signal }).sort(sort).toArray())).map(readLinkDocument);
     },
     async removeLinks({ purpose, user, account, email }) {
       const q = { purpose, user: user ?? null, account: account ?? null, email: email ?? null };
@@ -142,9 +151,17 @@ function readSessionDocument(row: Document): Session {
   return { ...session, hash };
 }
 
-function readLinkDocument(row: Document): Link {
+function readLinkDocument({ offer, ...row }: Document): Link {
   const { id: hash, ...link } = readPlainDocument<Link & { id: string }>(row);
-  return { ...link, hash };
+  return { ...link, hash, ...(offer && { offer: readOfferDocument(offer) }) };
+}
+
+function toOfferDocument({ role, cap }: MembershipOffer): Document {
+  return cap ? { role, cap: { ...cap, limit: toLong(cap.limit) } } : { role };
+}
+
+function readOfferDocument({ role, cap }: Document): MembershipOffer {
+  return cap ? { role, cap: { limit: BigInt(cap.limit), reset: cap.reset } } : { role };
 }
 
 function readAttemptsDocument(row: Document): Attempts {

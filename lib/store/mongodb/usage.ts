@@ -112,12 +112,13 @@ const GROUPS: Readonly<Record<UsageQuery['by'], Document | string>> = {
   kind: '$kind',
 };
 
-function buildUsageMatch(wallet: string, { from, to, key, model, kind }: UsageQuery): Document {
+function buildUsageMatch(wallet: string, { from, to, key, keys, model, kind }: UsageQuery): Document {
   const hour = { ...(from !== undefined && { $gte: from }), ...(to !== undefined && { $lt: to }) };
   return {
     wallet,
     ...(Object.keys(hour).length > 0 && { hour }),
     ...(key !== undefined && { key }),
+    ...(keys !== undefined && { $and: [{ key: { $in: [...keys] } }] }),
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   };

@@ -2,6 +2,8 @@
 import type { Db, Document } from 'mongodb';
 import type { FormerUser, RemovalResult, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
+import { touchMembers } from './member-role.ts';
+import { revokeMemberKeys } from './memberships.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
@@ -19,7 +21,7 @@ export function userRemovalCalls(db: Db, transactions: Transactions): UserRemova
       }),
     remove: (user, at) =>
       endAccess(user, async (step) => {
-        await step({ delete: 'memberships', deletes: [{ q: { user: user.id }, limit: 0 }] });
+        await endMemberships(step, user, at);
         await step({ delete: 'users', deletes: [{ q: { _id: user.id }, limit: 1 }] });
         const { id, email, createdAt } = user;
         await step({
@@ -62,6 +64,16 @@ async function endUserAccess(
   await step({ delete: 'links', deletes: [{ q: { $or: [{ user: id }, { email }] }, limit: 0 }] });
   await how(step);
   return 'done';
+}
+
+async function endMemberships(step: Step, { id: user }: User, at: number): Promise<void> {
+  const filter = { user, role: 'member' };
+  const joined = await readFirstBatch(step({ find: 'memberships', filter, batchSize: 1000, singleBatch: true }));
+  for (const { account } of joined) {
+    await touchMembers(step, account);
+    await revokeMemberKeys(step, { user, account }, at);
+  }
+  await step({ delete: 'memberships', deletes: [{ q: { user }, limit: 0 }] });
 }
 
 /** Writes a counter, so that one of two concurrent transactions that count operators has to retry. */

@@ -4,6 +4,7 @@ import type { Membership, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
+import { membershipCalls, readMembershipDocument } from './memberships.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 import { touchOperators, userExists, userRemovalCalls } from './user-removal.ts';
@@ -18,7 +19,7 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
   };
   const listMemberships = async (filter: Document, sort: Record<string, 1>, limit = 0): Promise<Membership[]> => {
     const rows = await read((signal) => memberships.find(filter, { signal }).sort(sort).limit(limit).toArray());
-    return rows.map(({ user, account, role }) => ({ user, account, role }));
+    return rows.map(readMembershipDocument);
   };
 
   return {
@@ -52,21 +53,7 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
       return rows.map((row) => readPlainDocument<User>(row));
     },
     operators: () => read((signal) => users.countDocuments({ operator: true }, { signal })),
-    async leave({ user, account }) {
-      const deletes = [{ q: { _id: `${user} ${account}` }, limit: 1 }];
-      const { n } = await call({ repeatable: false }, (signal) =>
-        send(db, { delete: 'memberships', deletes, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
-    },
-    async join({ user, account, role }) {
-      const updates = [
-        { q: { _id: `${user} ${account}` }, u: { $setOnInsert: { user, account, role } }, upsert: true },
-      ];
-      await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'memberships', updates, ...MAJORITY }, { signal }),
-      );
-    },
+    ...membershipCalls(db, transactions),
     listUserMemberships: (user) => listMemberships({ user }, { account: 1 }),
     listAccountMembers: (account) => listMemberships({ account }, { user: 1 }),
     memberships: ({ after, limit }) =>

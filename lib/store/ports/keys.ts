@@ -4,6 +4,7 @@ import type { SharesBudget } from '../../money/budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';
+import type { Membership, User } from './users.ts';
 import type { WrongMarks } from './wrong-marks.ts';
 
 export interface KeyRow extends SharesBudget {
@@ -20,6 +21,13 @@ export interface KeyRow extends SharesBudget {
   /** ms since the epoch; null before the first use. */
   readonly lastUsedAt: number | null;
   readonly limits: KeyLimits;
+  /** The user who issued it on a page; null for the command line and for earlier versions. */
+  readonly createdBy: string | null;
+}
+
+/** A member of the account who has issued a key: the key is theirs. */
+export interface KeyMember extends Pick<Membership, 'user' | 'cap'> {
+  readonly status: User['status'];
 }
 
 /** A key as authentication needs it. */
@@ -28,6 +36,8 @@ export interface KeyHolder extends KeyRow {
   readonly accountRequests?: Account['requests'];
   /** The account's. */
   readonly priceList?: Account['priceList'];
+  /** Absent for keys that belong to the account itself. */
+  readonly member?: KeyMember;
 }
 
 export interface KeyUse {
@@ -36,9 +46,17 @@ export interface KeyUse {
   readonly lastUsedAt: number;
 }
 
-/** Absent limits: none; absent `budgetKey`: a budget of its own. */
+/** Absent limits: none; absent `budgetKey`: a budget of its own; absent `createdBy`: null. */
 export type NewKey = Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'> &
-  Partial<Pick<KeyRow, 'limits' | 'budgetKey'>>;
+  Partial<Pick<KeyRow, 'limits' | 'budgetKey' | 'createdBy'>>;
+
+/** As the `activeMax` of a copy: keys are neither counted, nor need their creators be members. */
+export const COPIED_KEY = Number.MAX_SAFE_INTEGER;
+
+/** Whether somebody with this role in an account may issue keys there. */
+export function mayIssueKeys(role: unknown): boolean {
+  return role === 'owner' || role === 'member';
+}
 
 /** A key that replaces another one. */
 export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
@@ -48,10 +66,11 @@ export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | '
 
 export interface KeyStore {
   /**
-   * Adds a key unless the account already has `activeMax` active keys (neither revoked nor expired at that time); decided
+   * Adds a key unless there are `activeMax` active keys (neither revoked nor expired at that time) already: of the member who
+   * issues it, or of the account without its members. `no_member`: its creator is neither an owner nor a member. Decided
    * atomically.
    */
-  add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account'>;
+  add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account' | 'no_member'>;
   /** The key with this hash, revoked or not. */
   find(hash: string): Promise<KeyHolder | undefined>;
   get(id: string): Promise<KeyRow | undefined>;
@@ -63,7 +82,7 @@ export interface KeyStore {
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /**
-   * Adds a key that replaces another: same account, name, budget and limits, but without the expiry; the replaced key
+   * Adds a key that replaces another: same account, creator, name, budget and limits, but without the expiry; the replaced key
    * expires. One step, decided like `add`. `ended`: the replaced key is revoked or expired.
    */
   replace(id: string, key: ReplacementKey, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;

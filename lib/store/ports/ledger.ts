@@ -47,6 +47,8 @@ export interface LedgerStore {
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** The existing sums of these keys and caps. */
   budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
+  /** At most `limit` sums with ids above `after` and below `before`, in order of id. */
+  budgetPage(page: BudgetPage): Promise<readonly BudgetSum[]>;
   /** Removes up to `limit` sums of runs that began before a time (ms since the epoch); resolves to how many. */
   removeRuns(before: number, limit: number): Promise<number>;
   /** Changes the lease of a held charge; false unless it is held by this owner, with a lease that is not over by `now`. */
@@ -60,6 +62,12 @@ export interface LeaseRenewal {
   readonly owner: string;
   readonly lease: number;
   readonly now: number;
+}
+
+export interface BudgetPage {
+  readonly after: string;
+  readonly before: string;
+  readonly limit: number;
 }
 
 export interface ChargePage {
@@ -76,6 +84,8 @@ export interface ChargeFilter {
   /** Created before this time. */
   readonly to?: number;
   readonly key?: string;
+  /** Of these keys. */
+  readonly keys?: readonly string[];
   readonly model?: string;
   readonly kind?: ChargeKind;
   readonly state?: ChargeState;

@@ -1,4 +1,5 @@
 // The port of sign-in state: sessions and one-time links, stored as hashes only, and failed attempts.
+import type { MemberCap, Role } from './users.ts';
 
 export interface Session {
   /** SHA-256 of the token, hex. */
@@ -32,6 +33,14 @@ export interface Link {
   readonly account: string | null;
   readonly email: string | null;
   readonly expiresAt: number;
+  /** What an invitation to an account makes of its user; absent: an owner. */
+  readonly offer?: MembershipOffer;
+}
+
+export interface MembershipOffer {
+  readonly role: Role;
+  /** Of a member, in the time zone that the account has when the invitation is accepted. */
+  readonly cap?: Omit<MemberCap, 'zone'>;
 }
 
 /** Selects links by their target; an absent field must be null in the link. */
@@ -82,6 +91,8 @@ export interface SessionStore {
   link(hash: string): Promise<Link | undefined>;
   /** Uses a link: removes and returns it; of several concurrent callers only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
+  /** The invitations to an account, expired ones included until they are cleaned, in order of address. */
+  listInvitations(account: string): Promise<readonly Link[]>;
   /** Removes the links with this purpose and exactly this user, account and address. */
   removeLinks(of: LinkTarget): Promise<void>;
 

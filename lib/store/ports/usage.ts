@@ -44,6 +44,8 @@ export interface UsageQuery {
   readonly from?: number;
   readonly to?: number;
   readonly key?: string;
+  /** Of these keys. */
+  readonly keys?: readonly string[];
   readonly model?: string;
   readonly kind?: ChargeKind;
 }

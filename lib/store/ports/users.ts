@@ -1,4 +1,6 @@
 // The port of users: who may sign in, and to which accounts they belong.
+import type { Reset } from '../../money/key-limits.ts';
+import type { Micro } from '../../money/money.ts';
 
 export interface User {
   readonly id: string;
@@ -38,12 +40,37 @@ export interface FormerUser {
  */
 export type RemovalResult = 'done' | 'changed' | 'last_operator';
 
-export type Role = 'owner';
+/**
+ * What a user may do in an account. `owner`: everything; `member`: their own keys and calls, under a cap; `accountant`:
+ * money and papers.
+ */
+export const ROLES = ['owner', 'member', 'accountant'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The most that the calls of a member may hold and be charged, less refunds, between two resets. */
+export interface MemberCap {
+  readonly limit: Micro;
+  readonly reset: Reset;
+  /** The IANA time zone of the reset. */
+  readonly zone: string;
+}
 
 export interface Membership {
   readonly user: string;
   readonly account: string;
   readonly role: Role;
+  /** Of a member; absent: no cap. */
+  readonly cap?: MemberCap;
+}
+
+/** `last_owner`: the account would have no active owner left. */
+export type MembershipChange = 'done' | 'none' | 'last_owner';
+
+interface Departure extends Pick<Membership, 'user' | 'account'> {
+  /** When the keys of a member are revoked, ms since the epoch. */
+  readonly at: number;
+  /** An operator may take an account from its last owner. */
+  readonly isForced?: boolean;
 }
 
 export interface UserStore {
@@ -60,8 +87,8 @@ export interface UserStore {
   /** Suspends the user in the version that was read and, in the same step, ends all sessions and one-time links. */
   suspend(user: User): Promise<RemovalResult>;
   /**
-   * Removes the user in the version that was read and, in the same step, all sessions, one-time links and memberships; only
-   * the `FormerUser` remains.
+   * Removes the user in the version that was read and, in the same step, all sessions, one-time links and memberships, and
+   * revokes the keys of accounts in which the user was a member; only the `FormerUser` remains.
    */
   remove(user: User, at: number): Promise<RemovalResult>;
   former(id: string): Promise<FormerUser | undefined>;
@@ -73,10 +100,15 @@ export interface UserStore {
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly User[]>;
   /** The number of operators, including suspended ones. */
   operators(): Promise<number>;
-  /** Adds a membership; idempotent. */
+  /** Adds a membership; an existing one stays as it is. */
   join(membership: Membership): Promise<void>;
-  /** Removes a membership; false if there is none. */
-  leave(membership: Pick<Membership, 'user' | 'account'>): Promise<boolean>;
+  /**
+   * Changes role and cap of a membership (`none`: there is none), in one step with the keys of a member who becomes an
+   * accountant, which are revoked at this time.
+   */
+  setMembership(membership: Membership, at: number): Promise<MembershipChange>;
+  /** Removes a membership, in one step with the keys of a member, which are revoked. `none`: there is none. */
+  leave(departure: Departure): Promise<MembershipChange>;
   /** The memberships of a user, in order of account. */
   listUserMemberships(user: string): Promise<readonly Membership[]>;
   /** The members of an account, in order of user. */

@@ -3,17 +3,28 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type KeyLimits, NO_LIMITS, type Reset } from '../../money/key-limits.ts';
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Batch } from '../ports/batches.ts';
-import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, ReplacementKey } from '../ports/keys.ts';
+import {
+  COPIED_KEY,
+  type KeyHolder,
+  type KeyMember,
+  type KeyRow,
+  type KeyStore,
+  type KeyUse,
+  mayIssueKeys,
+  type NewKey,
+  type ReplacementKey,
+} from '../ports/keys.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
 import { toJsonCell } from './accounts.ts';
 import { createRunBatchOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
+import { readCapCells } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
-const SELECT_KEY = `SELECT keys.id, account, keys.name, hash, last4, keys.created_at, revoked_at, requests_count, last_used_at,
+const SELECT_KEY = `SELECT keys.id, keys.account, keys.name, hash, last4, keys.created_at, revoked_at, requests_count, last_used_at,
   budget, reset, zone, expires_at, models, budget_key, end_user_cap, end_user_reset,
-  keys.request_limits`;
+  keys.request_limits, created_by`;
 
 /** A key that is neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
@@ -23,18 +34,18 @@ export function keyWrites(connection: Connection): PortWrites<'keys'> {
 }
 
 function newKeyWrites({ db, write }: Connection) {
-  const countActive = db.prepare(`SELECT count(*) AS active FROM keys WHERE account = :account AND ${ACTIVE}`);
+  const findRole = db.prepare('SELECT role FROM memberships WHERE user = ? AND account = ?');
   const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
   const insert = db.prepare(
     `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models, end_user_cap,
-      end_user_reset, request_limits, budget_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      end_user_reset, request_limits, budget_key, created_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const succeed = db.prepare(
     `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, models, end_user_cap, end_user_reset,
-      request_limits, budget_key)
+      request_limits, budget_key, created_by)
     SELECT :id, account, name, :hash, :last4, :now, budget, reset, zone, models, end_user_cap, end_user_reset,
-      request_limits, coalesce(budget_key, id)
+      request_limits, coalesce(budget_key, id), created_by
     FROM keys WHERE id = :before`,
   );
   const expire = db.prepare(
@@ -42,16 +53,30 @@ function newKeyWrites({ db, write }: Connection) {
   );
   const findActiveOwner = createFindActiveOwner(db);
   const mark = createUpdateKeyMark(db);
-  const isFull = (account: string, now: number, max: number) =>
-    Number(countActive.get({ account, now })?.active) >= max;
+  const findBlocker = createFindBlocker(db);
   return {
     add: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
       write(() => {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
+        const { createdBy = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
-        if (isFull(account, createdAt, activeMax)) return 'too_many';
+        if (activeMax !== COPIED_KEY) {
+          if (createdBy !== null && !mayIssueKeys(findRole.get(createdBy, account)?.role)) return 'no_member';
+          if (findBlocker({ account, createdBy }, createdAt, activeMax)) return 'too_many';
+        }
         const { budget, reset, zone, expires, models, userCap, userReset, requests } = toKeyLimitCells(limits);
-        const cells = [budget, reset, zone, expires, models, userCap, userReset, requests, budgetKey] as const;
+        const cells = [
+          budget,
+          reset,
+          zone,
+          expires,
+          models,
+          userCap,
+          userReset,
+          requests,
+          budgetKey,
+          createdBy,
+        ] as const;
         insert.run(id, account, name, hash, last4, createdAt, ...cells);
         mark(id);
         return 'added';
@@ -59,14 +84,30 @@ function newKeyWrites({ db, write }: Connection) {
     replace: (before: string, key: ReplacementKey, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
       write(() => {
         const { id, hash, last4, createdAt: now, endsAt } = key;
-        const { account, problem } = findActiveOwner(before, now);
+        const { account, createdBy, problem } = findActiveOwner(before, now);
         if (account === undefined) return problem;
-        if (isFull(account, now, activeMax)) return 'too_many';
+        if (findBlocker({ account, createdBy }, now, activeMax)) return 'too_many';
         succeed.run({ id, hash, last4, now, before });
         expire.run({ before, endsAt });
         for (const changed of [id, before]) mark(changed);
         return 'replaced';
       }),
+  };
+}
+
+/** Finds why there may be no further key; members have keys of their own, apart from those of the account. */
+function createFindBlocker(db: DatabaseSync) {
+  const countActive = db.prepare(`SELECT count(*) AS active FROM keys WHERE account = :account AND ${ACTIVE}
+    AND NOT EXISTS (SELECT 1 FROM memberships AS own WHERE own.user = created_by AND own.account = :account AND role = 'member')`);
+  const countOfMember = db.prepare(
+    `SELECT count(*) AS active FROM keys WHERE account = :account AND created_by = :createdBy AND ${ACTIVE}`,
+  );
+  const findRole = db.prepare('SELECT role FROM memberships WHERE user = ? AND account = ?');
+  return ({ account, createdBy }: KeyIssuer, now: number, max: number) => {
+    const role = createdBy === null ? undefined : findRole.get(createdBy, account)?.role;
+    const count =
+      role === 'member' ? countOfMember.get({ account, createdBy, now }) : countActive.get({ account, now });
+    return Number(count?.active) >= max ? 'too_many' : undefined;
   };
 }
 
@@ -126,7 +167,7 @@ function changeWrites({ db, write }: Connection) {
 }
 
 /** Updates the mark of a key; called after every change except of its counters. */
-function createUpdateKeyMark(db: DatabaseSync): (id: string) => void {
+export function createUpdateKeyMark(db: DatabaseSync): (id: string) => void {
   const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const update = db.prepare('UPDATE keys SET mark = ? WHERE id = ?');
   return (id) => {
@@ -135,24 +176,30 @@ function createUpdateKeyMark(db: DatabaseSync): (id: string) => void {
   };
 }
 
-type ActiveOwner =
-  | { readonly account: string; readonly problem?: never }
-  | { readonly account?: never; readonly problem: 'ended' | 'no_key' };
+type KeyIssuer = Pick<KeyRow, 'account' | 'createdBy'>;
 
-/** Finds the account of an active key, or why the key is not active. */
+type ActiveOwner =
+  | (KeyIssuer & { readonly problem?: never })
+  | { readonly account?: never; readonly createdBy?: never; readonly problem: 'ended' | 'no_key' };
+
+/** Finds the account and the creator of an active key, or why the key is not active. */
 function createFindActiveOwner(db: DatabaseSync): (id: string, now: number) => ActiveOwner {
-  const find = db.prepare(`SELECT account, ${ACTIVE} AS active FROM keys WHERE id = :id`);
+  const find = db.prepare(`SELECT account, created_by, ${ACTIVE} AS active FROM keys WHERE id = :id`);
   return (id, now) => {
     const row = find.get({ id, now });
     if (!row) return { problem: 'no_key' };
-    return row.active === 1 ? { account: row.account as string } : { problem: 'ended' };
+    if (row.active !== 1) return { problem: 'ended' };
+    return { account: row.account as string, createdBy: row.created_by as string | null };
   };
 }
 
 export function keyReads(db: DatabaseSync): PortReads<'keys'> {
   const holder = db.prepare(
-    `${SELECT_KEY}, status, accounts.request_limits AS account_requests, price_list FROM keys
-    JOIN wallets ON wallets.id = account JOIN accounts ON accounts.id = account WHERE hash = ?`,
+    `${SELECT_KEY}, wallets.status, accounts.request_limits AS account_requests, price_list,
+      role, cap, cap_reset, cap_zone, users.status AS member_status FROM keys
+    JOIN wallets ON wallets.id = keys.account JOIN accounts ON accounts.id = keys.account
+    LEFT JOIN memberships ON memberships.user = created_by AND memberships.account = keys.account
+    LEFT JOIN users ON users.id = created_by WHERE hash = ?`,
   );
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
@@ -173,6 +220,7 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
         accountStatus: row.status as KeyHolder['accountStatus'],
         ...(accountRequests && { accountRequests }),
         ...(row.price_list !== null && { priceList: row.price_list as string }),
+        ...readKeyMember(row),
       };
     },
     get: (id: string): KeyRow | undefined => {
@@ -206,7 +254,16 @@ function readKeyRow(row: Record<string, unknown>): KeyRow {
       ...readRequestLimits(row.request_limits),
     },
     budgetKey: row.budget_key as string | null,
+    createdBy: row.created_by as string | null,
   };
+}
+
+/** The keys of an owner are those of the account. */
+function readKeyMember(row: Record<string, unknown>): Pick<KeyHolder, 'member'> {
+  if (row.role !== 'member') return {};
+  const cap = readCapCells(row);
+  const status = row.member_status as KeyMember['status'];
+  return { member: { user: row.created_by as string, status, ...(cap && { cap }) } };
 }
 
 /** A key with a damaged list, which its mark reports, may call no model. */

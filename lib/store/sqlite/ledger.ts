@@ -18,7 +18,7 @@ import type { Micro } from '../../money/money.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
-import type { ChargePage, LeaseRenewal, LedgerStore, OrphanPage } from '../ports/ledger.ts';
+import type { BudgetPage, ChargePage, LeaseRenewal, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
@@ -259,6 +259,10 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     ORDER BY at DESC, seq DESC LIMIT 1`,
   );
   const budgets = prepareBig(db, SELECT_BUDGETS);
+  const budgetPage = prepareBig(
+    db,
+    `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key > ? AND key < ? ORDER BY key LIMIT ?`,
+  );
   const orphans = prepareBig(
     db,
     `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (
@@ -280,6 +284,8 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
+    budgetPage: ({ after, before, limit }: BudgetPage): BudgetSum[] =>
+      budgetPage.all(after, before, limit).map(readBudgetRow),
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
       orphans.all({ ...page, ...after }).map(readChargeRow),
   };
@@ -296,7 +302,8 @@ function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage)
     `SELECT ${columns} FROM entries JOIN charges ON charges.id = entries.charge
     WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoteSql)})
       AND entries.at >= :from AND entries.at < :to
-      AND (:key IS NULL OR charges.key = :key) AND (:model IS NULL OR charges.model = :model)
+      AND (:key IS NULL OR charges.key = :key)
+      AND (:keys IS NULL OR charges.key IN (SELECT value FROM json_each(:keys))) AND (:model IS NULL OR charges.model = :model)
       AND (:kind IS NULL OR charges.kind = :kind) AND (:state IS NULL OR charges.state = :state)
     ORDER BY entries.seq DESC LIMIT :limit`,
   );
@@ -304,7 +311,8 @@ function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage)
     const before = id === undefined ? Number.MAX_SAFE_INTEGER : beginning.get({ id, wallet })?.seq;
     if (before === undefined) return [];
     const { from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null, state = null } = filter;
-    const parameters = { wallet, before, limit, from, to, key, model, kind, state };
+    const keys = filter.keys ? JSON.stringify(filter.keys) : null;
+    const parameters = { wallet, before, limit, from, to, key, keys, model, kind, state };
     return list.all(parameters).map(readChargeRow);
   };
 }

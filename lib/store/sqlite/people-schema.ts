@@ -1,4 +1,7 @@
-// The tables of devices on which users have signed in, and of removed users.
+// The tables of devices on which users have signed in, and of removed users; roles and caps of members.
+import type { DatabaseSync } from 'node:sqlite';
+import { ROLES } from '../ports/users.ts';
+import { changeChecks, matchAny } from './checks.ts';
 
 export const DEVICE_TABLE = `
   CREATE TABLE devices (
@@ -16,3 +19,21 @@ export const FORMER_USER_TABLE = `
     removed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `;
+
+/** The zone of a cap is set when an invitation is accepted. */
+const MEMBER_COLUMNS = `
+  ALTER TABLE memberships ADD COLUMN cap INTEGER;
+  ALTER TABLE memberships ADD COLUMN cap_reset TEXT;
+  ALTER TABLE memberships ADD COLUMN cap_zone TEXT;
+  ALTER TABLE links ADD COLUMN role TEXT;
+  ALTER TABLE links ADD COLUMN cap INTEGER;
+  ALTER TABLE links ADD COLUMN cap_reset TEXT;
+  ALTER TABLE keys ADD COLUMN created_by TEXT;
+  CREATE INDEX links_of_account ON links (account) WHERE account IS NOT NULL;
+`;
+
+/** Earlier memberships are those of owners. */
+export function addMembers(db: DatabaseSync): void {
+  changeChecks(db, 'memberships', [["role = 'owner'", matchAny('role', ROLES)]]);
+  db.exec(MEMBER_COLUMNS);
+}

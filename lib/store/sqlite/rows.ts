@@ -2,6 +2,8 @@
 
 import type { BudgetSum, CapPeriod } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import type { Reset } from '../../money/key-limits.ts';
+import type { Membership } from '../ports/users.ts';
 
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
@@ -98,4 +100,10 @@ function parseCaps(json: unknown): readonly CapPeriod[] {
 
 function numberOrNull(value: unknown): number | null {
   return value === null ? null : Number(value);
+}
+
+/** Numbers up to 2^53 are exact, and no amount is larger. */
+export function readCapCells({ cap, cap_reset: reset, cap_zone: zone }: Record<string, unknown>): Membership['cap'] {
+  if (cap === null || cap === undefined) return undefined;
+  return { limit: BigInt(cap as number), reset: reset as Reset, zone: zone as string };
 }

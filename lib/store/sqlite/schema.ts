@@ -5,7 +5,7 @@ import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, matchAny } from './checks.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
-import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 
@@ -377,9 +377,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   MANAGEMENT_TABLES,
   // Holds of the operator's own services.
   (db) => changeChecks(db, 'charges', [["kind = 'embedding'", matchAny('kind', ['embedding', 'service'])]]),
+  addMembers,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(MANAGEMENT_TABLES) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(addMembers) + 1;

@@ -1,12 +1,14 @@
 // Sessions, one-time links, devices and counted attempts in the SQLite store.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Reset } from '../../money/key-limits.ts';
 import { getAttemptWaitMs } from '../attempt-wait.ts';
 import type { AttemptRule, Attempts, Device, Link, LinkTarget, Session, SessionStore } from '../ports/sessions.ts';
+import type { Role } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
-const LINK = 'hash, purpose, user, account, email, expires_at';
+const LINK = 'hash, purpose, user, account, email, expires_at, role, cap, cap_reset';
 const ATTEMPTS = 'SELECT count, last_at FROM attempts WHERE name = ?';
 
 export function sessionWrites(connection: Connection): PortWrites<'sessions'> {
@@ -44,13 +46,14 @@ export function sessionWrites(connection: Connection): PortWrites<'sessions'> {
 }
 
 function linkWrites({ db, write }: Connection) {
-  const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`);
+  const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM links WHERE hash = ? RETURNING ${LINK}`);
   const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND account IS ? AND email IS ?');
   const clean = db.prepare('DELETE FROM links WHERE expires_at <= ?');
   return {
-    addLink: ({ hash, purpose, user, account, email, expiresAt }: Link): void => {
-      write(() => add.run(hash, purpose, user, account, email, expiresAt));
+    addLink: ({ hash, purpose, user, account, email, expiresAt, offer }: Link): void => {
+      const cells = [offer?.role ?? null, offer?.cap?.limit ?? null, offer?.cap?.reset ?? null] as const;
+      write(() => add.run(hash, purpose, user, account, email, expiresAt, ...cells));
     },
     takeLink: (hash: string): Link | undefined => write(() => readLinkRow(take.get(hash))),
     removeLinks: ({ purpose, user, account, email }: LinkTarget): void => {
@@ -109,6 +112,9 @@ export function sessionReads(db: DatabaseSync): PortReads<'sessions'> {
   const get = db.prepare(`SELECT ${SESSION} FROM sessions WHERE hash = ?`);
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
+  const invitations = db.prepare(
+    `SELECT ${LINK} FROM links WHERE account = ? AND purpose = 'invite' ORDER BY email, hash`,
+  );
   const attempts = db.prepare(ATTEMPTS);
   // Prepared lazily: a file of an earlier version, opened read-only, does not have the table.
   let device: StatementSync | undefined;
@@ -116,6 +122,7 @@ export function sessionReads(db: DatabaseSync): PortReads<'sessions'> {
     get: (hash: string): Session | undefined => readSessionRow(get.get(hash)),
     list: (user: string): Session[] => list.all(user).map((row) => readSessionRow(row) as Session),
     link: (hash: string): Link | undefined => readLinkRow(link.get(hash)),
+    listInvitations: (account: string): Link[] => invitations.all(account).map((row) => readLinkRow(row) as Link),
     attempts: (name: string): Attempts | undefined => readAttemptsRow(attempts.get(name)),
     device: (hash: string): Device | undefined => {
       device ??= db.prepare('SELECT hash, user, expires_at AS expiresAt FROM devices WHERE hash = ?');
@@ -137,7 +144,13 @@ function readSessionRow(row: Row): Session | undefined {
 function readLinkRow(row: Row): Link | undefined {
   if (!row) return undefined;
   const { expires_at: expiresAt, hash, purpose, user, account, email } = row;
-  return { hash, purpose, user, account, email, expiresAt } as Link;
+  return { hash, purpose, user, account, email, expiresAt, ...readOffer(row) } as Link;
+}
+
+function readOffer({ role, cap: limit, cap_reset: reset }: Record<string, unknown>): Pick<Link, 'offer'> {
+  if (role === null) return {};
+  const cap = limit !== null && { cap: { limit: BigInt(limit as number), reset: reset as Reset } };
+  return { offer: { role: role as Role, ...cap } };
 }
 
 function readAttemptsRow(row: Row): Attempts | undefined {

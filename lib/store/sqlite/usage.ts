@@ -70,7 +70,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     Object.entries(GROUPS).map(([by, group]) => {
       const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
       const where = `wallet = ? AND hour >= ? AND hour < ? AND (?4 IS NULL OR key = ?4) AND (?5 IS NULL OR model = ?5)
-        AND (?6 IS NULL OR kind = ?6)`;
+        AND (?6 IS NULL OR kind = ?6) AND (?7 IS NULL OR key IN (SELECT value FROM json_each(?7)))`;
       return [
         by,
         prepareBig(db, `SELECT ${group} AS label, ${columns} FROM usage_hours WHERE ${where} GROUP BY label`),
@@ -91,7 +91,8 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     },
     sums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
       const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
-      return sums[by].all(wallet, from, to, key, model, kind).map(readUsageSumRow);
+      const keys = query.keys ? JSON.stringify(query.keys) : null;
+      return sums[by].all(wallet, from, to, key, model, kind, keys).map(readUsageSumRow);
     },
   };
 }

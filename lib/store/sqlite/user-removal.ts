@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FormerUser, Membership, RemovalResult, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
+import { createRevokeMemberKeys } from './memberships.ts';
 
 const FORMER = 'id, email, created_at, removed_at';
 
@@ -16,7 +17,8 @@ export function userRemovalWrites({ db, write }: Connection) {
   const removeSessions = db.prepare('DELETE FROM sessions WHERE user = ?');
   const removeLinks = db.prepare('DELETE FROM links WHERE user = ? OR email = ?');
   const keep = db.prepare(`INSERT INTO former_users (${FORMER}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const leave = db.prepare('DELETE FROM memberships WHERE user = ? AND account = ?');
+  const listJoined = db.prepare(`SELECT user, account FROM memberships WHERE user = ? AND role = 'member'`);
+  const revokeKeys = createRevokeMemberKeys(db);
 
   function endAccess({ id, email, version }: User, how: () => void): RemovalResult {
     return write(() => {
@@ -35,6 +37,7 @@ export function userRemovalWrites({ db, write }: Connection) {
     suspend: (user: User): RemovalResult => endAccess(user, () => suspend.run(user.id)),
     remove: (user: User, at: number): RemovalResult =>
       endAccess(user, () => {
+        for (const of of listJoined.all(user.id)) revokeKeys(of as unknown as Membership, at);
         removeMemberships.run(user.id);
         remove.run(user.id);
         keep.run(user.id, user.email, user.createdAt, at);
@@ -43,8 +46,6 @@ export function userRemovalWrites({ db, write }: Connection) {
       write(() => {
         for (const { id, email, createdAt, removedAt } of users) keep.run(id, email, createdAt, removedAt);
       }),
-    leave: ({ user, account }: Pick<Membership, 'user' | 'account'>): boolean =>
-      write(() => leave.run(user, account).changes === 1),
   };
 }
 

@@ -1,7 +1,8 @@
 // Users and their memberships in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Membership, User, UserStore } from '../ports/users.ts';
+import type { User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
+import { MEMBERSHIP, membershipWrites, readMembershipRow } from './memberships.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 import { formerUserReads, userRemovalWrites } from './user-removal.ts';
 
@@ -18,9 +19,9 @@ export function userWrites(connection: Connection): PortWrites<'users'> {
     `UPDATE users SET email = ?2, password = ?3, totp_secret = ?4, totp_step = ?5, recovery = ?6, operator = ?7,
       status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1 WHERE id = ?1 AND version = ?12`,
   );
-  const join = db.prepare('INSERT INTO memberships (user, account, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   return {
     ...userRemovalWrites(connection),
+    ...membershipWrites(connection),
     add: (user: User): 'added' | 'taken' =>
       write(() => (insert.run(...toUserCells(user)).changes === 1 ? 'added' : 'taken')),
     addFirstOperator: (user: User): 'added' | 'taken' | 'late' =>
@@ -29,9 +30,6 @@ export function userWrites(connection: Connection): PortWrites<'users'> {
         return insert.run(...toUserCells(user)).changes === 1 ? 'added' : 'taken';
       }),
     change: (user: User): boolean => write(() => update.run(...toUserCells(user)).changes === 1),
-    join: ({ user, account, role }: Membership): void => {
-      write(() => join.run(user, account, role));
-    },
   };
 }
 
@@ -40,10 +38,10 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
   const find = db.prepare(`SELECT ${COLUMNS} FROM users WHERE email = ?`);
   const page = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`);
   const operators = db.prepare('SELECT count(*) AS operators FROM users WHERE operator = 1');
-  const ofUser = db.prepare('SELECT user, account, role FROM memberships WHERE user = ? ORDER BY account');
-  const ofAccount = db.prepare('SELECT user, account, role FROM memberships WHERE account = ? ORDER BY user');
+  const ofUser = db.prepare(`SELECT ${MEMBERSHIP} FROM memberships WHERE user = ? ORDER BY account`);
+  const ofAccount = db.prepare(`SELECT ${MEMBERSHIP} FROM memberships WHERE account = ? ORDER BY user`);
   const all = db.prepare(
-    'SELECT user, account, role FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?',
+    `SELECT ${MEMBERSHIP} FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?`,
   );
   return {
     ...formerUserReads(db),
@@ -78,8 +76,4 @@ function readUserRow(row: Record<string, unknown> | undefined): User | undefined
     recovery,
     operator: row.operator === 1,
   } as unknown as User;
-}
-
-function readMembershipRow(row: Record<string, unknown>): Membership {
-  return { ...row } as unknown as Membership;
 }

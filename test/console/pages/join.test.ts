@@ -77,7 +77,7 @@ describe('an invitation of an existing user', () => {
 
   it('is void once the user or the ownership is removed', async () => {
     const { user, account, path, get } = await invited();
-    await createUserRemoval({ store: test.store }).removeOwner(user, account);
+    await createUserRemoval({ store: test.store }).leaveAccount(user, account, { isForced: true });
     expect((await get(path)).status).to.equal(404);
     const other = await invited();
     await createUserRemoval({ store: test.store }).remove(other.user.id);

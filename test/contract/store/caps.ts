@@ -1,7 +1,7 @@
 // Further budgets of a call, beside that of its key: each as exact as the first, in the hold's transaction.
 import { expect } from 'chai';
 import type { Store } from '../../../lib/store/store.ts';
-import { longer } from '../../../testkit/long.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import {
   applied,
   charge,
@@ -21,7 +21,7 @@ import {
 export function capContract(context: StoreContext): void {
   const cap = (id: string, rub: number, period = 1000) => ({ id, period, limit: BigInt(rub) * RUB });
 
-  it('are each exact under many concurrent holds of two openers', async () => {
+  itLong('are each exact under many concurrent holds of two openers', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key, user, run] = [await newWallet(context.store), newId('key'), newId('user'), newId('run')];
     const budget = { period: 1000, limit: 900n * RUB };
@@ -41,6 +41,32 @@ export function capContract(context: StoreContext): void {
       expect(await readSpent(context.store, id)).to.deep.equal({ period: 1000, rub: 2 * most });
     }
     for (const row of held) expect(await openers[1]?.ledger.charge(row.id)).to.deep.equal(row);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('of a member, an end user and a run are exact together with wallet and key, whatever the others refuse', async () => {
+    const openers = [context.store, await context.other()];
+    const calls = longer(50, 300);
+    // Room for a fifth of the calls, the first of which reach the other limits.
+    const rub = 100 * (calls / 5);
+    const [wallet, key] = [await newWallet(context.store, BigInt(rub)), newId('key')];
+    const limits = { key, member: newId('member'), user: newId('user'), run: newId('run') };
+    const begun = Array.from({ length: calls }, (_, at) => {
+      const name = [...Object.keys(limits), 'none'][at % 5];
+      const budget = { period: 1000, limit: (name === 'key' ? 350n : 10_000n) * RUB };
+      // Every call counts in all; only one of them is narrow for it.
+      const caps = (['member', 'user', 'run'] as const).map((each) => cap(limits[each], name === each ? 350 : 10_000));
+      return reserve(wallet, { key, amount: 100n * RUB, budget, caps });
+    });
+    const answers = (await Promise.all(begun.map((op, at) => applied(openers[at % 2] as Store, op)))).flat();
+    const done = answers.filter(({ status }) => status === 'done');
+    expect(done).to.have.length(calls / 5);
+    const spent = await Promise.all(Object.values(limits).map((id) => readSpent(context.store, id)));
+    expect(spent).to.deep.equal(Object.values(limits).map(() => ({ period: 1000, rub })));
+    const reasons = answers.map(({ status, cap: id }) => id ?? status);
+    expect(new Set(reasons)).to.deep.equal(
+      new Set(['done', 'insufficient', 'key_budget', limits.member, limits.user, limits.run]),
+    );
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 

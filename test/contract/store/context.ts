@@ -4,10 +4,21 @@ import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { NewAttempt } from '../../../lib/money/attempt.ts';
 import type { BudgetTerms, CapTerms } from '../../../lib/money/budget.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
+import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import { mapCalls } from '../../../lib/store/port-calls.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
+
+/** What a new key has, unless said otherwise. */
+export const UNUSED = {
+  revokedAt: null,
+  requestsCount: 0,
+  lastUsedAt: null,
+  limits: NO_LIMITS,
+  budgetKey: null,
+  createdBy: null,
+};
 
 /** A kind of store under test: it makes databases. */
 export interface StoreKind {

@@ -19,6 +19,7 @@ import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
 import { managementContract } from './management.ts';
 import { mediaContract } from './media.ts';
+import { memberContract } from './members.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
 import { paybackContract } from './payback.ts';
@@ -47,6 +48,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   rates: rateContract,
   management: managementContract,
   people: peopleContract,
+  members: memberContract,
   alerts: alertContract,
   'calls without a cap': exposureContract,
   idempotency: idempotencyContract,

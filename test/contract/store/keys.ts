@@ -4,11 +4,9 @@ import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
-import { AT, newAccount, newId, RUB, type StoreContext } from './context.ts';
+import { AT, newAccount, newId, RUB, type StoreContext, UNUSED } from './context.ts';
 
 const MAX = 10;
-const UNUSED = { revokedAt: null, requestsCount: 0, lastUsedAt: null, limits: NO_LIMITS, budgetKey: null };
-
 export function keyContract(context: StoreContext): void {
   addTests(context);
   describe('replacement', () => replacementTests(context));

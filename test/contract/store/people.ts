@@ -224,8 +224,8 @@ export function peopleContract(context: StoreContext): void {
     const first = newId('acc');
     const second = newId('acc');
     for (const account of [first, second]) await users.join({ user: ann, account, role: 'owner' });
-    const of = { user: ann, account: first };
-    expect([await users.leave(of), await users.leave(of)]).to.deep.equal([true, false]);
+    const of = { user: ann, account: first, at: AT, isForced: true };
+    expect([await users.leave(of), await users.leave(of)]).to.deep.equal(['done', 'none']);
     expect(await users.listUserMemberships(ann)).to.deep.equal([{ user: ann, account: second, role: 'owner' }]);
   });
 

@@ -105,6 +105,17 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
+  it('with caps of a member, an end user and a run beside the budget of the key: nothing more than with one budget', async () => {
+    const wallet = await newWallet(context.store);
+    const caps = ['member', 'user', 'run'].map((name) => ({ id: newId(name), period: 0, limit: 9n * RUB }));
+    const [first, key] = [newId('req'), newId('key')];
+    const hold = reserve(wallet, { chargeId: first, key, budget, caps });
+    expect(await commandsOf(hold)).to.deep.equal(['aggregate wallets', ...WRITES, 'update budgets']);
+    const next = [settle(wallet, first), reserve(wallet, { key, budget, caps })];
+    expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS, 'update budgets']);
+    expect(await context.store.ledger.budgets(caps.map(({ id }) => id))).to.have.length(3);
+  });
+
   it('reads later only the sums of calls found in the first read', async () => {
     const wallet = await newWallet(context.store);
     const theirs = newId('req');

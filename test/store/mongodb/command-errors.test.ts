@@ -223,7 +223,6 @@ describe('MongoDB: a server whose commands fail', () => {
     const others: Readonly<Record<string, readonly [command: string, work: () => Promise<unknown>]>> = {
       'that adds a user': ['insert', () => store.users.add(makeUser())],
       'that changes a user': ['update', () => store.users.change(user)],
-      'that ends a membership': ['delete', () => store.users.leave({ user: user.id, account: wallet })],
       'that changes alerts': ['insert', () => store.alerts.change(wishes)],
       'that ends a session': ['delete', () => store.sessions.remove(user.id)],
       'that takes a link': ['findAndModify', () => store.sessions.takeLink(user.id)],

@@ -114,7 +114,8 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       'limits.expiresAt': TIME_OR_NULL,
       'limits.models': { good: [null, [], ['m']], bad: ['m', [''], [5]] },
     },
-    refuses: [{ 'limits.more': 1 }, { limits: 'x' }],
+    takes: [{ createdBy: 'usr_1' }],
+    refuses: [{ 'limits.more': 1 }, { limits: 'x' }, { createdBy: '' }],
   },
   charges: {
     open: true,
@@ -473,7 +474,15 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
     },
   },
   former_users: { fields: { _id: NAME, email: NAME, createdAt: TIME, removedAt: TIME } },
-  memberships: { fields: { _id: NAME, user: NAME, account: NAME, role: oneOf('owner') } },
+  memberships: {
+    fields: { _id: NAME, user: NAME, account: NAME, role: oneOf('owner', 'member', 'accountant') },
+    takes: [{ cap: { limit: long(1), reset: 'day', zone: 'UTC' } }],
+    refuses: [
+      { cap: null },
+      { cap: { limit: long(1), reset: 'day' } },
+      { cap: { limit: 1, reset: 'day', zone: 'UTC' } },
+    ],
+  },
   signins: {
     fields: {
       _id: NAME,
@@ -496,6 +505,12 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
       email: TEXT_OR_NULL,
       expiresAt: TIME,
     },
+    takes: [{ offer: { role: 'owner' } }, { offer: { role: 'member', cap: { limit: long(1), reset: 'none' } } }],
+    refuses: [
+      { offer: {} },
+      { offer: { role: 'reader' } },
+      { offer: { role: 'member', cap: { limit: long(0), reset: 'none' } } },
+    ],
   },
   attempts: { fields: { _id: NAME, count: VERSION, lastAt: TIME } },
   devices: { fields: { _id: NAME, user: NAME, expiresAt: TIME } },

@@ -1,0 +1,73 @@
+// Memberships of users in accounts in the SQLite store; the keys of a member end with the membership.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Membership, MembershipChange, UserStore } from '../ports/users.ts';
+import type { Connection } from './connection.ts';
+import { createUpdateKeyMark } from './keys.ts';
+import { readCapCells } from './rows.ts';
+
+export const MEMBERSHIP = 'user, account, role, cap, cap_reset, cap_zone';
+
+type Departure = Parameters<UserStore['leave']>[0];
+
+export function membershipWrites({ db, write }: Connection) {
+  const join = db.prepare(`INSERT INTO memberships (${MEMBERSHIP}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const change = db.prepare(
+    'UPDATE memberships SET role = ?3, cap = ?4, cap_reset = ?5, cap_zone = ?6 WHERE user = ?1 AND account = ?2',
+  );
+  const find = db.prepare('SELECT role FROM memberships WHERE user = ? AND account = ?');
+  const remove = db.prepare('DELETE FROM memberships WHERE user = ? AND account = ?');
+  const otherOwner = db.prepare(
+    `SELECT 1 FROM memberships JOIN users ON users.id = user
+    WHERE account = ? AND role = 'owner' AND user <> ? AND status = 'active' LIMIT 1`,
+  );
+  const revokeKeys = createRevokeMemberKeys(db);
+  const isLastOwner = (role: unknown, { user, account }: Pick<Membership, 'user' | 'account'>) =>
+    role === 'owner' && otherOwner.get(account, user) === undefined;
+  return {
+    join: ({ user, account, role, cap }: Membership): void => {
+      write(() => join.run(user, account, role, ...toCapCells(cap)));
+    },
+    setMembership: (wanted: Membership, at: number): MembershipChange =>
+      write(() => {
+        const { user, account, role, cap } = wanted;
+        const before = find.get(user, account)?.role;
+        if (before === undefined) return 'none';
+        if (role !== 'owner' && isLastOwner(before, wanted)) return 'last_owner';
+        change.run(user, account, role, ...toCapCells(cap));
+        if (before === 'member' && role === 'accountant') revokeKeys(wanted, at);
+        return 'done';
+      }),
+    leave: ({ user, account, at, isForced = false }: Departure): MembershipChange =>
+      write(() => {
+        const before = find.get(user, account)?.role;
+        if (before === undefined) return 'none';
+        if (!isForced && isLastOwner(before, { user, account })) return 'last_owner';
+        remove.run(user, account);
+        if (before === 'member') revokeKeys({ user, account }, at);
+        return 'done';
+      }),
+  };
+}
+
+/** Revokes the keys that a user has issued in an account, within a transaction. */
+export function createRevokeMemberKeys(
+  db: DatabaseSync,
+): (of: Pick<Membership, 'user' | 'account'>, at: number) => void {
+  const revoke = db.prepare(
+    'UPDATE keys SET revoked_at = ? WHERE account = ? AND created_by = ? AND revoked_at IS NULL RETURNING id',
+  );
+  const mark = createUpdateKeyMark(db);
+  return ({ user, account }, at) => {
+    for (const { id } of revoke.all(at, account, user)) mark(id as string);
+  };
+}
+
+function toCapCells(cap: Membership['cap']) {
+  return [cap?.limit ?? null, cap?.reset ?? null, cap?.zone ?? null] as const;
+}
+
+export function readMembershipRow(row: Record<string, unknown>): Membership {
+  const { user, account, role } = row as unknown as Membership;
+  const cap = readCapCells(row);
+  return { user, account, role, ...(cap && { cap }) };
+}
