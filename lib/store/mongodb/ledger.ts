@@ -1,5 +1,5 @@
 // The ledger in MongoDB but for its batches: rows of a wallet, sums over time, orphans, and sums that are over.
-import { type Document, ReadConcern } from 'mongodb';
+import { type Collection, type Document, ReadConcern } from 'mongodb';
 import { RUN_IDS } from '../../money/budget.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
@@ -63,15 +63,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
     },
-    async budgetPage({ after, before, limit }) {
-      const filter = { _id: { $gt: after, $lt: before } };
-      const found = (signal: AbortSignal) => budgets.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray();
-      return (await read(found)).map(readBudgetDocument);
-    },
-    async budgets(keys) {
-      const filter = { _id: { $in: [...keys] } };
-      return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
-    },
+    ...createBudgetReads(budgets),
     removeRuns: createRemoveRuns(connection),
     async renewLease({ charge, owner, lease, now }) {
       const updates = [{ q: { _id: charge, owner, state: 'held', lease: { $gt: now } }, u: { $set: { lease } } }];
@@ -87,6 +79,20 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const sort = { lease: 1, _id: 1 } as const;
       const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
       return found.map(readChargeDocument);
+    },
+  };
+}
+
+function createBudgetReads(budgets: Collection<Row>): Pick<LedgerStore, 'budgets' | 'budgetPage'> {
+  return {
+    async budgetPage({ after, before, limit }) {
+      const filter = { _id: { $gt: after, $lt: before } };
+      const found = (signal: AbortSignal) => budgets.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray();
+      return (await read(found)).map(readBudgetDocument);
+    },
+    async budgets(keys) {
+      const filter = { _id: { $in: [...keys] } };
+      return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
     },
   };
 }
