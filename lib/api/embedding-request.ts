@@ -1,7 +1,6 @@
 // Turns a body into a request for embeddings, and checks it against the facts of its model.
 import Joi from 'joi';
-import { listSuitableRoutes } from '../calls/embeddings/engine.ts';
-import type { EmbeddingRequest } from '../calls/embeddings/request.ts';
+import { type EmbeddingRequest, listSuitableRoutes } from '../calls/embeddings/request.ts';
 import type { EmbeddingModel } from '../catalog/model.ts';
 import { DIMENSIONS_MAX, INPUTS_MAX } from '../catalog/schema.ts';
 import { body, checkFields, documentAs, invalidField, optional, required } from './dialects/fields.ts';

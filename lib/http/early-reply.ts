@@ -2,6 +2,7 @@
 // client would lose the reply: the rest of the request is read and dropped first.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { freeOwnBytes } from '../base/free-bytes.ts';
 
 /** How long the rest of a refused request is read before the connection is closed. */
 export const REQUEST_DRAIN_MS = 2000;
@@ -19,7 +20,8 @@ export function createDrainingReply(request: IncomingMessage, body: string): Rea
     if (!stream.destroyed) stream.push(null);
   };
   const timer = setTimeout(end, REQUEST_DRAIN_MS);
-  request.on('end', end).on('close', end).resume();
+  // Freed as they are dropped: a client that sends without end would otherwise fill the memory between collections.
+  request.on('data', freeOwnBytes).on('end', end).on('close', end).resume();
   stream.on('close', () => clearTimeout(timer));
   return stream;
 }

@@ -89,6 +89,19 @@ describe('body', () => {
     expect((await done).bytes?.toString()).to.equal('hello');
   });
 
+  it('is freed chunk by chunk as it arrives, and complete', async () => {
+    const arrived: Buffer[] = [];
+    const body = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
+    take = (request, options) => {
+      const reading = readBody(request, options);
+      request.prependListener('data', (chunk: Buffer) => arrived.push(chunk));
+      return reading.finally(() => request.removeAllListeners('data'));
+    };
+    announced(body.length).write(body);
+    expect((await done).bytes?.equals(body)).to.equal(true);
+    expect(new Set(arrived.map(({ length }) => length))).to.deep.equal(new Set([0]));
+  });
+
   itTimed('is returned at once if it came with its headers', async () => {
     let listeners: number | undefined;
     take = async (request, options) => {

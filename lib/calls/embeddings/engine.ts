@@ -17,7 +17,7 @@ import type { RouteHealth } from '../health.ts';
 import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { judgeCount } from './estimate.ts';
-import type { EmbeddingEstimate, EmbeddingRequest } from './request.ts';
+import { type EmbeddingEstimate, type EmbeddingRequest, listSuitableRoutes } from './request.ts';
 
 interface EmbeddingEngineOptions {
   readonly paidCalls: PaidCalls;
@@ -112,15 +112,6 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
 /** What a call holds, and needs at least. */
 export function computeEmbeddingHold({ price }: EmbeddingModel, { held }: EmbeddingEstimate): Micro {
   return embeddingCost(price, held);
-}
-
-/** Inputs that are tokens go only to providers that take them. */
-export function listSuitableRoutes(
-  { routes, tokens: takesTokens }: EmbeddingModel,
-  { tokens }: Pick<EmbeddingRequest, 'tokens'>,
-): readonly Route[] {
-  if (!tokens) return routes;
-  return takesTokens ? routes.filter(({ provider }) => provider.embedsTokens) : [];
 }
 
 async function requestVectors(

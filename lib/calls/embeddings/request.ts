@@ -1,4 +1,5 @@
 // A request for embeddings, independent of its wire format.
+import type { EmbeddingModel, Route } from '../../catalog/model.ts';
 import type { RequestSpending } from '../spending.ts';
 
 export interface EmbeddingRequest {
@@ -24,4 +25,13 @@ export interface EmbeddingEstimate {
   readonly billed: number;
   /** The most that an upstream's count is believed. */
   readonly max: number;
+}
+
+/** Inputs that are tokens go only to providers that take them. */
+export function listSuitableRoutes(
+  { routes, tokens: takesTokens }: EmbeddingModel,
+  { tokens }: Pick<EmbeddingRequest, 'tokens'>,
+): readonly Route[] {
+  if (!tokens) return routes;
+  return takesTokens ? routes.filter(({ provider }) => provider.embedsTokens) : [];
 }

@@ -7,8 +7,9 @@ interface Alphabet {
   readonly smallBits: number;
 }
 
+/** Sorted pieces, separated by spaces. */
 interface PieceList {
-  /** Pieces at the start of a word, including the space before it; separated by spaces. */
+  /** Pieces at the start of a word, including the space before it. */
   readonly first: string;
   /** Pieces elsewhere. */
   readonly inner: string;
@@ -42,22 +43,14 @@ export class Pieces {
     this.#start = first.charCodeAt(0);
     this.#width = last.charCodeAt(0) - this.#start + 1;
     this.#smallBits = smallBits;
-    const statesMax = list.inner.length + list.first.length + 2;
-    const steps = new Uint32Array(statesMax * this.#width);
-    const isPiece = createBytes(statesMax);
-    const letters = createBytes(statesMax);
-    const parents = new Uint16Array(statesMax);
-    [this.#steps, this.#isPiece, this.#letters, this.#parents] = [steps, isPiece, letters, parents];
+    const states = 2 + countPrefixes(list.inner) + countPrefixes(list.first);
+    this.#steps = new Uint32Array(states * this.#width);
+    this.#isPiece = createBytes(states);
+    this.#letters = createBytes(states);
+    this.#parents = new Uint16Array(states);
+    this.#rests = createBytes(states);
     this.#innerRoot = this.#plant(list.inner);
     this.#firstRoot = this.#plant(list.first);
-    const states = this.#states;
-    this.#steps = steps.slice(0, states * this.#width);
-    [this.#isPiece, this.#letters, this.#parents] = [
-      isPiece.slice(0, states),
-      letters.slice(0, states),
-      parents.slice(0, states),
-    ];
-    this.#rests = createBytes(states);
   }
 
   /**
@@ -176,4 +169,17 @@ export class Pieces {
 
 function createBytes(length: number): Uint8Array {
   return new Uint8Array(length);
+}
+
+/** How many different prefixes the pieces of a sorted list have, but for the empty one. */
+function countPrefixes(list: string): number {
+  let count = 0;
+  let before = '';
+  for (const piece of list.split(' ')) {
+    let shared = 0;
+    while (shared < before.length && before[shared] === piece[shared]) shared += 1;
+    count += piece.length - shared;
+    before = piece;
+  }
+  return count;
 }
