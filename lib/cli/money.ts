@@ -1,5 +1,6 @@
 // Formats wallets and entries.
 import type { Entry, Wallet } from '../money/decide.ts';
+import { getGrantedBalance } from '../money/grants.ts';
 import { toRub } from '../money/money.ts';
 import { formatMoney, formatPairs } from './output.ts';
 import { findAccount, type Session } from './session.ts';
@@ -27,6 +28,8 @@ export function walletJson(wallet: Wallet) {
     charged_rub: toRub(wallet.charged),
     topped_up_total_rub: toRub(wallet.topped),
     adjusted_rub: toRub(wallet.adjusted),
+    granted_rub: wallet.granted === undefined ? undefined : toRub(wallet.granted),
+    granted_left_rub: wallet.grants === undefined ? undefined : toRub(getGrantedBalance(wallet)),
     play_money: wallet.playMoney ? true : undefined,
   };
 }
@@ -40,6 +43,9 @@ export function walletText(wallet: Wallet): string {
     ['charged', formatMoney(wallet.charged)],
     ['topped up', formatMoney(wallet.topped)],
     ['adjusted', formatMoney(wallet.adjusted)],
+    ...(wallet.granted === undefined
+      ? []
+      : [['granted', `${formatMoney(wallet.granted)}, ${formatMoney(getGrantedBalance(wallet))} of it left`] as const]),
     ...(wallet.playMoney ? [['play money', 'yes: it pays for no real model'] as const] : []),
   ]);
 }
@@ -52,5 +58,6 @@ export function changeJson(entry: Entry) {
     charged_rub: toRub(entry.charged),
     topped_up_rub: toRub(entry.topped),
     adjusted_rub: toRub(entry.adjusted),
+    granted_rub: entry.granted === undefined ? undefined : toRub(entry.granted),
   };
 }

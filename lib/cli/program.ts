@@ -5,6 +5,7 @@ import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addCostCommands } from './cost.ts';
+import { addGrantCommands } from './grant.ts';
 import { addHoldCommands } from './hold.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
@@ -52,7 +53,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -63,6 +64,7 @@ export function createProgram(): Command {
   addAccountCommands(program);
   addKeyCommands(program);
   addWalletCommands(program);
+  addGrantCommands(program);
   addPaymentCommands(program);
   addChargeCommands(program);
   addHoldCommands(program);

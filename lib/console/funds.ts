@@ -1,5 +1,6 @@
-// The part of a wallet's money that can be spent: a bonus waits for the first payment.
+// The part of a wallet's money that can be spent: a bonus waits for the first payment, unless it opens the wallet.
 import { FIRST_TOPUP_MINIMUM, needsFirstPayment, type Wallet } from '../money/decide.ts';
+import { getGrantedBalance } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -9,18 +10,20 @@ const WORDS = defineWords({
   en: {
     spendable: 'Available',
     bonus: 'Bonus',
+    part: 'of it bonuses',
     later: (minimum: string) => `can be spent after the first payment of at least ${minimum}`,
   },
   ru: {
     spendable: 'Доступно',
     bonus: 'Бонус',
+    part: 'из них бонусы',
     later: (minimum: string) => `станет доступно после первого платежа от ${minimum}`,
   },
 });
 
-type Funds = Pick<Wallet, 'avail' | 'topped' | 'opened'>;
+type Funds = Pick<Wallet, 'avail' | 'topped' | 'opened' | 'grants'>;
 
-/** Calls are refused while a wallet was never topped up. */
+/** Calls are refused until the first top-up, or a grant that counts as one. */
 export function getSpendable(wallet: Funds): Micro {
   return needsFirstPayment(wallet) && wallet.avail > 0n ? 0n : wallet.avail;
 }
@@ -33,7 +36,12 @@ export function fundsRows(
   const words = WORDS[visit.language];
   const spendable = html`<strong class="big">${visit.format.rub(getSpendable(wallet))}</strong>`;
   const bonus = bonusText(visit, wallet);
-  return [[words.spendable, spendable], ...(bonus ? [[words.bonus, bonus] as const] : [])];
+  const given = bonus ? 0n : getGrantedBalance(wallet);
+  return [
+    [words.spendable, spendable],
+    ...(given > 0n ? [[words.part, html`${visit.format.rub(given)}`] as const] : []),
+    ...(bonus ? [[words.bonus, bonus] as const] : []),
+  ];
 }
 
 /** Undefined if nothing waits for the first payment. */

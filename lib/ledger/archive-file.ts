@@ -14,10 +14,18 @@ import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import { listAttemptProblems } from './audit-attempts.ts';
 import { checkCharge } from './audit-charge.ts';
 
-export const SUM_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot'] as const;
+export const SUM_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'granted', 'overshoot'] as const;
 export type ColumnSums = Record<(typeof SUM_COLUMNS)[number], Micro>;
 
-export const ZERO_SUMS: ColumnSums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+export const ZERO_SUMS: ColumnSums = {
+  avail: 0n,
+  held: 0n,
+  charged: 0n,
+  topped: 0n,
+  adjusted: 0n,
+  granted: 0n,
+  overshoot: 0n,
+};
 
 /** The first line of the file. */
 interface ArchiveHead {
@@ -226,9 +234,10 @@ function createWalletCheck() {
     open = undefined;
     if (ids.size !== calls) return `${ids.size} calls of ${wallet} instead of ${calls}`;
     if (last > to.seq) return `entry ${last} of ${wallet} is behind its opening at ${to.seq}`;
-    const before: ColumnSums = from ?? ZERO_SUMS;
-    const wanted = (name: keyof ColumnSums) => before[name] + sums[name] + stays[name];
-    const column = SUM_COLUMNS.find((name) => wanted(name) !== to[name]);
+    const before = from ?? ZERO_SUMS;
+    // Files of earlier versions have no grants.
+    const wanted = (name: keyof ColumnSums) => (before[name] ?? 0n) + sums[name] + (stays[name] ?? 0n);
+    const column = SUM_COLUMNS.find((name) => wanted(name) !== (to[name] ?? 0n));
     return column && `${column} of ${wallet} is ${to[column]} instead of ${wanted(column)}`;
   }
 
@@ -241,7 +250,7 @@ export function addEntriesAfter(sums: ColumnSums, entries: readonly Entry[], ope
 }
 
 export function addEntry(sums: ColumnSums, entry: Entry): void {
-  for (const name of SUM_COLUMNS) sums[name] += entry[name];
+  for (const name of SUM_COLUMNS) sums[name] += entry[name] ?? 0n;
 }
 
 function createTotals() {

@@ -2,6 +2,7 @@
 // including the calls of the keys it replaced.
 import { type BudgetSum, isClosedRun } from '../money/budget.ts';
 import type { Charge } from '../money/decide.ts';
+import { getSpending } from '../money/fold.ts';
 import type { Micro } from '../money/money.ts';
 import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -43,7 +44,7 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
       if (entry.seq <= reading.opened) continue;
       reading.last = entry.seq;
       const charge = charges.get(getEntryChargeId(entry) ?? '');
-      if (charge) addToPeriodSums(reading.sums, charge, -entry.avail);
+      if (charge) addToPeriodSums(reading.sums, charge, getSpending(entry));
     }
   }
 

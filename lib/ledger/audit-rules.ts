@@ -3,7 +3,7 @@ import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } fro
 import { computeMark, hasMark, readFlagsFromMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
-import { decideWithoutLimits, rebuildOperation } from '../money/replay.ts';
+import { decideEntryAgain, rebuildOperation } from '../money/replay.ts';
 
 /** Reports a problem of an account, and the amount by which its money differs. */
 export type ReportProblem = (wallet: string, problem: string, drift?: Micro) => void;
@@ -23,17 +23,18 @@ const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 export function isEntry(row: Entry): boolean {
   const { opId, wallet, seq, kind, charge, at, note, status, mark } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
-  const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter];
-  const texts = isText(opId) && isText(wallet) && [charge, note, mark].every(isTextOrNull);
+  const { granted = 0n, grants = '' } = row;
+  const money = [avail, held, charged, topped, adjusted, granted, overshoot, chargedAfter];
+  const texts = isText(opId) && isText(wallet) && [charge, note, mark].every(isTextOrNull) && isText(grants);
   if (status !== null && !STATUSES.has(status)) return false;
   return texts && isWhole(seq) && isWhole(at) && ENTRIES.has(kind) && money.every(isMoney);
 }
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n, caps = [] } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n, caps = [], grants = '' } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
-  const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
+  const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull) && isText(grants);
   return (
     [id, wallet, key, model, prices].every(isText) &&
     [reserved, charged, excess].every(isMoney) &&
@@ -47,8 +48,8 @@ function areCaps(caps: Charge['caps'] | unknown): boolean {
   return Array.isArray(caps) && caps.every((cap) => isText(cap?.id) && isWhole(cap?.period));
 }
 
-export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {
-  return [avail, held, charged, topped, adjusted].every(isMoney) && isWhole(seq) && STATUSES.has(status);
+export function isWallet({ avail, held, charged, topped, adjusted, granted = 0n, seq, status }: Wallet): boolean {
+  return [avail, held, charged, topped, adjusted, granted].every(isMoney) && isWhole(seq) && STATUSES.has(status);
 }
 
 export interface AuditDifference {
@@ -98,12 +99,12 @@ function isRunning(name: keyof Entry, entry: Entry): boolean {
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Redecision {
   if (!isEntry(entry)) return { problems: [], charge: made };
-  const op = rebuildOperation(entry, charge);
-  const decision = op && decideWithoutLimits(op, made);
+  const op = rebuildReadableOperation(entry, charge);
+  const decision = op && decideEntryAgain(entry, op, made);
   if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
   if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
-  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
+  const names = (Object.keys({ ...entry, ...wanted }) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   const { chargedAfter, overshoot } = entry;
@@ -111,6 +112,15 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   if (problems.length === 0 && !hasMark(entry, again, charge))
     problems.push(MARK_PROBLEMS[entry.kind] ?? OTHER_MARK_PROBLEM);
   return { problems, charge: decision.charge };
+}
+
+/** Undefined for an entry whose grants cannot be read. */
+function rebuildReadableOperation(entry: Entry, charge: Charge | undefined) {
+  try {
+    return rebuildOperation(entry, charge);
+  } catch {
+    return undefined;
+  }
 }
 
 /** True for a damaged row, false for a store that does not answer. */

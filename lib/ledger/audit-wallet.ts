@@ -8,6 +8,7 @@ import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
+import { createGrantCheck } from './audit-grants.ts';
 import { decideAgain, isEntry, isWallet, listDifferences, mayLeaveDebt, type ReportProblem } from './audit-rules.ts';
 
 export interface WalletAudit {
@@ -24,10 +25,12 @@ export interface WalletAudit {
   removed(): { readonly entries: number; readonly charged: Micro };
 }
 
-const WALLET_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+const WALLET_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'granted'] as const;
 const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adjust']);
 
-const ZERO_SUMS = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+const ZERO_SUMS = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, granted: 0n, overshoot: 0n };
+
+const EMPTY_CHECKPOINT: Omit<Checkpoint, 'wallet'> = { seq: 0, ...ZERO_SUMS };
 
 const SUM_NAMES = [...WALLET_COLUMNS, 'overshoot'] as const;
 
@@ -35,8 +38,14 @@ type WalletSums = Record<(typeof SUM_NAMES)[number], Micro>;
 
 /** With a checkpoint, the entries before it count as read. */
 export function createWalletAudit(id: string, report: ReportProblem, checkpoint?: Checkpoint): WalletAudit {
-  const { wallet: _wallet, seq: read, ...before } = checkpoint ?? { wallet: id, seq: 0, ...ZERO_SUMS };
-  const sums: WalletSums = { ...before };
+  const {
+    wallet: _wallet,
+    seq: read,
+    grants: grantsBefore,
+    ...before
+  } = checkpoint ?? { ...EMPTY_CHECKPOINT, wallet: id };
+  const sums: WalletSums = { ...ZERO_SUMS, ...before };
+  const given = createGrantCheck(grantsBefore);
   const seqs = { count: read, first: read > 0 ? 1 : 0, last: read };
   let chargedBefore = sums.charged;
   let isBelow = false;
@@ -49,7 +58,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
   let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
   /** Whether the wallet holds play money; undefined while unknown, as entries of earlier versions do not say. */
   let isPlay: boolean | undefined = checkpoint ? undefined : false;
-  /** Whether a balance has moved into the wallet. */
+  /** Whether a balance has moved into the wallet, or a grant has opened it. */
   let isOpened: boolean | undefined = checkpoint ? undefined : false;
   const problem = (text: string, drift?: Micro) => report(id, text, drift);
 
@@ -57,7 +66,8 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     // Entries read before an archive moved the opening still count.
     if (next.seq <= seqs.last) return;
     opening = next;
-    for (const name of SUM_NAMES) sums[name] = next[name];
+    for (const name of SUM_NAMES) sums[name] = next[name] ?? 0n;
+    given.openAt(next.grants);
     Object.assign(seqs, { count: next.seq, first: 1, last: next.seq });
     chargedBefore = next.charged;
     isBelow = false;
@@ -68,7 +78,8 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
     if (entry.status !== null) status = entry.status;
     isPlay = playMoneyAfter(isPlay, entry);
-    if (readFlagsFromMark(entry).movesIn) isOpened = true;
+    const { movesIn, opens } = readFlagsFromMark(entry);
+    if (movesIn || opens) isOpened = true;
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -91,21 +102,24 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
   }
 
   function check(entry: Entry): void {
-    const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
+    const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter, granted = 0n } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
     const mayOwe = mayLeaveDebt(entry);
-    const missing = mayOwe ? computeShortfall(-avail, sums.avail) : overshoot;
+    const paidBefore = sums.avail - given.sum();
+    const missing = mayOwe ? computeShortfall(-avail, paidBefore) : overshoot;
     if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
-    for (const column of WALLET_COLUMNS) sums[column] += entry[column];
+    for (const column of WALLET_COLUMNS) sums[column] += entry[column] ?? 0n;
+    for (const text of given.add(entry)) say(text);
     sums.overshoot += overshoot;
-    if (avail + held + charged !== topped + adjusted) say('it does not balance');
+    if (avail + held + charged !== topped + adjusted + granted) say('it does not balance');
     const chargedNow = chargedBefore + charged;
     if (chargedAfter !== chargedNow) say(`charged so far ${chargedAfter} instead of ${chargedNow}`);
     chargedBefore = chargedAfter;
     // Reported only once: after a missing entry every later one would be below.
     const wasBelow = isBelow;
-    isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && !mayOwe && sums.avail < 0n);
-    if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
+    const paid = sums.avail - given.sum();
+    isBelow = paid < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && !mayOwe && sums.avail < 0n);
+    if (isBelow && !wasBelow) say(`a ${kind} that leaves ${paid}, with an overshoot of ${sums.overshoot}`);
     // Entries of calls are checked with their charge.
     if (CHARGELESS.includes(kind)) for (const text of decideAgain(entry, undefined).problems) say(text);
   }
@@ -120,11 +134,15 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
   }
 
   function checkWallet(wallet: Wallet): void {
-    const { avail, held, charged, topped, adjusted, seq } = wallet;
-    const pairs = WALLET_COLUMNS.map((column) => [column, { found: wallet[column], wanted: sums[column] }] as const);
-    const balance = { found: avail + held + charged, wanted: topped + adjusted };
+    const { avail, held, charged, topped, adjusted, granted = 0n, seq } = wallet;
+    const pairs = WALLET_COLUMNS.map(
+      (column) => [column, { found: wallet[column] ?? 0n, wanted: sums[column] }] as const,
+    );
+    const balance = { found: avail + held + charged, wanted: topped + adjusted + granted };
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
     for (const { text, drift } of listDifferences(all)) problem(text, drift);
+    const grants = given.grants();
+    if (wallet.grants !== grants) problem(`grants: ${wallet.grants ?? 'none'} instead of ${grants ?? 'none'}`);
     if (status !== undefined && wallet.status !== status) problem(`status: ${wallet.status} instead of ${status}`);
     if (isPlay !== undefined && (wallet.playMoney === true) !== isPlay) {
       problem(
@@ -132,7 +150,7 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
       );
     }
     if (isOpened !== undefined && (wallet.opened === true) !== isOpened) {
-      problem(isOpened ? 'a balance moved in, but its wallet is not opened' : 'it is opened, but no balance moved in');
+      problem(isOpened ? 'an entry opened it, but its wallet is not opened' : 'it is opened, but by no entry');
     }
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
@@ -150,7 +168,19 @@ export function createWalletAudit(id: string, report: ReportProblem, checkpoint?
     return { entries: opening.seq - present.entries, charged: opening.charged - present.charged };
   }
 
-  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), removed: countRemoved };
+  return {
+    id,
+    openAt,
+    add,
+    end,
+    checkpoint: () => toCheckpoint({ wallet: id, seq: seqs.last, ...sums }, given.grants()),
+    removed: countRemoved,
+  };
+}
+
+/** Both columns of grants are absent when there is nothing in them. */
+function toCheckpoint({ granted, ...sums }: Required<Omit<Checkpoint, 'grants'>>, grants?: string): Checkpoint {
+  return { ...sums, ...(granted !== 0n && { granted }), ...(grants !== undefined && { grants }) };
 }
 
 function playMoneyAfter(before: boolean | undefined, entry: Entry): boolean | undefined {

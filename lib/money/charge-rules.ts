@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type CapTerms, isOverBudget, resolvePeriod } from './budget.ts';
 import { applyChange, type CapState, type Decision, type StateBefore } from './decision.ts';
+import { giveGrantsBack, settleGrants, spendGrants } from './grant-rules.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
 import type { Micro } from './money.ts';
 import type { ChargeOp, HoldOp, RefundOp, ReturnOp, SettleOp } from './operations.ts';
@@ -14,7 +15,7 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   if (takenKey) return { status: takenKey.body === op.idempotency?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
-  // A correction is not a payment: to let someone call without paying, book a top-up.
+  // A correction is not a payment: to let someone call without paying, give a grant that opens the wallet.
   if (needsFirstPayment(wallet)) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
   // The excess of this call does not count, so that a single call needs no more than its hold.
@@ -25,9 +26,11 @@ export function decideStart(wallet: Wallet, known: StateBefore, op: HoldOp | Cha
   const capped = op.caps?.find((cap, index) => isOverCap(cap, known.caps?.[index], op.amount));
   if (capped) return { status: 'cap', wallet, cap: capped.id };
   const periods = op.caps?.map((cap, index) => resolvePeriod(known.caps?.[index]?.sum, cap));
-  const charge = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null, periods);
+  const start = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null, periods);
+  const { grants, given } = spendGrants(wallet, op.amount);
+  const charge = grants === undefined ? start : { ...start, grants };
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
-  return applyChange(wallet, charge, op, { avail: -op.amount, ...moved });
+  return applyChange(wallet, charge, op, { avail: -op.amount, ...moved, ...(given && { given }) });
 }
 
 function isOverCap(
@@ -77,11 +80,13 @@ export function decideSettlement(wallet: Wallet, { charge, takenKey }: StateBefo
   if (!isOpen) return { status: 'exists', wallet, charge };
   const isRepeated = charge.state === 'expired' && takenKey !== undefined;
   const { amount, usage } = isRepeated ? { amount: 0n, usage: markUsageRepeated(op, takenKey) } : op;
-  const settled = { ...endCharge(charge, 'settled', op.at), charged: amount, usage };
   const held = charge.state === 'held' ? charge.reserved : 0n;
+  const share = settleGrants(wallet, charge, { held, amount });
+  const settled = withGrants({ ...endCharge(charge, 'settled', op.at), charged: amount, usage }, share.grants);
   const difference = held - amount;
   const overshoot = difference < 0n ? -difference : 0n;
-  return applyChange(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
+  const moved = { avail: difference - share.gone, held: -held, charged: amount, granted: -share.gone, overshoot };
+  return applyChange(wallet, settled, op, { ...moved, ...(share.given && { given: share.given }) });
 }
 
 /** Keeps the usage and adds `repeated_as`: the charge that has paid for the same request. */
@@ -95,13 +100,24 @@ export function decideReturn(wallet: Wallet, charge: Charge | undefined, op: Ret
     if (charge.state === 'held') return { status: 'not_settled', wallet, charge };
     if (charge.state !== 'settled') return { status: 'exists', wallet, charge };
     const refunded = endCharge(charge, 'refunded', op.at);
-    return applyChange(wallet, refunded, op, { avail: charge.charged, charged: -charge.charged });
+    const { gone, given } = giveGrantsBack(wallet, charge);
+    const moved = { avail: charge.charged - gone, charged: -charge.charged, granted: -gone };
+    return applyChange(wallet, refunded, op, { ...moved, ...(given && { given }) });
   }
   if (charge.state !== 'held') return { status: 'exists', wallet, charge };
-  const returned = endCharge(charge, op.kind === 'release' ? 'released' : 'expired', op.at);
-  return applyChange(wallet, returned, op, { avail: charge.reserved, held: -charge.reserved });
+  const returned = withGrants(endCharge(charge, op.kind === 'release' ? 'released' : 'expired', op.at), undefined);
+  const { gone, given } = giveGrantsBack(wallet, charge);
+  const moved = { avail: charge.reserved - gone, held: -charge.reserved, granted: -gone };
+  return applyChange(wallet, returned, op, { ...moved, ...(given && { given }) });
 }
 
 function endCharge(charge: Charge, state: ChargeState, at: number): Charge {
   return { ...charge, state, owner: null, lease: null, endedAt: at };
+}
+
+/** The charge with other parts that grants pay. */
+function withGrants(charge: Charge, grants: string | undefined): Charge {
+  if (charge.grants === grants) return charge;
+  const { grants: _, ...rest } = charge;
+  return grants === undefined ? rest : { ...rest, grants };
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { decideReturn, decideSettlement, decideStart } from './charge-rules.ts';
 import type { Decision, StateBefore } from './decision.ts';
+import { decideGrant, decideGrantEnd } from './grant-rules.ts';
 import type { Operation } from './operations.ts';
 import { decideAdjustment, decidePayback, decidePayment, decideStatus, decideTopup } from './wallet-rules.ts';
 
@@ -33,6 +34,10 @@ export function decide(known: StateBefore, op: Operation): Decision {
       return decideTopup(wallet, known.prior, op);
     case 'adjust':
       return decideAdjustment(wallet, known.prior, op);
+    case 'grant':
+      return decideGrant(wallet, known.prior, op);
+    case 'grant_end':
+      return decideGrantEnd(wallet, known.prior, op);
     case 'pay':
       return decidePayment(wallet, known.prior, op);
     case 'payback':

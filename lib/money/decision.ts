@@ -1,6 +1,7 @@
 // What an operation comes to: its outcome, and the wallet, charge and entry to write.
 import assert from 'node:assert/strict';
 import type { BudgetSum } from './budget.ts';
+import { type GrantBook, serializeGrantBook } from './grants.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
 import type { Job } from './job-rules.ts';
 import { computeMark } from './mark.ts';
@@ -15,7 +16,7 @@ import type { Charge, Entry, Wallet } from './wallet.ts';
  * the debt of running calls and their exposure; `never_topped`: there was no payment yet, whatever adjustments added;
  * `suspended`; `play_money`: play money does not pay for a real model; `key_budget`: the budget of the key does not
  * cover the amount; `cap`: another budget does not; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that
- * is not settled; `first_topup_too_small`; `id_taken`: the id belongs to an operation with other values; `stale_job`:
+ * is not settled; `first_topup_too_small`; `no_grant`; `too_many_grants`; `id_taken`: the id belongs to an operation with other values; `stale_job`:
  * the job has changed in the meantime or ended, so neither was applied; `stale_payment`: the same for the payment;
  * `repeated`: another call has taken the idempotency key; `key_misused`: that call was a different request.
  */
@@ -32,6 +33,8 @@ export type OutcomeStatus =
   | 'no_charge'
   | 'not_settled'
   | 'first_topup_too_small'
+  | 'no_grant'
+  | 'too_many_grants'
   | 'id_taken'
   | 'stale_job'
   | 'stale_payment'
@@ -83,15 +86,21 @@ export interface StateBefore {
 }
 
 type Change = Partial<
-  Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note' | 'status'>
->;
+  Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'granted' | 'overshoot' | 'note' | 'status'>
+> & { readonly given?: GrantChange };
+
+/** The grants of the wallet after a change, and the change as the entry keeps it. */
+interface GrantChange {
+  readonly book: GrantBook;
+  readonly entry: string | undefined;
+}
 
 /** The books after a change that every rule allows: one balanced entry. */
 export function applyChange(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
   const { avail = 0n, held = 0n, charged = 0n, topped = 0n, adjusted = 0n, overshoot = 0n, note = null } = change;
-  const { status = null } = change;
-  assert.equal(avail + held + charged, topped + adjusted);
-  const wallet: Wallet = {
+  const { status = null, granted = 0n, given } = change;
+  assert.equal(avail + held + charged, topped + adjusted + granted);
+  const moved: Wallet = {
     ...before,
     avail: before.avail + avail,
     held: before.held + held,
@@ -101,6 +110,7 @@ export function applyChange(before: Wallet, charge: Charge | undefined, op: Oper
     seq: before.seq + 1,
     ...(status !== null && { status }),
   };
+  const wallet = given || granted !== 0n ? changeGranted(moved, granted, given) : moved;
   assert(wallet.held >= 0n && wallet.charged >= 0n);
   const unmarked: Omit<Entry, 'mark'> = {
     opId: operationId(op),
@@ -118,7 +128,20 @@ export function applyChange(before: Wallet, charge: Charge | undefined, op: Oper
     chargedAfter: wallet.charged,
     note,
     status,
+    ...(granted !== 0n && { granted }),
+    ...(given?.entry !== undefined && { grants: given.entry }),
   };
   const entry: Entry = { ...unmarked, mark: op.mark === undefined ? computeMark(op, unmarked, charge) : op.mark };
   return charge ? { status: 'done', wallet, entry, charge } : { status: 'done', wallet, entry };
+}
+
+/** Both columns are absent when there is nothing in them. */
+function changeGranted(
+  { granted: before = 0n, grants, ...wallet }: Wallet,
+  granted: Micro,
+  given: GrantChange | undefined,
+): Wallet {
+  const after = before + granted;
+  const book = given ? serializeGrantBook(given.book) : grants;
+  return { ...wallet, ...(after !== 0n && { granted: after }), ...(book !== undefined && { grants: book }) };
 }

@@ -18,6 +18,7 @@ import {
   type Wallet,
 } from './decide.ts';
 import type { CapState } from './decision.ts';
+import { getPaidBalance } from './grants.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from './idempotency.ts';
 import { decideJob, getJobId, type Job, type JobOutcome } from './job-rules.ts';
 import type { Micro } from './money.ts';
@@ -230,17 +231,22 @@ function getBudgetExposure(op: Operation, budget: BudgetSum | undefined, exposur
   return exposures.get(exposedBudgetName(op.budget.key ?? op.key, resolvePeriod(budget, op.budget)));
 }
 
+/** What an entry of a call adds to its budgets. Not the change of the balance: what comes back to a grant may be gone. */
+export function getSpending({ held, charged }: Pick<Entry, 'held' | 'charged'>): Micro {
+  return held + charged;
+}
+
 /** Money that a call takes or returns counts in the period in which the call started. */
 function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decision): BudgetSum | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
   const { key, budgetKey, wallet, period } = charge;
-  return addSpending(budget, { key: budgetKey ?? key, wallet, period, amount: -entry.avail });
+  return addSpending(budget, { key: budgetKey ?? key, wallet, period, amount: getSpending(entry) });
 }
 
 function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: Decision) {
   // The sum of a run that has closed may have been removed: what comes back to it is no spending of a new one.
-  if (!charge || !entry || (!sum && entry.avail > 0n)) return undefined;
-  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: -entry.avail });
+  if (!charge || !entry || (!sum && getSpending(entry) < 0n)) return undefined;
+  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: getSpending(entry) });
 }
 
 function toCapState(cap: CapTerms, sum: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>): CapState {
@@ -307,9 +313,9 @@ function decidePaymentChange(
   const entry = decision.entry ?? prior;
   if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
     return undefined;
-  const { avail } = decision.wallet as Wallet;
+  const paid = getPaidBalance(decision.wallet as Wallet);
   const returned = ('returned' in op && op.returned) || 0n;
-  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: avail < 0n ? -avail : 0n };
+  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: paid < 0n ? -paid : 0n };
   return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
 }
 

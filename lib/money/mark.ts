@@ -19,6 +19,8 @@ interface EntryFacts {
   readonly chargedAfter: Micro;
   readonly note: string | null;
   readonly status: string | null;
+  readonly granted?: Micro;
+  readonly grants?: string;
 }
 
 /** What the mark of an entry covers of its charge. */
@@ -36,12 +38,13 @@ interface CallFacts {
 }
 
 /**
- * Suffixes of marks: the entry adds play money, settles it, or is a balance that moved in. The journal records this nowhere
- * else.
+ * Suffixes of marks: the entry adds play money, settles it, is a balance that moved in, or a grant that opens the wallet. The
+ * journal records this nowhere else.
  */
 const PLAY = 'play';
 const SETTLED = 'real';
 const MOVED_IN = 'moved';
+const OPENS = 'opens';
 
 /**
  * A hold is marked with its terms and its owner; a charge with its terms, usage and job id; a settlement with its usage;
@@ -60,7 +63,9 @@ export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts 
       const { opId, wallet, kind, at, avail, topped, adjusted, overshoot, chargedAfter, note, status } = entry;
       const sums = [avail, topped, adjusted, overshoot, chargedAfter].map(String);
       const flags = flagSuffix(op);
-      return checksum([opId, wallet, kind, at, ...sums, note, status, flags]) + flags;
+      const { granted, grants } = entry;
+      const given = granted === undefined && grants === undefined ? [] : [`${granted}`, grants];
+      return checksum([opId, wallet, kind, at, ...sums, note, status, flags, ...given]) + flags;
     }
   }
 }
@@ -68,18 +73,21 @@ export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts 
 function flagSuffix(op: Operation): string {
   if ('isPlay' in op && op.isPlay) return PLAY;
   if (op.kind === 'adjust' && op.movesIn) return MOVED_IN;
+  if (op.kind === 'grant' && op.opens) return OPENS;
   return op.kind === 'adjust' && op.settlesPlay ? SETTLED : '';
 }
 
-/** Whether an entry adds play money or settles it, or is a balance that moved in. */
+/** Whether an entry adds play money or settles it, is a balance that moved in, or a grant that opens the wallet. */
 export function readFlagsFromMark({ mark }: { readonly mark: string | null }): {
   readonly isPlay?: true;
   readonly settlesPlay?: true;
   readonly movesIn?: true;
+  readonly opens?: true;
 } {
   const suffix = mark?.slice(CHECKSUM_LENGTH);
   if (suffix === PLAY) return { isPlay: true };
   if (suffix === MOVED_IN) return { movesIn: true };
+  if (suffix === OPENS) return { opens: true };
   return suffix === SETTLED ? { settlesPlay: true } : {};
 }
 

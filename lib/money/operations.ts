@@ -68,6 +68,33 @@ export interface AdjustOp extends Base {
   readonly movesIn?: true;
 }
 
+/**
+ * Money is given: by an operator, or for a promo code. Calls spend it before paid money, it never leaves as money, and
+ * what is left of it at its end is taken back.
+ */
+export interface GrantOp extends Base {
+  readonly kind: 'grant';
+  readonly amount: Micro;
+  /** Unique across all wallets. */
+  readonly grantId: string;
+  /** When it ends, ms since the epoch; null: never. */
+  readonly until: number | null;
+  readonly reason: string;
+  /** It counts as the first top-up. */
+  readonly opens?: true;
+}
+
+/**
+ * Takes back what is left of a grant: its time is over, or an operator revokes it. What running calls hold of it stays
+ * theirs; what they give back later leaves the wallet then.
+ */
+export interface GrantEndOp extends Base {
+  readonly kind: 'grant_end';
+  readonly grantId: string;
+  /** Why it is revoked; null: its time is over. */
+  readonly reason: string | null;
+}
+
 /** Holds an amount for a call that is about to run. */
 export interface HoldOp extends ChargeStart {
   readonly kind: 'reserve';
@@ -172,6 +199,8 @@ export interface StatusOp extends Base {
 export type Operation =
   | TopupOp
   | AdjustOp
+  | GrantOp
+  | GrantEndOp
   | HoldOp
   | ChargeOp
   | SettleOp
@@ -190,6 +219,8 @@ export const CHARGELESS: readonly Operation['kind'][] = [
   'dispute',
   'suspend',
   'resume',
+  'grant',
+  'grant_end',
 ];
 
 /** The kinds that belong to a payment. */
@@ -222,6 +253,9 @@ export function operationId(op: Operation): string {
     case 'suspend':
     case 'resume':
       return `${op.kind}:${op.changeId}`;
+    case 'grant':
+    case 'grant_end':
+      return `${op.kind}:${op.grantId}`;
     default:
       return `${op.kind}:${op.chargeId}`;
   }

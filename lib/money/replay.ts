@@ -1,8 +1,9 @@
 // Rebuilds operations from journal entries: a copy sends them again, and the audit decides them again.
 import { type Charge, type Decision, decide, type Entry, type Wallet } from './decide.ts';
+import { parseGrantBook, parseGrantParts, serializeGrantBook } from './grants.ts';
 import { readFlagsFromMark } from './mark.ts';
 import type { Micro } from './money.ts';
-import { CHARGELESS, type Operation, operationId, type PaybackOp } from './operations.ts';
+import { CHARGELESS, type GrantOp, type Operation, operationId, type PaybackOp } from './operations.ts';
 
 const CHARGE_OPERATION_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
@@ -49,6 +50,10 @@ export function rebuildOperation(entry: Entry, charge: Charge | undefined): Oper
     case 'suspend':
     case 'resume':
       return { kind, wallet, at, changeId: id };
+    case 'grant':
+      return { kind, wallet, at, amount: entry.avail, grantId: id, reason: note ?? '', ...readGrantTerms(entry) };
+    case 'grant_end':
+      return { kind, wallet, at, grantId: id, reason: note };
     case 'release':
     case 'expire':
     case 'refund':
@@ -66,6 +71,11 @@ export function rebuildOperation(entry: Entry, charge: Charge | undefined): Oper
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }
     : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at, ...(excess !== undefined && { excess }) };
+}
+
+function readGrantTerms(entry: Entry): Pick<GrantOp, 'until' | 'opens'> {
+  const [grant] = parseGrantBook(entry.grants);
+  return { until: grant?.until ?? null, ...readFlagsFromMark(entry) };
 }
 
 /** A positive change is money returned because a refund was refused. */
@@ -86,11 +96,34 @@ export function rebuildMarkedOperation(entry: Entry, charge: Charge | undefined)
 /** A balance that no operation exhausts. */
 const UNLIMITED = 2n ** 62n;
 
-/** Decides an operation on a wallet that covers anything; undefined for an impossible one, as from a damaged row. */
-export function decideWithoutLimits(op: Operation, charge: Charge | undefined): Decision | undefined {
+/**
+ * The grants of a wallet before an entry, as far as the entry tells: those that it changes, with just as much left as it
+ * took.
+ */
+function rebuildGrants({ kind, opId, grants }: Entry): string | undefined {
+  if (kind === 'grant') return undefined;
+  const parts = parseGrantParts(grants);
+  const changed = parts.map(({ id, amount }) => ({ id, left: amount < 0n ? -amount : 0n, until: null }));
+  const ended =
+    kind === 'grant_end' && parts.length === 0 ? [{ id: getEntrySubjectId({ opId }), left: 0n, until: null }] : [];
+  return serializeGrantBook([...changed, ...ended]);
+}
+
+/** Decides the operation of an entry on a wallet that covers anything; undefined if impossible, as from a damaged row. */
+export function decideEntryAgain(entry: Entry, op: Operation, charge: Charge | undefined): Decision | undefined {
+  try {
+    return decideWithoutLimits(op, charge, rebuildGrants(entry));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Decides an operation on a wallet that covers anything; undefined for an impossible one. */
+export function decideWithoutLimits(op: Operation, charge: Charge | undefined, grants?: string): Decision | undefined {
   const money = { avail: UNLIMITED, held: UNLIMITED, charged: UNLIMITED, topped: UNLIMITED, adjusted: 0n };
   const status = op.kind === 'resume' ? 'suspended' : 'active';
-  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status, playMoney: true };
+  const given = grants !== undefined && { grants, granted: UNLIMITED };
+  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status, playMoney: true, ...given };
   try {
     return decide({ wallet, charge, prior: undefined }, op);
   } catch {
@@ -103,7 +136,7 @@ export function replayCharge(entries: readonly Entry[], charge: Charge): Charge 
   let made: Charge | undefined;
   for (const entry of entries) {
     const op = rebuildOperation(entry, charge);
-    made = op && decideWithoutLimits(op, made)?.charge;
+    made = op && decideEntryAgain(entry, op, made)?.charge;
   }
   return made;
 }

@@ -1,6 +1,7 @@
 // The rules of a wallet by itself: top-ups and payments, what is paid back, corrections, and suspension.
 import assert from 'node:assert/strict';
 import { applyChange, type Decision } from './decision.ts';
+import { getPaidBalance } from './grants.ts';
 import { computeShortfall, type Micro } from './money.ts';
 import type { AdjustOp, PaybackOp, PayOp, StatusOp, TopupOp } from './operations.ts';
 import { type Entry, needsFirstPayment, type Wallet } from './wallet.ts';
@@ -29,10 +30,11 @@ export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: A
   if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
   const change = { avail: op.amount, adjusted: op.amount, note: op.reason };
   if (op.movesIn) {
-    const overshoot = computeShortfall(-op.amount, wallet.avail);
+    const overshoot = computeShortfall(-op.amount, getPaidBalance(wallet));
     return applyChange({ ...wallet, opened: true }, undefined, op, { ...change, overshoot });
   }
-  if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
+  // What was given is taken back by ending its grant.
+  if (op.amount < 0n && getPaidBalance(wallet) + op.amount < 0n) return { status: 'insufficient', wallet };
   const { playMoney: _, ...settled } = wallet;
   return applyChange(op.settlesPlay ? settled : wallet, undefined, op, change);
 }
@@ -51,8 +53,10 @@ export function decidePayback(wallet: Wallet, prior: Entry | undefined, op: Payb
   const wanted = amount - returned;
   // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
   const taken = wanted < wallet.topped ? wanted : wallet.topped;
-  const overshoot = computeShortfall(taken, wallet.avail);
-  const isShort = wallet.avail - taken < 0n || taken < wanted;
+  // What was given covers nothing that is paid back.
+  const paid = getPaidBalance(wallet);
+  const overshoot = computeShortfall(taken, paid);
+  const isShort = paid - taken < 0n || taken < wanted;
   const suspends = op.suspended === true || (op.suspend && isShort);
   const status = suspends && wallet.status === 'active' ? 'suspended' : null;
   return applyChange(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });

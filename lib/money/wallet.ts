@@ -3,7 +3,10 @@ import type { CapPeriod, SharesBudget } from './budget.ts';
 import type { Micro } from './money.ts';
 import type { ChargeKind, Operation } from './operations.ts';
 
-/** One account's money. `avail + held + charged = topped + adjusted` at all times. */
+/**
+ * One account's money. `avail + held + charged = topped + adjusted + granted` at all times, and of the money that was
+ * given: what `grants` have left + what they pay of held and settled calls = `granted`.
+ */
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
@@ -17,6 +20,10 @@ export interface Wallet {
   readonly topped: Micro;
   /** The sum of the operator's corrections, of either sign. */
   readonly adjusted: Micro;
+  /** Grants, less what was taken back at their end; absent: nothing. */
+  readonly granted?: Micro;
+  /** What is left of each grant, as JSON of a `GrantBook`; absent if there is none. Part of `avail`. */
+  readonly grants?: string;
   /** Number of the last entry; the first entry is 1. */
   readonly seq: number;
   /** A suspended wallet takes no new hold or charge; running calls settle. */
@@ -79,6 +86,11 @@ export interface Charge extends SharesBudget {
   readonly excess?: Micro;
   /** The further budgets that the call counts in; absent if there are none. */
   readonly caps?: readonly CapPeriod[];
+  /**
+   * What grants pay of the hold, or of what the call cost (kept after a refund), as JSON of `GrantPart[]`; absent:
+   * nothing.
+   */
+  readonly grants?: string;
 }
 
 /** One row of the append-only journal: the change of each column. The changes balance. */
@@ -95,11 +107,15 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
+  /** The change of `granted`: a grant, its rest at its end, or what came back to a grant that was over; absent: none. */
+  readonly granted?: Micro;
+  /** The change of what is left of each grant, as JSON of `GrantPart[]`, or of a `GrantBook` with a new one; absent: none. */
+  readonly grants?: string;
   /** The part of a settlement above its hold, or of a payback or a debt moved in above the balance. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
-  /** The payment id of a top-up, the reason of an adjustment, or the order that a payment or payback belongs to. */
+  /** The payment id of a top-up, the reason of an adjustment or a grant, or the order that a payment or payback belongs to. */
   readonly note: string | null;
   /** The wallet's status from here on; null if it stays. */
   readonly status: Wallet['status'] | null;

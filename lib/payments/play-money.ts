@@ -5,6 +5,7 @@
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
+import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
 import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
@@ -143,11 +144,13 @@ const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
 /** Far above a video's deadline, even if no gateway ran for a while. */
 const VIDEO_MS = 24 * 3_600_000;
 
-/** Calls spend play money first, because they were all sandbox calls. Never more than the available balance. */
+/** Calls spend play money after grants, because they were all sandbox calls. Never more than the paid balance. */
 export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, wallet: Wallet): Promise<Micro> {
   const gift = await store.ledger.entry(`topup:demo-${wallet.id}`);
-  const left = (gift?.topped ?? 0n) + (await sumPlayMoney(store, wallet.id)) - wallet.charged - wallet.held;
-  const least = minMicro(left, wallet.avail);
+  const spentGrants = (wallet.granted ?? 0n) - getGrantedBalance(wallet);
+  const spent = wallet.charged + wallet.held - spentGrants;
+  const left = (gift?.topped ?? 0n) + (await sumPlayMoney(store, wallet.id)) - spent;
+  const least = minMicro(left, getPaidBalance(wallet));
   return least > 0n ? least : 0n;
 }
 

@@ -1,6 +1,8 @@
-// Background chores: verify the ledger, remove expired media and idempotency keys, keep usage sums up to date.
+// Background chores: verify the ledger, end grants, remove expired media and idempotency keys, keep usage sums up to
+// date.
 import type { Log } from '../http/log.ts';
 import { verifyChanges } from '../ledger/audit-changes.ts';
+import { createGrantChore } from '../ledger/grant-sweep.ts';
 import { auditLedger } from '../ledger/last-audit.ts';
 import { createUsageChore, type UsageChore } from '../ledger/usage-chore.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -39,7 +41,9 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
     replyCleaner,
     createCleaner({ expiring: runs, onError: onRunsError }),
   ];
-  const chores = [createAudits(store, log, metrics?.onAudit), ...cleaners, ...more];
+  const onGrantsError = (err: unknown, wallet?: string) => log.warn({ err, wallet }, 'could not end a grant');
+  const grants = createGrantChore(store, onGrantsError);
+  const chores = [createAudits(store, log, metrics?.onAudit), grants, ...cleaners, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

@@ -4,7 +4,7 @@ import { compareIds } from './journal.ts';
 import type { Checkpoint, WalletCheckpoint } from './ports/checkpoints.ts';
 
 /** The values that a wallet and its checkpoint have in common. */
-export const COMPARED_SUMS = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+export const COMPARED_SUMS = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted', 'granted'] as const;
 
 /** Both lists must cover the same range of ids. */
 export function pairWithCheckpoints(

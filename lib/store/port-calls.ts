@@ -18,6 +18,7 @@ export const READS = {
     'budgets',
     'budgetPage',
     'orphans',
+    'grantsDue',
   ],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
   attempts: ['list', 'page', 'sums', 'unknownCharges'],

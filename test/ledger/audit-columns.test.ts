@@ -50,6 +50,10 @@ const BLIND: readonly Blind[] = [
     why: 'calls of this hour have left for an archive: only less than what is still there is seen, and another sum',
     rows: ({ wallet }) => wallet === 'acc_d',
   },
+  {
+    at: /^wallets\.grantsDue$/,
+    why: 'when a sweep looks at the grants of the wallet, which say themselves when they end',
+  },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
   { at: /^usage_hours\.id$/, why: 'a number that nothing refers to' },
 ];

@@ -50,8 +50,8 @@ describe('the audit of play money', () => {
     const open = (wallet: Wallet) => ({ wallet: { ...wallet, opened: true as const } });
     const close = ({ opened: _, ...wallet }: Wallet) => ({ wallet });
     expect(problems([moved])).to.deep.equal([]);
-    expect(problems([moved], close)).to.deep.equal(['a balance moved in, but its wallet is not opened']);
-    expect(problems([REAL], open)).to.deep.equal(['it is opened, but no balance moved in']);
+    expect(problems([moved], close)).to.deep.equal(['an entry opened it, but its wallet is not opened']);
+    expect(problems([REAL], open)).to.deep.equal(['it is opened, but by no entry']);
   });
 
   it('reports an entry whose mark wrongly lacks or contains play money', () => {

@@ -45,6 +45,7 @@ const ODD = ['words', '', 1, 1.5, 1n, null, undefined, true, {}, [{}], [{ id: 'r
 type Kind =
   | 'text'
   | 'text or none'
+  | 'text or absent'
   | 'name'
   | 'name or none'
   | 'whole'
@@ -55,6 +56,7 @@ type Kind =
 const TAKEN: Readonly<Record<Kind, readonly unknown[]>> = {
   text: ['words', ''],
   'text or none': ['words', '', null],
+  'text or absent': ['words', '', undefined],
   whole: [1],
   'whole or none': [1, null],
   money: [1n],
@@ -75,6 +77,8 @@ const ENTRY_FIELDS: Readonly<Record<keyof Entry, Kind>> = {
   charged: 'money',
   topped: 'money',
   adjusted: 'money',
+  granted: 'money or absent',
+  grants: 'text or absent',
   overshoot: 'money',
   chargedAfter: 'money',
   note: 'text or none',
@@ -100,6 +104,7 @@ const CHARGE_FIELDS: Readonly<Required<Record<keyof Charge, Kind>>> = {
   budgetKey: 'text or none',
   excess: 'money or absent',
   caps: 'caps or absent',
+  grants: 'text or absent',
 };
 
 /** Every field with every odd value: which of them the check lets through. */

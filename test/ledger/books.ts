@@ -44,6 +44,10 @@ export function operation(kind: Kind, id: string, rub: number): Operation {
     case 'suspend':
     case 'resume':
       return { kind, ...base, changeId: id };
+    case 'grant':
+      return { kind, ...base, amount, grantId: id, until: null, reason: 'test' };
+    case 'grant_end':
+      return { kind, ...base, grantId: id, reason: null };
     default:
       return { kind, ...base, chargeId: id };
   }

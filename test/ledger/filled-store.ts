@@ -14,7 +14,19 @@ import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type EmbeddingPrice, embeddingCost, type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { AT, adjust, applied, giveBack, movingIn, newAttempt, newId, RUB, topup } from '../contract/store/context.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  endGrant,
+  giveBack,
+  grant,
+  movingIn,
+  newAttempt,
+  newId,
+  RUB,
+  topup,
+} from '../contract/store/context.ts';
 import { newManagementKey } from '../contract/store/management.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
 
@@ -47,6 +59,7 @@ export async function fillStore(store: Store): Promise<void> {
   await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
   await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
   await makePlayMoney(store);
+  await makeGrants(store, 'acc_a', AT);
   await makePayments(store, 'acc_a');
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
@@ -78,6 +91,15 @@ async function makeServiceHolds(store: Store, account: string, key: string): Pro
   for (const id of ['hold_settled', 'hold_released']) await holds.hold({ ...request, id });
   await holds.settle('hold_settled', RUB, { seconds: 3 });
   await holds.release('hold_released');
+}
+
+/** Grants that calls have spent in part, one that is over, and one that a later call still spends. */
+async function makeGrants(store: Store, wallet: string, at: number): Promise<void> {
+  const id = (name: string) => `grant_${name}_${wallet}`;
+  const first = grant(wallet, RUB, { at, grantId: id('first'), until: at + 90, opens: true });
+  const over = grant(wallet, 3n * RUB, { at, grantId: id('over'), until: at + 5 });
+  const late = grant(wallet, 30n * RUB, { at, grantId: id('late') });
+  await applied(store, first, over, { ...endGrant(wallet, id('over')), at }, late);
 }
 
 /** Play money: one wallet has settled it, another still holds it; and a balance from another system. */
@@ -135,6 +157,7 @@ async function makeArchive(store: Store, wallet: string): Promise<void> {
   const before = Date.now() - 40 * DAY_MS;
   const at = before - DAY_MS;
   await applied(store, { kind: 'topup', wallet, at, amount: 1000n * RUB, paymentId: 'pay_d' });
+  await makeGrants(store, wallet, at);
   for (const chargeId of ['old_1', 'old_2', 'old_3']) {
     const usage = '{"tokens_input":10,"tokens_output":20}';
     const call = { wallet, chargeId, at, amount: RUB / 2n } as const;

@@ -13,6 +13,7 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { collectBatchKeys, collectBudgetKeys, fold } from '../../lib/money/fold.ts';
+import { getPaidBalance } from '../../lib/money/grants.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Micro } from '../../lib/money/money.ts';
@@ -93,6 +94,8 @@ const operation: fc.Arbitrary<Operation> = fc
         'pay',
         'payback',
         'dispute',
+        'grant',
+        'grant_end',
       ] as const),
     ),
     wallet,
@@ -123,6 +126,10 @@ const operation: fc.Arbitrary<Operation> = fc
       case 'suspend':
       case 'resume':
         return { kind, ...base, changeId: id };
+      case 'grant':
+        return { kind, ...base, amount, grantId: id, until: negative ? at + 500 : null, reason: 'test' };
+      case 'grant_end':
+        return { kind, ...base, grantId: id, reason: null };
       default:
         return { kind, ...base, chargeId: id };
     }
@@ -235,10 +242,12 @@ describe('fold', () => {
       'pay',
       'payback',
       'dispute',
+      'grant',
+      'grant_end',
     ]);
     expect([...found]).to.have.members([
       ...['done', 'exists', 'insufficient', 'never_topped', 'suspended'],
-      ...['no_wallet', 'no_charge', 'not_settled', 'first_topup_too_small', 'id_taken'],
+      ...['no_wallet', 'no_charge', 'not_settled', 'first_topup_too_small', 'id_taken', 'no_grant'],
     ]);
   });
 
@@ -263,13 +272,14 @@ function reserveOf(wallet: string): Operation {
 /** The invariants of the ledger. */
 function expectBalanced({ wallets, charges, entries }: Rows): void {
   for (const wallet of wallets.values()) {
-    const { id, avail, held, charged, topped, adjusted, seq } = wallet;
+    const { id, avail, held, charged, topped, adjusted, granted = 0n, seq } = wallet;
     const journal = [...entries.values()].filter((entry) => entry.wallet === id);
     const mine = [...charges.values()].filter((charge) => charge.wallet === id);
     const inState = (state: ChargeState) => mine.filter((charge) => charge.state === state);
-    expect(avail + held + charged, 'the equation').to.equal(topped + adjusted);
-    for (const column of ['avail', 'held', 'charged', 'topped', 'adjusted'] as const) {
-      expect(wallet[column], `${column} is the sum of the journal`).to.equal(sum(journal, (entry) => entry[column]));
+    expect(avail + held + charged, 'the equation').to.equal(topped + adjusted + granted);
+    for (const column of ['avail', 'held', 'charged', 'topped', 'adjusted', 'granted'] as const) {
+      const added = sum(journal, (entry) => entry[column] ?? 0n);
+      expect(wallet[column] ?? 0n, `${column} is the sum of the journal`).to.equal(added);
     }
     expect(held, 'held').to.equal(sum(inState('held'), (charge) => charge.reserved));
     expect(charged, 'charged').to.equal(sum(inState('settled'), (charge) => charge.charged));
@@ -278,7 +288,8 @@ function expectBalanced({ wallets, charges, entries }: Rows): void {
       'no gap',
     ).to.deep.equal(journal.map((_, index) => index + 1));
     expect(seq).to.equal(journal.length);
-    expect(avail >= -sum(journal, (entry) => entry.overshoot), 'below zero by overshoot only').to.equal(true);
+    const paid = getPaidBalance(wallet);
+    expect(paid >= -sum(journal, (entry) => entry.overshoot), 'below zero by overshoot only').to.equal(true);
     expectRunningSums(journal);
   }
 }
@@ -288,7 +299,9 @@ function expectRunningSums(journal: readonly Entry[]): void {
   for (const entry of journal) {
     avail += entry.avail;
     charged += entry.charged;
-    expect(entry.avail + entry.held + entry.charged, entry.opId).to.equal(entry.topped + entry.adjusted);
+    expect(entry.avail + entry.held + entry.charged, entry.opId).to.equal(
+      entry.topped + entry.adjusted + (entry.granted ?? 0n),
+    );
     expect(entry.chargedAfter, entry.opId).to.equal(charged);
     if (entry.kind === 'reserve' || entry.kind === 'charge') expect(avail >= 0n, entry.opId).to.equal(true);
   }

@@ -256,22 +256,27 @@ export const accountChapter: Chapter = {
       provider: text('The provider of the routing.'),
       description: text('How the model works.'),
     }),
-    Balance: object({
-      currency: CURRENCY,
-      balance_rub: rub('The available balance, less what running calls reserve'),
-      topped_up_total_rub: rub('Total of all top-ups'),
-      spent_30d_rub: rub('Charges of the last 30 days (720 hours), less refunds'),
-      min_topup_rub: rub('Minimum amount of the first top-up'),
-      auto_topup: object({
-        enabled: { type: 'boolean' },
-        amount_rub: rub('Amount of an automatic top-up'),
-        threshold_rub: rub('The balance that triggers an automatic top-up'),
-      }),
-      key: object({
-        name: text('The name of the key.'),
-        requests_count: count('Requests made with the key, including this one.'),
-        last_used_at: text('Time of the last request with the key, in UTC.', { format: 'date-time' }),
-      }),
-    }),
+    Balance: object(
+      {
+        currency: CURRENCY,
+        balance_rub: rub('The available balance, less what running calls reserve'),
+        granted_rub: rub('The part of the balance that was given, such as by a promo code: spent first. Absent: none'),
+        spendable_rub: rub('What calls can spend now: 0 before the first top-up. Absent: the balance'),
+        topped_up_total_rub: rub('Total of all top-ups'),
+        spent_30d_rub: rub('Charges of the last 30 days (720 hours), less refunds'),
+        min_topup_rub: rub('Minimum amount of the first top-up'),
+        auto_topup: object({
+          enabled: { type: 'boolean' },
+          amount_rub: rub('Amount of an automatic top-up'),
+          threshold_rub: rub('The balance that triggers an automatic top-up'),
+        }),
+        key: object({
+          name: text('The name of the key.'),
+          requests_count: count('Requests made with the key, including this one.'),
+          last_used_at: text('Time of the last request with the key, in UTC.', { format: 'date-time' }),
+        }),
+      },
+      { optional: ['granted_rub', 'spendable_rub'] },
+    ),
   },
 };

@@ -2,7 +2,8 @@
 import type { ServerRoute } from '@hapi/hapi';
 import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
-import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
+import { FIRST_TOPUP_MINIMUM, needsFirstPayment, type Wallet } from '../../money/decide.ts';
+import { getGrantedBalance } from '../../money/grants.ts';
 import { toRub } from '../../money/money.ts';
 import { getKeyHolder } from '../auth.ts';
 import type { Services } from '../services.ts';
@@ -27,6 +28,7 @@ export function balanceRoute({ store, holders, limits }: Services): ServerRoute 
       return {
         currency: 'RUB',
         balance_rub: toRub(wallet.avail),
+        ...describeGrants(wallet),
         topped_up_total_rub: toRub(wallet.topped),
         spent_30d_rub: toRub(wallet.charged - chargedBefore),
         min_topup_rub: toRub(FIRST_TOPUP_MINIMUM),
@@ -39,4 +41,11 @@ export function balanceRoute({ store, holders, limits }: Services): ServerRoute 
       };
     },
   };
+}
+
+/** Absent without grants, so that most replies stay as they were. */
+function describeGrants(wallet: Wallet) {
+  const granted = getGrantedBalance(wallet);
+  if (granted === 0n) return {};
+  return { granted_rub: toRub(granted), spendable_rub: toRub(needsFirstPayment(wallet) ? 0n : wallet.avail) };
 }

@@ -17,6 +17,8 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     dispute: 'payment reclaimed by the bank',
     suspend: 'account suspended',
     resume: 'account resumed',
+    grant: 'bonus',
+    grant_end: 'bonus ended, its rest taken back',
   },
   ru: {
     topup: 'платёж',
@@ -32,6 +34,8 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     dispute: 'платёж отозван банком',
     suspend: 'аккаунт приостановлен',
     resume: 'аккаунт возобновлён',
+    grant: 'бонус',
+    grant_end: 'бонус закончился, остаток списан',
   },
 });
 

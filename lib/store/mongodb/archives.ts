@@ -7,7 +7,16 @@ import { CALL_ATTEMPTS, deleteAttempts, readAttemptDocument } from './attempts.t
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
-import { type Row, readChargeDocument, readEntryDocument, toChargeDocument, toEntryDocument, toLong } from './rows.ts';
+import {
+  type Row,
+  readChargeDocument,
+  readEntryDocument,
+  readGrantFields,
+  toChargeDocument,
+  toEntryDocument,
+  toGrantFields,
+  toLong,
+} from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
 /** Of the calls that are removed in one transaction. */
@@ -152,8 +161,9 @@ async function readOpeningSeq(step: Step, wallet: string): Promise<number> {
 }
 
 async function saveOpening(step: Step, opening: Opening): Promise<void> {
-  const { wallet: _id, lasting, budgets, kept, seq, ...money } = opening;
-  const sums = Object.fromEntries(Object.entries(money).map(([name, sum]) => [name, toLong(sum)]));
+  const { wallet: _id, lasting, budgets, kept, seq, granted = 0n, grants = null, ...money } = opening;
+  const columns = Object.fromEntries(Object.entries(money).map(([name, sum]) => [name, toLong(sum)]));
+  const sums = { ...columns, granted: toLong(granted), grants };
   const periods = budgets.map(({ key, period, spent }) => ({ key, period, spent: toLong(spent) }));
   const u = { _id, seq, ...sums, lasting, budgets: periods, kept, mark: markOpening(opening) };
   await step({ update: 'openings', updates: [{ q: { _id }, u, upsert: true }] });
@@ -169,7 +179,7 @@ async function restoreWallet(step: Step, { wallet, seq, budgets, ...sums }: Open
   const query = { filter: { wallet, status: { $type: 'string' } }, sort: { seq: -1 }, limit: 1, singleBatch: true };
   const [last] = await readFirstBatch(step({ find: 'entries', ...query }));
   const { status = 'active' } = last ?? {};
-  const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted), status };
+  const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted), status, ...toGrantFields(sums) };
   const { n } = await step({ update: 'wallets', updates: [{ q: { _id: wallet, seq: 0 }, u: { $set } }] });
   if (n !== 1 || budgets.length === 0) return;
   const updates = budgets.map(({ key, period, spent }) => ({
@@ -251,6 +261,7 @@ export function readOpeningDocument(row: Document): Opening {
     lasting: Number(lasting),
     kept,
     budgets: readOpeningBudgetList(budgets),
+    ...readGrantFields(row),
   };
 }
 

@@ -35,6 +35,7 @@ import {
   toBalanceFields,
   toChargeDocument,
   toEntryDocument,
+  toGrantFields,
   toLong,
 } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
@@ -240,6 +241,7 @@ async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<vo
     const $set = {
       ...toBalanceFields(wallet),
       status,
+      ...((wallet.grants !== before?.grants || wallet.granted !== before?.granted) && toGrantFields(wallet)),
       ...(playMoney !== before?.playMoney && { playMoney: playMoney ?? false }),
       ...(opened && { opened }),
     };

@@ -5,7 +5,7 @@ import type { ChangedWallets, Checkpoint, CheckpointStore } from '../ports/check
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import { type Row, readWalletDocument, toLong } from './rows.ts';
+import { type Row, readGrantFields, readWalletDocument, toLong } from './rows.ts';
 
 export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
   const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
@@ -49,7 +49,8 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
   };
 }
 
-const SUM_FIELDS = Object.fromEntries(COMPARED_SUMS.map((name) => [name, `$${name}`]));
+/** Rows of earlier versions have no grants. */
+const SUM_FIELDS = Object.fromEntries(COMPARED_SUMS.map((name) => [name, { $ifNull: [`$${name}`, 0] }]));
 const NO_ENTRIES = Object.fromEntries(COMPARED_SUMS.map((name) => [`_id.${name}`, 0]));
 
 /** Finds the ids in a range whose wallet and checkpoint differ, or of which only one exists. */
@@ -65,12 +66,14 @@ function buildDifferencePipeline(range: Document): Document[] {
   ];
 }
 
-function buildCheckpointUpsert({ wallet, seq, ...sums }: Checkpoint): Document {
-  const $set = { seq, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, toLong(sum)])) };
+function buildCheckpointUpsert({ wallet, seq, granted = 0n, grants, ...sums }: Checkpoint): Document {
+  const columns = Object.entries({ ...sums, granted }).map(([name, sum]) => [name, toLong(sum)]);
+  const $set = { seq, grants: grants ?? null, ...Object.fromEntries(columns) };
   return { q: { _id: wallet, seq: { $lt: seq } }, u: { $set }, upsert: true };
 }
 
 function readCheckpointDocument(row: Document): Checkpoint {
   const { _id: wallet, seq, avail, held, charged, topped, adjusted, overshoot } = row;
-  return { wallet, seq: Number(seq), avail, held, charged, topped, adjusted, overshoot };
+  const sums = { avail, held, charged, topped, adjusted, overshoot };
+  return { wallet, seq: Number(seq), ...sums, ...readGrantFields(row) };
 }

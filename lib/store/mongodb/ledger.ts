@@ -64,6 +64,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       return row ? row.chargedAfter : 0n;
     },
     ...createBudgetReads(budgets),
+    grantsDue: createGrantsDue(connection),
     removeRuns: createRemoveRuns(connection),
     async renewLease({ charge, owner, lease, now }) {
       const updates = [{ q: { _id: charge, owner, state: 'held', lease: { $gt: now } }, u: { $set: { lease } } }];
@@ -94,6 +95,16 @@ function createBudgetReads(budgets: Collection<Row>): Pick<LedgerStore, 'budgets
       const filter = { _id: { $in: [...keys] } };
       return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
     },
+  };
+}
+
+function createGrantsDue({ db }: Connection): LedgerStore['grantsDue'] {
+  const wallets = db.collection<Row>('wallets');
+  return async ({ now, after, limit }) => {
+    const filter = { grantsDue: { $gt: 0, $lte: now }, _id: { $gt: after } };
+    const query = { sort: { _id: 1 }, limit, hint: 'by_grants_due' } as const;
+    const found = await read((signal) => wallets.find(filter, { ...query, signal }).toArray());
+    return found.map(readWalletDocument);
   };
 }
 

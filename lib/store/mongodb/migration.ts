@@ -12,6 +12,7 @@ import { RATES } from './rate-schema.ts';
 import {
   addCreator,
   addEndUserLimit,
+  addGrantFields,
   addOffer,
   addOpened,
   addPriceList,
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   },
   (db, signal) => addChargeKind(db, 'service', signal),
   addMembers,
+  addGrants,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -246,6 +248,15 @@ async function addMembers(db: Db, signal: AbortSignal): Promise<void> {
   const partialFilterExpression = { account: { $type: 'string' } };
   const index = { key: { account: 1 }, name: 'of_account', partialFilterExpression };
   await send(db, { createIndexes: 'links', indexes: [index], ...MAJORITY }, { signal });
+}
+
+async function addGrants(db: Db, signal: AbortSignal): Promise<void> {
+  for (const name of ['wallets', 'entries', 'openings', 'checkpoints'] as const) {
+    const validator = addGrantFields(name, await readValidator(db, name, signal));
+    await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
+  }
+  const index = { key: { grantsDue: 1 }, name: 'by_grants_due', partialFilterExpression: { grantsDue: { $gt: 0 } } };
+  await send(db, { createIndexes: 'wallets', indexes: [index], ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

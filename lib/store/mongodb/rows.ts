@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import type { BudgetSum, CapPeriod } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import { findNextEnd } from '../../money/grants.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** A document with a text id. */
@@ -28,10 +29,24 @@ export function toBalanceFields({ avail, held, charged, topped, adjusted, seq }:
   return { ...money, topped: toLong(topped), adjusted: toLong(adjusted), seq };
 }
 
+/** The fields of the grants of a wallet; `grantsDue` is when the first of them ends. */
+export function toGrantFields({ granted = 0n, grants }: Pick<Wallet, 'granted' | 'grants'>): Document {
+  return { granted: toLong(granted), grants: grants ?? null, grantsDue: findNextEnd({ grants }) };
+}
+
+/** Both fields are absent when there is nothing in them. */
+export function readGrantFields({ granted, grants }: Document): Pick<Wallet, 'granted' | 'grants'> {
+  return {
+    ...(granted !== undefined && granted !== 0n && { granted }),
+    ...(grants !== undefined && grants !== null && { grants }),
+  };
+}
+
 export function readWalletDocument(row: Document): Wallet {
   const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney, opened } = row;
   const wallet: Wallet = { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
-  return { ...wallet, ...(playMoney === true && { playMoney }), ...(opened === true && { opened }) };
+  const flags = { ...(playMoney === true && { playMoney }), ...(opened === true && { opened }) };
+  return { ...wallet, ...flags, ...readGrantFields(row) };
 }
 
 /**
@@ -45,7 +60,7 @@ export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge
 
 export function readChargeDocument(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess, caps } = row;
+  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess, caps, grants } = row;
   return {
     id,
     wallet,
@@ -65,6 +80,7 @@ export function readChargeDocument(row: Document): Charge {
     budgetKey,
     ...(excess !== undefined && { excess }),
     ...(caps !== undefined && { caps: readCaps(caps) }),
+    ...(grants !== undefined && { grants }),
   };
 }
 
@@ -79,7 +95,7 @@ export function readBudgetDocument({ _id: key, wallet, period, spent }: Document
 }
 
 export function toEntryDocument({ opId, ...entry }: Entry): Document {
-  const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
+  const { avail, held, charged, topped, adjusted, granted, overshoot, chargedAfter } = entry;
   return {
     _id: opId,
     ...entry,
@@ -90,13 +106,14 @@ export function toEntryDocument({ opId, ...entry }: Entry): Document {
     adjusted: toLong(adjusted),
     overshoot: toLong(overshoot),
     chargedAfter: toLong(chargedAfter),
+    ...(granted !== undefined && { granted: toLong(granted) }),
   };
 }
 
 export function readEntryDocument(row: Document): Entry {
   const { _id: opId, wallet, seq, kind, charge, at, note, status = null, mark = null } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
-  return {
+  const entry: Entry = {
     opId,
     wallet,
     seq: Number(seq),
@@ -114,6 +131,7 @@ export function readEntryDocument(row: Document): Entry {
     status,
     mark,
   };
+  return row.granted === undefined && row.grants === undefined ? entry : { ...entry, ...readGrantFields(row) };
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -27,6 +27,30 @@ const balanced = {
   $expr: { $eq: [{ $add: ['$avail', '$held', '$charged'] }, { $add: ['$topped', '$adjusted'] }] },
 };
 
+/** A later version adds `granted`, which is absent in older rows. */
+const BALANCED_WITH_GRANTS = {
+  $expr: {
+    $eq: [{ $add: ['$avail', '$held', '$charged'] }, { $add: ['$topped', '$adjusted', { $ifNull: ['$granted', 0] }] }],
+  },
+};
+
+const GRANT_FIELDS = { granted: money, grants: orNull(text) };
+
+/** A later version of everything that adds up money has grants. */
+export function addGrantFields(
+  collection: 'wallets' | 'entries' | 'openings' | 'checkpoints',
+  validator: Document,
+): Document {
+  if (collection === 'entries') {
+    const { $expr: _, kind, ...entry } = validator;
+    const kinds = new Set([...kind.$in, 'grant', 'grant_end']);
+    return { ...entry, kind: { $in: [...kinds] }, ...BALANCED_WITH_GRANTS };
+  }
+  const added = { ...GRANT_FIELDS, ...(collection === 'wallets' && { grantsDue: orNull(time) }) };
+  const { $and: rules } = withOptional(added, validator);
+  return { $and: rules.map((rule: Document) => ('$expr' in rule ? BALANCED_WITH_GRANTS : rule)) };
+}
+
 const CHARGE: Document = {
   wallet: isText,
   key: isText,

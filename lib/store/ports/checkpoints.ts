@@ -12,6 +12,10 @@ export interface Checkpoint {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
+  /** Absent: nothing. */
+  readonly granted?: Micro;
+  /** As in a wallet after these entries. */
+  readonly grants?: string;
   readonly overshoot: Micro;
 }
 

@@ -53,6 +53,8 @@ export interface LedgerStore {
   removeRuns(before: number, limit: number): Promise<number>;
   /** Changes the lease of a held charge; false unless it is held by this owner, with a lease that is not over by `now`. */
   renewLease(renewal: LeaseRenewal): Promise<boolean>;
+  /** Wallets with a grant whose time was over at `now`, with ids above `after`, in order of id. */
+  grantsDue(page: { readonly now: number; readonly after: string; readonly limit: number }): Promise<readonly Wallet[]>;
   /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }

@@ -8,12 +8,13 @@ import { listWrongMarks } from '../row-mark.ts';
 import { createDropAttempts, createReadAttempts } from './attempts.ts';
 import { createPutCheckpoint } from './checkpoints.ts';
 import { type Connection, prepareBig } from './connection.ts';
-import { createAddCharge, createAddEntry } from './ledger.ts';
-import { CHARGE_COLUMNS, ENTRY_COLUMNS, readChargeRow, readEntryRow } from './rows.ts';
+import { createAddCharge, createAddEntry, createSetGrants } from './ledger.ts';
+import { CHARGE_COLUMNS, ENTRY_COLUMNS, readChargeRow, readEntryRow, readGrantCells } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const ARCHIVE_COLUMNS = 'id, file, before, state, started_at, sha256, calls, entries, charged, first, last';
-const OPENING_COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept';
+const OPENING_COLUMNS =
+  'wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept, granted, grants';
 const LISTED = '(SELECT value FROM json_each(?))';
 
 export function archiveWrites({ db, write }: Connection): PortWrites<'archives'> {
@@ -26,9 +27,9 @@ export function archiveWrites({ db, write }: Connection): PortWrites<'archives'>
   const drop = db.prepare("DELETE FROM archives WHERE id = ? AND state = 'writing'");
   const opening = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
   const save = db.prepare(
-    `INSERT INTO openings (${OPENING_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+    `INSERT INTO openings (${OPENING_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
     ON CONFLICT (wallet) DO UPDATE SET seq = ?2, avail = ?3, held = ?4, charged = ?5, topped = ?6, adjusted = ?7,
-      overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11, mark = ?12`,
+      overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11, granted = ?12, grants = ?13, mark = ?14`,
   );
   const putCheckpoint = createPutCheckpoint(db);
   const removeCalls = createRemoveCalls(db);
@@ -128,10 +129,11 @@ function createRemoveCalls(db: DatabaseSync): (calls: readonly WholeCall[], open
 function createRestoreRows(db: DatabaseSync) {
   const addCharge = createAddCharge(db);
   const addEntry = createAddEntry(db);
+  const setGrants = createSetGrants(db);
   const hasCharge = db.prepare('SELECT 1 FROM charges WHERE id = ?');
   const hasEntry = db.prepare('SELECT 1 FROM entries WHERE op_id = ?');
   const saveWallet = db.prepare(
-    `UPDATE wallets SET avail = ?1, held = ?2, charged = ?3, topped = ?4, adjusted = ?5, seq = ?6, status = coalesce(
+    `UPDATE wallets SET avail = ?1, held = ?2, charged = ?3, topped = ?4, adjusted = ?5, seq = ?6, granted = ?8, status = coalesce(
       (SELECT status FROM entries WHERE wallet = ?7 AND status IS NOT NULL ORDER BY seq DESC LIMIT 1), 'active')
     WHERE id = ?7 AND seq = 0`,
   );
@@ -141,9 +143,10 @@ function createRestoreRows(db: DatabaseSync) {
       for (const charge of charges) if (!hasCharge.get(charge.id)) addCharge(charge);
       for (const entry of entries) if (!hasEntry.get(entry.opId)) addEntry(entry);
     },
-    wallet({ wallet, seq, avail, held, charged, topped, adjusted, budgets }: Opening): void {
-      const { changes } = saveWallet.run(avail, held, charged, topped, adjusted, seq, wallet);
+    wallet({ wallet, seq, avail, held, charged, topped, adjusted, granted = 0n, grants, budgets }: Opening): void {
+      const { changes } = saveWallet.run(avail, held, charged, topped, adjusted, seq, wallet, granted);
       if (changes === 0) return;
+      setGrants({ id: wallet, ...(grants !== undefined && { grants }) });
       for (const { key, period, spent } of budgets) saveBudget.run(key, wallet, period, spent);
     },
   };
@@ -173,10 +176,10 @@ function readArchiveRow(row: Record<string, unknown>): Archive {
 }
 
 function toOpeningCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening) {
-  const { avail, held, charged, topped, adjusted, overshoot } = sums;
+  const { avail, held, charged, topped, adjusted, overshoot, granted = 0n, grants = null } = sums;
   const texts = budgets.map(({ key, period, spent }) => [key, period, `${spent}`]);
   const money = [avail, held, charged, topped, adjusted, overshoot] as const;
-  return [wallet, seq, ...money, lasting, JSON.stringify(texts), kept] as const;
+  return [wallet, seq, ...money, lasting, JSON.stringify(texts), kept, granted, grants] as const;
 }
 
 function readOpeningRow(row: Record<string, unknown>): Opening {
@@ -193,6 +196,7 @@ function readOpeningRow(row: Record<string, unknown>): Opening {
     lasting: Number(row.lasting),
     kept,
     budgets: readOpeningBudgets(row.budgets),
+    ...readGrantCells(row),
   };
 }
 

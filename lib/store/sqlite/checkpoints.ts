@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { COMPARED_SUMS, pairWithCheckpoints } from '../checkpoints.ts';
 import type { ChangedWallets, Checkpoint, WalletCheckpoint } from '../ports/checkpoints.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
-import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
+import { readGrantCells, readWalletRow, WALLET_COLUMNS } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
-const COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot';
+const COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot, granted, grants';
 const COLUMNS_OF_CHECKPOINT = COLUMNS.replace(/\w+/g, (name) => `checkpoints.${name}`);
 const HAS_CHANGED = COMPARED_SUMS.map((name) => `wallets.${name} IS NOT coalesce(checkpoints.${name}, 0)`).join(' OR ');
 /** Sorts after every text. */
@@ -25,11 +25,12 @@ export function checkpointWrites({ db, write }: Connection): PortWrites<'checkpo
 /** Writes a checkpoint inside the current transaction. */
 export function createPutCheckpoint(db: DatabaseSync): (checkpoint: Checkpoint) => void {
   const put = db.prepare(
-    `INSERT INTO checkpoints (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (wallet) DO UPDATE SET
-      seq = ?2, avail = ?3, held = ?4, charged = ?5, topped = ?6, adjusted = ?7, overshoot = ?8 WHERE seq < ?2`,
+    `INSERT INTO checkpoints (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (wallet) DO UPDATE SET
+      seq = ?2, avail = ?3, held = ?4, charged = ?5, topped = ?6, adjusted = ?7, overshoot = ?8, granted = ?9, grants = ?10
+    WHERE seq < ?2`,
   );
-  return ({ wallet, seq, avail, held, charged, topped, adjusted, overshoot }) =>
-    void put.run(wallet, seq, avail, held, charged, topped, adjusted, overshoot);
+  return ({ wallet, seq, avail, held, charged, topped, adjusted, overshoot, granted = 0n, grants = null }) =>
+    void put.run(wallet, seq, avail, held, charged, topped, adjusted, overshoot, granted, grants);
 }
 
 export function checkpointReads(db: DatabaseSync): PortReads<'checkpoints'> {
@@ -68,6 +69,6 @@ export function checkpointReads(db: DatabaseSync): PortReads<'checkpoints'> {
 }
 
 function readCheckpointRow(row: Record<string, unknown>): Checkpoint {
-  const { wallet, seq, ...sums } = row as unknown as Checkpoint;
-  return { ...sums, wallet, seq: Number(seq) };
+  const { wallet, seq, granted: _, grants: __, ...sums } = row as unknown as Checkpoint;
+  return { ...sums, wallet, seq: Number(seq), ...readGrantCells(row) };
 }

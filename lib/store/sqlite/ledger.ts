@@ -14,6 +14,7 @@ import {
   type Loaded,
   listReplacedAttempts,
 } from '../../money/fold.ts';
+import { findNextEnd } from '../../money/grants.ts';
 import type { Micro } from '../../money/money.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
@@ -161,6 +162,7 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
   const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
   const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const open = db.prepare('UPDATE wallets SET opened = 1 WHERE id = ?');
+  const setGrants = createSetGrants(db);
   const saveBudget = createSaveBudget(db);
   const saveIdempotencyRecord = createSaveIdempotencyRecord(db);
   const saveAttempt = createSaveAttempt(db);
@@ -169,6 +171,7 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
       saveWallet(wallet);
+      if (wallet.grants !== before?.grants) setGrants(wallet);
       if (wallet.status !== before?.status) setStatus.run(wallet.status, wallet.id);
       if (wallet.playMoney !== before?.playMoney) mark.run(wallet.playMoney ? 1 : 0, wallet.id);
       if (wallet.opened && !before?.opened) open.run(wallet.id);
@@ -190,12 +193,17 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
 function createSaveWallet(db: DatabaseSync): (wallet: Wallet) => void {
   // No other process writes during the transaction, and a used `seq` would be refused by the journal.
   const update = db.prepare(
-    'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ? WHERE id = ?',
+    'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, granted = ?, seq = ? WHERE id = ?',
   );
-  return ({ id, avail, held, charged, topped, adjusted, seq }) => {
-    const { changes } = update.run(avail, held, charged, topped, adjusted, seq, id);
+  return ({ id, avail, held, charged, topped, adjusted, granted = 0n, seq }) => {
+    const { changes } = update.run(avail, held, charged, topped, adjusted, granted, seq, id);
     assert.equal(changes, 1);
   };
+}
+
+export function createSetGrants(db: DatabaseSync): (wallet: Pick<Wallet, 'id' | 'grants'>) => void {
+  const update = db.prepare('UPDATE wallets SET grants = ?, grants_due = ? WHERE id = ?');
+  return ({ id, grants }) => void update.run(grants ?? null, findNextEnd({ grants }), id);
 }
 
 function createSaveBudget(db: DatabaseSync): (budget: BudgetSum) => void {
@@ -207,25 +215,23 @@ function createSaveBudget(db: DatabaseSync): (budget: BudgetSum) => void {
 }
 
 export function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
-  const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insert = db.prepare(`INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (${CHARGE_COLUMNS.replace(/\w+/g, '?')})`);
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
-    const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = null } = charge;
+    const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = null, grants = null } = charge;
     const caps = charge.caps ? JSON.stringify(charge.caps) : null;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey, excess, caps);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey, excess, caps, grants);
   };
 }
 
 function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
   const update = db.prepare(
-    `UPDATE charges SET state = ?, charged = ?, usage = ?, owner = ?, lease = ?, ended_at = ?
+    `UPDATE charges SET state = ?, charged = ?, usage = ?, owner = ?, lease = ?, ended_at = ?, grants = ?
     WHERE id = ?`,
   );
-  return ({ id, state, charged, usage, owner, lease, endedAt }) => {
-    update.run(state, charged, usage, owner, lease, endedAt, id);
+  return ({ id, state, charged, usage, owner, lease, endedAt, grants = null }) => {
+    update.run(state, charged, usage, owner, lease, endedAt, grants, id);
   };
 }
 
@@ -233,9 +239,22 @@ export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
   const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (${ENTRY_COLUMNS.replace(/\w+/g, '?')})`);
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;
-    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark } = entry;
+    const {
+      avail,
+      held,
+      charged,
+      topped,
+      adjusted,
+      overshoot,
+      chargedAfter,
+      note,
+      status,
+      mark,
+      granted = 0n,
+      grants = null,
+    } = entry;
     const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter] as const;
-    insert.run(opId, wallet, seq, kind, charge, at, ...money, note, status, mark);
+    insert.run(opId, wallet, seq, kind, charge, at, ...money, note, status, mark, granted, grants);
   };
 }
 
@@ -263,6 +282,10 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     db,
     `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key > ? AND key < ? ORDER BY key LIMIT ?`,
   );
+  const grantsDue = prepareBig(
+    db,
+    `SELECT ${WALLET_COLUMNS} FROM wallets WHERE grants_due <= :now AND id > :after ORDER BY id LIMIT :limit`,
+  );
   const orphans = prepareBig(
     db,
     `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (
@@ -286,6 +309,8 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
     budgetPage: ({ after, before, limit }: BudgetPage): BudgetSum[] =>
       budgetPage.all(after, before, limit).map(readBudgetRow),
+    grantsDue: (page: Parameters<LedgerStore['grantsDue']>[0]): Wallet[] =>
+      grantsDue.all({ ...page }).map(readWalletRow),
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
       orphans.all({ ...page, ...after }).map(readChargeRow),
   };

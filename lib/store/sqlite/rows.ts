@@ -8,15 +8,16 @@ import type { Membership } from '../ports/users.ts';
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
 
-export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money, opened';
+export const WALLET_COLUMNS =
+  'id, avail, held, charged, topped, adjusted, seq, status, play_money, opened, granted, grants';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess, caps';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess, caps, grants';
 
 export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
 export const ENTRY_COLUMNS =
-  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note, status, mark';
+  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note, status, mark, granted, grants';
 
 export function readWalletRow(row: Row): Wallet {
   const wallet: Wallet = {
@@ -33,6 +34,15 @@ export function readWalletRow(row: Row): Wallet {
     ...wallet,
     ...(row.play_money === 1n && { playMoney: true }),
     ...(row.opened === 1n && { opened: true }),
+    ...readGrantCells(row),
+  };
+}
+
+/** The columns of grants, absent when there is nothing in them. */
+export function readGrantCells({ granted, grants }: Row): Pick<Wallet, 'granted' | 'grants'> {
+  return {
+    ...(granted !== 0n && { granted: granted as bigint }),
+    ...(grants !== null && { grants: grants as string }),
   };
 }
 
@@ -53,6 +63,7 @@ export function readChargeRow(row: Row): Charge {
     endedAt: numberOrNull(row.ended_at),
     ...readBudgetCells(row),
     ...(row.excess !== null && { excess: row.excess as bigint }),
+    ...(row.grants !== null && { grants: row.grants as string }),
   };
 }
 
@@ -69,7 +80,7 @@ export function readBudgetRow(row: Row): BudgetSum {
 }
 
 export function readEntryRow(row: Row): Entry {
-  return {
+  const entry: Entry = {
     opId: row.op_id as string,
     wallet: row.wallet as string,
     seq: Number(row.seq),
@@ -87,6 +98,7 @@ export function readEntryRow(row: Row): Entry {
     status: row.status as Entry['status'],
     mark: row.mark as string | null,
   };
+  return row.granted === 0n && row.grants === null ? entry : { ...entry, ...readGrantCells(row) };
 }
 
 /** A damaged value counts as none, which the mark of the charge's entry reports. */

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
 import { changeChecks, matchAny } from './checks.ts';
+import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
@@ -378,9 +379,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   // Holds of the operator's own services.
   (db) => changeChecks(db, 'charges', [["kind = 'embedding'", matchAny('kind', ['embedding', 'service'])]]),
   addMembers,
+  addGrants,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(addMembers) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(addGrants) + 1;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { NewAttempt } from '../../../lib/money/attempt.ts';
 import type { BudgetTerms, CapTerms } from '../../../lib/money/budget.ts';
-import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
+import type { GrantOp, Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import { mapCalls } from '../../../lib/store/port-calls.ts';
@@ -116,6 +116,14 @@ export function movingIn(op: Operation): Operation {
 
 export function adjust(wallet: string, amount: bigint, more: { adjustId?: string; reason?: string } = {}): Operation {
   return { kind: 'adjust', wallet, at: AT, amount, reason: 'test', adjustId: newId('adj'), ...more };
+}
+
+export function grant(wallet: string, amount: bigint, more: Partial<GrantOp> = {}): GrantOp {
+  return { kind: 'grant', wallet, at: AT, amount, grantId: newId('grant'), until: null, reason: 'test', ...more };
+}
+
+export function endGrant(wallet: string, grantId: string, reason: string | null = null): Operation {
+  return { kind: 'grant_end', wallet, at: AT, grantId, reason };
 }
 
 interface Start {

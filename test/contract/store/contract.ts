@@ -9,6 +9,7 @@ import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
 import { exposureContract } from './exposure.ts';
+import { grantContract } from './grants.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
@@ -39,6 +40,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   attempts: attemptContract,
   'key budgets': budgetContract,
   caps: capContract,
+  grants: grantContract,
   'charge lists': chargeListContract,
   accounts: accountContract,
   keys: keyContract,

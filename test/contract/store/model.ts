@@ -11,7 +11,9 @@ import { longer } from '../../../testkit/long.ts';
 import {
   adjust,
   charge,
+  endGrant,
   giveBack,
+  grant,
   newAccount,
   newId,
   problemsOf,
@@ -24,7 +26,10 @@ import {
   useStore,
 } from './context.ts';
 
-const KINDS = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
+const KINDS = [
+  ...(['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
+  ...(['grant', 'grant_end'] as const),
+];
 
 /** One random operation, before it knows its wallet and the ids of this run. */
 interface Sketch {
@@ -161,6 +166,10 @@ function operationOf(
       return charge(wallet, start);
     case 'settle':
       return settle(wallet, chargeId, { amount });
+    case 'grant':
+      return grant(wallet, amount, { grantId: chargeId, until: rub % 3 === 0 ? null : rub });
+    case 'grant_end':
+      return endGrant(wallet, chargeId);
     default:
       return giveBack(kind, wallet, chargeId);
   }

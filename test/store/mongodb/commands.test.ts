@@ -42,6 +42,7 @@ describe('calls of the MongoDB store', () => {
       chargedAt: ['w', AT],
       budgets: [['k']],
       budgetPage: [{ after: 'a', before: 'b', ...page }],
+      grantsDue: [{ now: AT, after: '', limit: 1 }],
       orphans: [{ now: AT, leaseMs: 1000, ...page }],
     },
     journal: {

@@ -59,6 +59,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'limits by_end': { key: { endsAt: 1 } },
   'usage_hours of_wallet': { key: { wallet: 1, hour: 1 } },
   'archives unfinished': { key: { open: 1 }, unique: true, partialFilterExpression: { open: true } },
+  'wallets by_grants_due': { key: { grantsDue: 1 }, partialFilterExpression: { grantsDue: { $gt: 0 } } },
   'users email': { key: { email: 1 }, unique: true },
   'memberships of_user': { key: { user: 1, account: 1 }, unique: true },
   'memberships of_account': { key: { account: 1, user: 1 } },

@@ -1,0 +1,62 @@
+// Takes back what is left of grants whose time is over. Any number of gateways may do it: the id of the operation is that
+// of the grant.
+import { listDueGrants } from '../money/grants.ts';
+import type { Store } from '../store/store.ts';
+import { bookOperation } from './booking.ts';
+
+const EVERY_MS = 60_000;
+const WALLETS_PER_PAGE = 100;
+
+/** Resolves to how many were ended. A wallet that fails does not keep the others waiting. */
+export async function endDueGrants(
+  store: Pick<Store, 'ledger'>,
+  now: number,
+  onError: (error: unknown, wallet: string) => void,
+): Promise<number> {
+  let ended = 0;
+  for (let after = ''; ; ) {
+    const wallets = await store.ledger.grantsDue({ now, after, limit: WALLETS_PER_PAGE });
+    for (const wallet of wallets) {
+      try {
+        for (const { id } of listDueGrants(wallet, now)) {
+          const op = { kind: 'grant_end', wallet: wallet.id, at: now, grantId: id, reason: null } as const;
+          if ((await bookOperation(store, op)).status === 'done') ended += 1;
+        }
+      } catch (error) {
+        onError(error, wallet.id);
+      }
+    }
+    const last = wallets.at(-1);
+    if (!last || wallets.length < WALLETS_PER_PAGE) return ended;
+    after = last.id;
+  }
+}
+
+interface GrantChore {
+  start(): void;
+  stop(): void;
+}
+
+export function createGrantChore(
+  store: Pick<Store, 'ledger'>,
+  onError: (error: unknown, wallet?: string) => void,
+): GrantChore {
+  let timer: NodeJS.Timeout | undefined;
+  let isRunning = false;
+  const sweep = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    await endDueGrants(store, Date.now(), onError)
+      .catch((error: unknown) => onError(error))
+      .finally(() => {
+        isRunning = false;
+      });
+  };
+  return {
+    start() {
+      void sweep();
+      timer = setInterval(() => void sweep(), EVERY_MS).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

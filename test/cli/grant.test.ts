@@ -1,0 +1,62 @@
+// `tollgate grant`: gives once, lists what is left, takes back the rest, and says so in the audit log.
+import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
+import { applied, reserve } from '../contract/store/context.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli grant', () => {
+  let rig: Rig;
+  let account: string;
+
+  before(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
+  });
+  after(() => rig.close());
+
+  const give = (rub: string, id: string, ...more: string[]) =>
+    ['grant', 'give', account, rub, '--id', id, '--reason', 'a trial', ...more] as const;
+
+  it('gives money once, and calls spend it once the wallet is open', async () => {
+    const first = await rig.json(...give('300', 'one', '--expires', '2099-01-31'));
+    expect(first).to.include({ balance_rub: 300, granted_rub: 300, granted_left_rub: 300, repeated: false });
+    expect(await rig.json(...give('300', 'one', '--expires', '2099-01-31'))).to.include({ repeated: true });
+    expect(await rig.refused(1, ...give('301', 'one', '--expires', '2099-01-31'))).to.include(
+      'another amount, end or account',
+    );
+    expect(await rig.refused(2, ...give('1', 'past', '--expires', '2020-01-31'))).to.include('has passed');
+    expect(await rig.refused(2, ...give('-1', 'less'))).to.include('above zero');
+    expect(await rig.refused(1, 'grant', 'give', 'acc_none', '1', '--id', 'x', '--reason', 'r')).to.include('acc_none');
+    const store = await openOwnStore(readConfig({ ...rig.env }));
+    try {
+      expect((await applied(store, reserve(account)))[0]?.status).to.equal('never_topped');
+      await rig.json(...give('50', 'two', '--opens-wallet'));
+      expect((await applied(store, reserve(account, { amount: 7_000_000n })))[0]?.status).to.equal('done');
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('lists what is left, in the order in which it is spent', async () => {
+    const { grants } = (await rig.json('grant', 'list', account)) as { grants: readonly object[] };
+    expect(grants).to.have.length(2);
+    const first = { grant_id: 'one', amount_rub: 300, left_rub: 293, expires_at: '2099-01-31T00:00:00.000Z' };
+    expect(grants[0]).to.include({ ...first, reason: 'a trial' });
+    expect(grants[1]).to.include({ grant_id: 'two', amount_rub: 50, left_rub: 50, expires_at: null });
+    expect(await rig.text('grant', 'list', account)).to.match(/^one +300\.00 RUB +293\.00 RUB .* a trial$/m);
+    expect(await rig.text('wallet', 'show', account)).to.match(/^granted +350\.00 RUB, 343\.00 RUB of it left$/m);
+  });
+
+  it('takes back the rest once', async () => {
+    const revoke = ['grant', 'revoke', account, 'one', '--reason', 'by mistake'] as const;
+    expect(await rig.json(...revoke)).to.include({ taken_rub: 293, balance_rub: 50, repeated: false });
+    expect(await rig.json(...revoke)).to.include({ taken_rub: 0, balance_rub: 50, repeated: true });
+    expect(await rig.refused(1, 'grant', 'revoke', account, 'none', '--reason', 'r')).to.include('no such grant');
+    expect(await rig.json('ledger', 'verify')).to.include({ ok: true });
+    const store = await openOwnStore(readConfig({ ...rig.env }));
+    const lines = await store.auditLog.page({ limit: 10 });
+    await store.close();
+    expect(lines.map(({ action }) => action)).to.deep.equal(['grant.revoke', 'grant.give', 'grant.give']);
+  });
+});

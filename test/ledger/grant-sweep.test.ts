@@ -1,0 +1,70 @@
+// Grants end when their time is over, once, whatever fails meanwhile.
+import { expect } from 'chai';
+import { endDueGrants } from '../../lib/ledger/grant-sweep.ts';
+import { parseGrantBook } from '../../lib/money/grants.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { applied, grant, newWallet, problemsOf, RUB, walletOf } from '../contract/store/context.ts';
+
+describe('the sweep of grants', () => {
+  let opened: FaultyStore;
+  let failed: string[];
+
+  beforeEach(async () => {
+    opened = await openFaultyStore();
+    failed = [];
+  });
+  afterEach(() => opened.close());
+
+  const sweep = (now: number) => endDueGrants(opened.store, now, (_error, wallet) => failed.push(wallet));
+
+  async function given(): Promise<readonly string[]> {
+    const wallets = [await newWallet(opened.real), await newWallet(opened.real)].toSorted();
+    for (const wallet of wallets) {
+      await applied(opened.real, grant(wallet, RUB, { until: 1000 }), grant(wallet, RUB, { until: 1500 }));
+      await applied(opened.real, grant(wallet, RUB, { until: 3000 }), grant(wallet, RUB));
+    }
+    return wallets;
+  }
+
+  async function expectLeft(wallets: readonly string[], rub: number): Promise<void> {
+    for (const wallet of wallets) {
+      const { avail, granted, grants } = await walletOf(opened.real, wallet);
+      expect(parseGrantBook(grants)).to.have.length(rub);
+      expect([avail, granted]).to.deep.equal([BigInt(1000 + rub) * RUB, BigInt(rub) * RUB]);
+      expect(await problemsOf(opened.real, wallet)).to.deep.equal([]);
+    }
+  }
+
+  it('ends those whose time is over, also if several gateways do it at once', async () => {
+    const wallets = await given();
+    expect(await sweep(999)).to.equal(0);
+    const ended = await Promise.all([sweep(2000), sweep(2000), sweep(2000)]);
+    expect(ended.reduce((sum, count) => sum + count)).to.equal(4);
+    await expectLeft(wallets, 2);
+    expect(await sweep(2000)).to.equal(0);
+    expect(failed).to.deep.equal([]);
+  });
+
+  it('goes on with the other wallets after a failure, and with that one the next time', async () => {
+    const [first, second] = await given();
+    let attempts = 0;
+    opened.always('ledger.apply', (call, args) => {
+      attempts += 1;
+      return attempts <= 5 ? refuse(call, args) : call();
+    });
+    expect(await sweep(2000)).to.equal(2);
+    expect(failed).to.deep.equal([first]);
+    expect(await sweep(2000)).to.equal(2);
+    await expectLeft([first as string, second as string], 2);
+  });
+
+  it('takes nothing twice after a lost answer, and rejects if the wallets cannot be listed', async () => {
+    const wallets = await given();
+    opened.next('ledger.apply', lose);
+    await sweep(2000);
+    await expectLeft(wallets, 2);
+    opened.next('ledger.grantsDue', refuse);
+    const error = await sweep(2000).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
+  });
+});
