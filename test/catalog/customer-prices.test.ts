@@ -1,4 +1,5 @@
 // Price lists of customers: which rule sets a price, what it leaves alone, what is refused, and none below cost.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Catalog, chooseCatalog } from '../../lib/catalog/catalog.ts';
 import { nameListPrice } from '../../lib/catalog/customer-prices.ts';
@@ -183,6 +184,16 @@ describe('price lists of customers', () => {
       const priceLists = { [name]: { factor: '1' } };
       expect(mistake({}, { priceLists }), name).to.match(/priceLists.* is not allowed/);
     }
+  });
+
+  it('work as their guide prints them', () => {
+    const guide = readFileSync(new URL('../../docs/price-lists.md', import.meta.url), 'utf8');
+    const { priceLists } = JSON.parse(/```json\n(.*?)```/s.exec(guide)?.[1] ?? '');
+    const models = ['gpt-x', 'gpt-y'].map((id) => ({ ...TEXT, id, ...route({ cost: COST }) }));
+    const catalog = partner({}, { priceLists, models: [...models, IMAGE] });
+    expect(priceOf(catalog, 'gpt-x')).to.deep.equal({ input: 35_000_000n, output: 210_000_000n });
+    expect(priceOf(catalog, 'gpt-y')).to.deep.equal({ input: 21_000_000n, output: 126_000_000n });
+    expect(priceOf(catalog, 'image-1')).to.deep.equal({ request: 11_250_000n });
   });
 
   it('warn of a beginning that no model has', () => {

@@ -1,7 +1,7 @@
 // Prices derived from costs, against exact fractions.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { derivePrice, findDearestPrices, markUp, NO_MARKUP } from '../../lib/money/markup.ts';
+import { derivePrice, findDearestPrices, markUp, NO_MARKUP, scalePrices } from '../../lib/money/markup.ts';
 import { findDearest, type PriceVector } from '../../lib/money/price.ts';
 import { longer } from '../../testkit/long.ts';
 import { listPrompts, micro, pin, rate, readMembers, sameType } from './vectors.ts';
@@ -123,6 +123,23 @@ describe('derived prices', () => {
           expect(price % each, member).to.equal(0n);
           expect(price * 10n ** 12n >= dearest, `${member} covers`).to.equal(true);
           expect(price === each || (price - each) * 10n ** 12n < dearest, `${member} is the smallest`).to.equal(true);
+        }
+      }),
+      { numRuns: longer(125, 500) },
+    );
+  });
+
+  it('by a factor of another price are the smallest multiple of the step that is not below it', () => {
+    fc.assert(
+      fc.property(sameType, factor, step, ([price], times, each) => {
+        const prompts = listPrompts(price ? [price] : []);
+        const scaled = readMembers(scalePrices(price as PriceVector, { factor: times, step: each }), prompts);
+        for (const [member, before] of readMembers(price as PriceVector, prompts)) {
+          const after = scaled.get(member) as bigint;
+          const exact = before * times;
+          expect(after % each, member).to.equal(0n);
+          expect(after * NO_MARKUP >= exact, `${member} covers`).to.equal(true);
+          expect(after === each || (after - each) * NO_MARKUP < exact, `${member} is the smallest`).to.equal(true);
         }
       }),
       { numRuns: longer(125, 500) },
