@@ -78,7 +78,7 @@ describe('drain', () => {
       socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     });
 
-  it('exits at once when nothing runs, with or without open connections', async () => {
+  itLong('exits at once when nothing runs, with or without open connections', async () => {
     await start(30_000);
     const agent = new Agent({ keepAlive: true });
     const idle: ClientRequest = open(`${service.url}/healthz`);
@@ -167,7 +167,7 @@ describe('drain', () => {
     expect(await tookMs).to.be.within(drainMs, drainMs + 2500);
   });
 
-  it('does not wait for a reader that has stopped reading', async () => {
+  itLong('does not wait for a reader that has stopped reading', async () => {
     await start(200);
     const account = await books.account();
     upstream.behave(({ response }) => {

@@ -4,7 +4,7 @@ import { readUsage } from '../../lib/ledger/usage-fold.ts';
 import { open, type Reply, send, until } from '../../testkit/client.ts';
 import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddings.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { itLong } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
@@ -14,7 +14,7 @@ const MINIMUM = RUB / 2n;
 /** From the moment the client leaves; the machine may be busy. */
 const CLOSED_MS_MAX = 100;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   /** What no store takes part in. */
   const itOnce = kind === SQLITE ? it : itLong;
   describe(`embeddings on ${kind.name}`, () => {

@@ -6,7 +6,8 @@ import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { until } from '../../testkit/client.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { newId, useStore } from '../contract/store/context.ts';
 
@@ -14,7 +15,7 @@ const RULE = { name: 'generate', perMinute: 30 };
 /** A process that lives renews within a second; one that does not answer for two is not waited for. */
 const WAIT_MS = 2000;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`handing limits over on ${kind.name}`, () => {
     const context = useStore(kind);
     let owners: Owner[];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { CHAT } from '../../testkit/client.ts';
+import { itLong } from '../../testkit/long.ts';
 import { type Home, makeHome, openBooks, startService } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,7 +25,7 @@ describe('upstreams mocked with nock', () => {
     home.remove();
   });
 
-  it('serve a whole gateway, as the guide says', async () => {
+  itLong('serve a whole gateway, as the guide says', async () => {
     const guide = readFileSync(join(ROOT, 'docs/providers.md'), 'utf8');
     const code = /^## Upstreams in your own tests\n.*?^```js\n(.*?)^```/ms.exec(guide)?.[1] ?? '';
     const file = join(folder, 'upstreams.mjs');

@@ -17,7 +17,7 @@ import {
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -261,7 +261,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(messages).to.deep.equal(['stray: cancel', 'stray: listener', 'stray: end']);
   }).timeout(60_000);
 
-  it('survives errors while it is loaded, and while a video is polled', async () => {
+  itLong('survives errors while it is loaded, and while a video is polled', async () => {
     await start();
     const { status, text } = await post(VIDEOS, { model: 'film', prompt: 'poll' });
     expect(status, text).to.equal(200);
@@ -273,9 +273,9 @@ describe('a plugin that leaves errors unhandled', () => {
     const told = await strays();
     expect(told.find(({ plugin }) => plugin === 'moody')?.err.message).to.equal('stray: as it was loaded');
     expect(told.some(({ upstream: name, err }) => name === 'bad' && err.message === 'stray: float')).to.equal(true);
-  }).timeout(60_000);
+  });
 
-  it('opens all its routes after five errors in a minute', async () => {
+  itLong('opens all its routes after five errors in a minute', async () => {
     await start();
     const operator = /^Metrics: (.*)\/metrics$/m.exec(service.stdout())?.[1];
     const openRoutes = async () => (await send(`${operator}/readyz?verbose`)).json.upstreams.bad.routes_open as number;
@@ -285,9 +285,9 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(await openRoutes()).to.equal(0);
     await post(MESSAGES, ask('end', { model: 'moody' }));
     await until(async () => (await openRoutes()) === 4);
-  }).timeout(60_000);
+  });
 
-  it('fails only its pages and webhooks as a payment plugin', async () => {
+  itLong('fails only its pages and webhooks as a payment plugin', async () => {
     await start();
     const page = await send(`${service.url}/payments/till/page/x`, { method: 'GET' });
     expect(page.status).to.be.within(500, 503);
@@ -296,7 +296,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect((await send(`${service.url}/healthz`)).status).to.equal(200);
     const told = (await strays()).filter(({ upstream: name }) => name === 'till');
     expect(told.map(({ err }) => err.message)).to.deep.equal(['stray: payments', 'stray: payments']);
-  }).timeout(60_000);
+  });
 
   it('is told apart from our own errors, which end the process once its calls have ended', async () => {
     await start();

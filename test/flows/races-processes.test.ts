@@ -13,7 +13,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -85,7 +85,7 @@ function twoProcesses(kind: StoreKind): void {
     return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
   };
 
-  it('share one rate limit from the start of the second, and keep it when that one exits', async () => {
+  itLong('share one rate limit from the start of the second, and keep it when that one exits', async () => {
     const env = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
     first = await start({ env });
     const account = await books.account();
@@ -201,7 +201,7 @@ function twoProcesses(kind: StoreKind): void {
     }
   });
 
-  it('refuse a key that was revoked, and an account that was suspended, within a second', async () => {
+  itLong('refuse a key that was revoked, and an account that was suspended, within a second', async () => {
     upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
     await startBoth();
     const holder = await books.account();

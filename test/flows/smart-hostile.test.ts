@@ -52,10 +52,15 @@ describe('hostile requests for smart', () => {
         ['a prompt of empty parts', user(Array.from({ length: 1000 }, () => ({ type: 'text', text: '' })))],
         ['no prompt', JSON.stringify([{ role: 'assistant', content: 'write a quicksort' }])],
         ['a number', user(5)],
+      ];
+      const refusedBig: readonly [name: string, messages: string][] = [
         ['more parts than a body may have', user(Array.from({ length: JSON_VALUES_MAX }, () => ({})))],
         ['depth without end', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
       ];
+      // How long a body may be does not depend on the format.
+      const itBig = path === CHAT ? it : itLong;
       for (const [name, messages] of refused) it(`refuses ${name}`, () => both(path, messages, 400));
+      for (const [name, messages] of refusedBig) itBig(`refuses ${name}`, () => both(path, messages, 400));
 
       const answered: readonly [name: string, messages: string][] = [
         ['white space', user(' \n\t\u00a0\u200b')],
@@ -68,6 +73,8 @@ describe('hostile requests for smart', () => {
           'names of what every object has',
           user('__proto__ constructor toString hasOwnProperty valueOf __defineGetter__'),
         ],
+      ];
+      const answeredBig: readonly [name: string, messages: string][] = [
         ['tens of thousands of parts', user(Array.from({ length: 60_000 }, () => ({ type: 'text', text: 'write ' })))],
         [
           'tens of thousands of turns',
@@ -82,6 +89,7 @@ describe('hostile requests for smart', () => {
         ],
       ];
       for (const [name, messages] of answered) it(`answers ${name}`, () => both(path, messages));
+      for (const [name, messages] of answeredBig) itBig(`answers ${name}`, () => both(path, messages));
 
       it('answers alike to texts made to break patterns', async () => {
         const pieces = [

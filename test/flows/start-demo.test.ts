@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { itLong } from '../../testkit/long.ts';
 import { spawnChild } from '../../testkit/process.ts';
-import { itTimed } from '../../testkit/timed.ts';
 
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
 /** Its path is in a line whose width is checked. */
@@ -13,7 +13,7 @@ const TMPDIR = '/tmp';
 const SECONDS_MAX = 40;
 
 describe('demo', () => {
-  itTimed('shows two paid answers, two images, a refund, the wallet and the books, and cleans up', async () => {
+  itLong('shows two paid answers, two images, a refund, the wallet and the books, and cleans up', async () => {
     const leftovers = () => readdirSync(TMPDIR).filter((name) => name.startsWith('tollgate-demo-'));
     const before = new Set(leftovers());
     const startedAt = performance.now();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { itLong } from '../../testkit/long.ts';
 import { spawnChild } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -37,7 +38,7 @@ describe('the file .env', () => {
       expect(stderr).to.match(/^tollgate: Bad environment: LOG_LEVEL must be one of [^;\n]+\n$/);
     });
 
-    it(`is optional for ${script}`, async () => {
+    itLong(`is optional for ${script}`, async () => {
       const { code, stdout, stderr } = await run(script, args, { LOG_LEVEL: 'loud' });
       expect([code, stdout]).to.deep.equal([1, '']);
       expect(stderr).to.match(/^tollgate: Bad environment: LOG_LEVEL must be one of [^;\n]+\n$/);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { type Home, makeHome, spawnService, startService } from '../../testkit/process.ts';
 
 describe('output that nobody reads', () => {
@@ -26,7 +26,7 @@ describe('output that nobody reads', () => {
     });
   }
 
-  it('keeps no service from starting, closed before the greeting', async () => {
+  itLong('keeps no service from starting, closed before the greeting', async () => {
     const [port] = await freePorts(1);
     const service = spawnService({ ...home.env, SANDBOX: 'off', PORT: `${port}` });
     service.process.stdout?.destroy();

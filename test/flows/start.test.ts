@@ -104,7 +104,7 @@ describe('start', () => {
     });
   });
 
-  it('leaves the sandbox for good when an upstream is set, and warns of the demo account', async () => {
+  itLong('leaves the sandbox for good when an upstream is set, and warns of the demo account', async () => {
     let key = '';
     await run({}, async (service) => {
       key = /^ {2}(tg-sk-\S+)$/m.exec(service.stdout())?.[1] ?? '';

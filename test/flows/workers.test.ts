@@ -135,7 +135,7 @@ function twoWorkers(kind: StoreKind): void {
     expect(replies.filter((status) => status === 200)).to.have.length(3);
   });
 
-  it('go on when one is killed in mid-stream: its holds go back, another takes its place, counts go on', async () => {
+  itLong('go on when one is killed in mid-stream: holds go back, another takes its place, counts go on', async () => {
     await start();
     const metricsUrl = /^Metrics: (\S+)$/m.exec(service.stdout())?.[1] ?? '';
     const account = await books.account();
@@ -213,7 +213,7 @@ function twoWorkers(kind: StoreKind): void {
     expect(await books.store.gateways()).to.deep.equal([]);
   });
 
-  it('end their streams and leave when the primary is killed', async () => {
+  itLong('end their streams and leave when the primary is killed', async () => {
     await start();
     const account = await books.account();
     const { streams, finish } = await beginOnBoth(account);
