@@ -5,6 +5,7 @@ import type { AttemptCost, AttemptEnding, Certainty, NewAttempt } from '../money
 import { computeCost, convertToRub, type PinnedCost } from '../money/cost.ts';
 import type { Usage } from '../money/decide.ts';
 import { AMOUNT_MAX } from '../money/money.ts';
+import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { PluginRun } from '../upstream/host/plugin-errors.ts';
 import type { Ending } from './ending.ts';
 import { isRefusal } from './refusal.ts';
@@ -44,6 +45,7 @@ export function bookAttempt(attempt: EndedAttempt): readonly NewAttempt[] {
     keyPlace: run?.keyPlace ?? null,
     requestId: cleanVendorId(run?.requestId ?? answerId),
     ending,
+    ...describeReason(attempt.ending),
     firstMs: firstAt === undefined ? null : Math.round(firstAt - times.startedAt),
     usage: certainty === 'none' ? null : JSON.stringify(used.usage),
     certainty,
@@ -89,6 +91,14 @@ function judgeEnding({ ending, used }: EndedAttempt): AttemptEnding {
   if (used.hasOutput) return 'cut';
   if (isRefusal(ending.fault.cause)) return 'refused';
   return ending.fault.data?.code === 'upstream_timeout' ? 'timeout' : 'failed';
+}
+
+/** In a few words, because rows are many: the upstream's own words are in the log. */
+function describeReason(ending: Ending): Pick<NewAttempt, 'reason'> {
+  if (ending.type !== 'error') return {};
+  const { cause, data } = ending.fault;
+  if (!isUpstreamFault(cause)) return data?.code === undefined ? {} : { reason: data.code };
+  return { reason: cause.status === undefined ? cause.kind : `${cause.status} ${cause.kind}` };
 }
 
 function judgeCertainty({ run, used }: EndedAttempt, ending: AttemptEnding): Certainty {

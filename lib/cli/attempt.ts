@@ -13,6 +13,7 @@ export function attemptJson({ cost, usage, ...attempt }: Attempt) {
     key: attempt.keyPlace,
     upstream_request_id: attempt.requestId,
     ending: attempt.ending,
+    reason: attempt.reason ?? null,
     first_ms: attempt.firstMs,
     total_ms: attempt.totalMs,
     usage: usage === null ? null : JSON.parse(usage),
@@ -32,11 +33,15 @@ export function formatAttempts(attempts: readonly Attempt[]): string {
     attempt.upstreamModel ?? attempt.model,
     String(attempt.keyPlace ?? '-'),
     attempt.requestId ?? '-',
-    attempt.ending,
+    describeEnding(attempt),
     String(attempt.firstMs ?? '-'),
     String(attempt.totalMs),
     `${attempt.certainty}${cost ? ` ${formatRub(cost.cost)} ${cost.currency}` : ''}`,
     cost ? formatMoney(cost.costRub) : 'unknown',
   ]);
   return `\n\n${formatTable(head, rows)}`;
+}
+
+function describeEnding({ ending, reason }: Pick<Attempt, 'ending' | 'reason'>): string {
+  return reason === undefined ? ending : `${ending}: ${reason}`;
 }

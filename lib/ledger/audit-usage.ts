@@ -1,13 +1,15 @@
 // The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor. They are added up
 // while the audit reads the journal, and aligned with the cursor at the end of a wallet.
 import { UNIT_COUNTS } from '../money/usage-units.ts';
-import type { JournalPage } from '../store/ports/journal.ts';
-import type { UsageHour } from '../store/ports/usage.ts';
+import { listEndedCharges, withUsedAttempts } from '../store/journal.ts';
+import type { JournalPage, UsedEntry } from '../store/ports/journal.ts';
+import type { FoldedUsage, RouteHour, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import { isEntry, isUnreadableRow, type ReportProblem } from './audit-rules.ts';
-import { addHours, getHourKey, NO_USAGE } from './usage-fold.ts';
+import { areFinal } from './usage-fold.ts';
+import { getHourKey, getRouteKey, NO_ROUTE, NO_USAGE, UsageSums } from './usage-sums.ts';
 
-type Parts = Pick<Store, 'usage' | 'journal' | 'ledger' | 'archives'>;
+type Parts = Pick<Store, 'attempts' | 'usage' | 'journal' | 'ledger' | 'archives'>;
 
 interface UsageCheck {
   /** Adds the next page of the journal. */
@@ -17,7 +19,7 @@ interface UsageCheck {
 }
 
 interface UsageReading {
-  readonly hours: Map<string, UsageHour>;
+  readonly sums: UsageSums;
   /** The number of the last entry added. */
   last: number;
   /** The entry number of the opening of the wallet, 0 if none. */
@@ -25,27 +27,30 @@ interface UsageReading {
 }
 
 const ENTRIES_PER_PAGE = 500;
+/** Jobs whose attempts are read at once. */
+const JOBS_PER_PAGE = 200;
 const COUNT_NAMES = ['calls', 'charged', 'refunded', ...UNIT_COUNTS] as const;
+/** Those that earlier versions did not count. */
+const OUTCOME_NAMES = ['failed', 'cost', 'unpriced'] as const;
+const ROUTE_NAMES = ['attempts', ...OUTCOME_NAMES] as const;
 
 export function createUsageCheck(store: Parts, report: ReportProblem): UsageCheck {
   /** By wallet; a wallet may continue on the next page. */
   const readings = new Map<string, UsageReading>();
 
   function getUsageReading(wallet: string): UsageReading {
-    const reading = readings.get(wallet) ?? { hours: new Map<string, UsageHour>(), last: 0, opened: 0 };
+    const reading = readings.get(wallet) ?? { sums: new UsageSums(), last: 0, opened: 0 };
     readings.set(wallet, reading);
     return reading;
   }
 
   function add(page: JournalPage): void {
-    const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
     for (const { wallet, seq } of page.openings) getUsageReading(wallet).opened = seq;
-    for (const [wallet, entries] of Map.groupBy(page.entries.filter(isEntry), (entry) => entry.wallet)) {
+    for (const [wallet, entries] of listUsedEntries(page)) {
       const reading = getUsageReading(wallet);
-      for (const { seq, kind, charged, charge: id } of entries) {
-        const charge = charges.get(id ?? '');
-        skipUnreadable(() => addHours(reading.hours, [{ seq, kind, charged, ...(charge && { charge }) }]));
-        reading.last = seq;
+      for (const entry of entries) {
+        skipUnreadable(() => reading.sums.addEntry(entry));
+        reading.last = entry.seq;
       }
     }
   }
@@ -70,41 +75,58 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
     }
   }
 
-  async function compareWallet(wallet: string, { hours, last, opened }: UsageReading): Promise<void> {
-    const { cursor, hours: folded } = await store.usage.readAll(wallet);
+  async function compareWallet(wallet: string, { sums, last, opened }: UsageReading): Promise<void> {
+    const folded = await store.usage.readAll(wallet);
+    const { cursor, hours, routes } = folded;
     if (cursor === 0) {
-      if (folded.length > 0) report(wallet, 'folded usage: there are sums, but nothing says up to which entry');
+      if (hours.length > 0 || routes.length > 0)
+        report(wallet, 'folded usage: there are sums, but nothing says up to which entry');
       return;
     }
-    const end = await alignWithCursor(cursor, { wallet, hours, last });
+    const end = await alignWithCursor(cursor, { wallet, sums, last });
+    for (const { charge } of folded.jobs.filter((job) => !sums.jobs.has(job.charge)))
+      report(wallet, `folded usage: it waits for the job of ${charge}, which is not in the journal`);
+    await addFoldedJobs(sums, folded);
     const opening = await store.archives.opening(wallet);
     // An archive has removed entries in the meantime: the next audit will compare.
     if ((opening?.seq ?? 0) !== opened) return;
     const most = Math.max(end, opened);
     if (cursor > most) report(wallet, `folded usage: it is at entry ${cursor}, the journal ends with ${most}`);
     const cutoff = opening ? await findArchiveCutoff(store) : Number.NEGATIVE_INFINITY;
-    const stored = new Map(folded.map((hour) => [getHourKey(hour), hour]));
-    for (const label of new Set([...stored.keys(), ...hours.keys()])) {
-      for (const problem of compareHour(stored.get(label), hours.get(label), cutoff)) report(wallet, problem);
-    }
-    if (opening) await compareTotal(wallet, cursor, folded);
+    for (const problem of compareSums(folded, sums, cutoff)) report(wallet, problem);
+    if (opening) await compareTotal(wallet, cursor, hours);
   }
 
   /** Adds or subtracts the entries between the last one read and the cursor. Resolves to the last entry there is. */
   async function alignWithCursor(
     cursor: number,
-    { wallet, hours, last }: Pick<UsageReading, 'hours' | 'last'> & { wallet: string },
+    { wallet, sums, last }: Pick<UsageReading, 'sums' | 'last'> & { wallet: string },
   ) {
     let end = last;
     const [from, to, sign] = cursor < last ? ([cursor, last, -1] as const) : ([last, cursor, 1] as const);
     for (let seq = from; seq < to; ) {
       const read = await store.journal.usedEntries(wallet, seq, ENTRIES_PER_PAGE);
       const entries = read.filter((entry) => entry.seq <= to);
-      addHours(hours, entries, sign);
+      for (const entry of entries) sums.addEntry(entry, sign);
       seq = read.at(-1)?.seq ?? to;
       end = Math.max(end, entries.at(-1)?.seq ?? 0);
     }
     return end;
+  }
+
+  /** Jobs that are not open any more had their final attempts counted, and these do not change. */
+  async function addFoldedJobs(sums: UsageSums, { jobs: open }: FoldedUsage): Promise<void> {
+    const isOpen = new Set(open.map(({ charge }) => charge));
+    const jobs = [...sums.jobs.values()].filter(({ charge }) => !isOpen.has(charge));
+    for (let from = 0; from < jobs.length; from += JOBS_PER_PAGE) {
+      const some = jobs.slice(from, from + JOBS_PER_PAGE);
+      const attempts = await store.attempts.list(some.map(({ charge }) => charge));
+      const byCharge = Map.groupBy(attempts, ({ charge }) => charge);
+      for (const job of some) {
+        const rows = byCharge.get(job.charge) ?? [];
+        if (areFinal(rows)) skipUnreadable(() => sums.addJob(job, rows));
+      }
+    }
   }
 
   /** If calls were archived, single hours can only be checked as lower bounds, but the total is known exactly. */
@@ -120,19 +142,67 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
   return { add, end };
 }
 
+/** The entries of a page by wallet, with what usage counts of them. */
+function listUsedEntries(page: JournalPage): Map<string, UsedEntry[]> {
+  const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
+  const found = Map.groupBy(page.entries.filter(isEntry), (entry) => entry.wallet);
+  const used = [...found].map(([wallet, entries]) => {
+    const plain = entries.map(({ seq, kind, charged, held, charge: id }): UsedEntry => {
+      const charge = charges.get(id ?? '');
+      return { seq, kind, charged, held, ...(charge && { charge }) };
+    });
+    const ended = new Set(listEndedCharges(plain));
+    const attempts = page.attempts.filter(({ charge }) => ended.has(charge));
+    return [wallet, withUsedAttempts(plain, attempts)] as const;
+  });
+  return new Map(used);
+}
+
 /** Calls that started before this time may have been archived. */
 async function findArchiveCutoff({ archives }: Parts): Promise<number> {
   const list = await archives.list();
   return Math.max(...list.map(({ before }) => before), Number.NEGATIVE_INFINITY);
 }
 
+function compareSums(folded: FoldedUsage, sums: UsageSums, cutoff: number): readonly string[] {
+  const names = [...COUNT_NAMES, ...(folded.isPartial ? [] : OUTCOME_NAMES)];
+  const hours = new Map(folded.hours.map((hour) => [getHourKey(hour), hour]));
+  const ofHours = [...new Set([...hours.keys(), ...sums.hours.keys()])].flatMap((label) =>
+    compareHour(hours.get(label), sums.hours.get(label), { names, cutoff }),
+  );
+  if (folded.isPartial) return ofHours;
+  const routes = new Map(folded.routes.map((route) => [getRouteKey(route), route]));
+  const ofRoutes = [...new Set([...routes.keys(), ...sums.routes.keys()])].flatMap((label) =>
+    compareRoute(routes.get(label), sums.routes.get(label), cutoff),
+  );
+  return [...ofHours, ...ofRoutes];
+}
+
 /** One problem for all columns of an hour: only so many are listed for each wallet. */
-function compareHour(stored: UsageHour | undefined, counted: UsageHour | undefined, cutoff: number): string[] {
+function compareHour(
+  stored: UsageHour | undefined,
+  counted: UsageHour | undefined,
+  { names, cutoff }: { readonly names: readonly (keyof typeof NO_USAGE)[]; readonly cutoff: number },
+): string[] {
   const { hour, key, model, kind } = (stored ?? counted) as UsageHour;
   const has = stored ?? NO_USAGE;
   const wants = counted ?? NO_USAGE;
-  const wrong = COUNT_NAMES.filter((name) => (hour >= cutoff ? has[name] !== wants[name] : has[name] < wants[name]));
+  const wrong = names.filter((name) => (hour >= cutoff ? has[name] !== wants[name] : has[name] < wants[name]));
   const name = `folded usage of ${new Date(hour).toISOString()}, ${key}, ${model}, ${kind}`;
   const columns = wrong.map((column) => `${column} ${has[column]} instead of ${wants[column]}`);
+  return columns.length > 0 ? [`${name}: ${columns.join(', ')}`] : [];
+}
+
+function compareRoute(stored: RouteHour | undefined, counted: RouteHour | undefined, cutoff: number): string[] {
+  const { hour, upstream, model, ending, reason } = (stored ?? counted) as RouteHour;
+  const has = stored ?? NO_ROUTE;
+  const wants = counted ?? NO_ROUTE;
+  const isWrong = (left: number | bigint, right: number | bigint) => (hour >= cutoff ? left !== right : left < right);
+  const columns = ROUTE_NAMES.filter((name) => isWrong(has[name], wants[name])).map(
+    (column) => `${column} ${has[column]} instead of ${wants[column]}`,
+  );
+  const isTimeWrong = has.first.some((count, at) => isWrong(count, wants.first[at] ?? 0));
+  if (isTimeWrong) columns.push(`first fragments ${has.first} instead of ${wants.first}`);
+  const name = `folded attempts of ${new Date(hour).toISOString()}, ${upstream}, ${model}, ${ending} ${reason}`;
   return columns.length > 0 ? [`${name}: ${columns.join(', ')}`] : [];
 }

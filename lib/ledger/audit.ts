@@ -18,6 +18,7 @@ import { checkJobs, checkPaidJobs } from './audit-jobs.ts';
 import { checkMarks } from './audit-marks.ts';
 import { checkPaymentEntries, checkPayments } from './audit-payments.ts';
 import { isUnreadableRow, type ReportProblem } from './audit-rules.ts';
+import { checkServiceSums } from './audit-service.ts';
 import { createUsageCheck } from './audit-usage.ts';
 import { createWalletAudit, type WalletAudit } from './audit-wallet.ts';
 
@@ -71,6 +72,7 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
     ['payments', () => checkPayments(store, report)],
     ['automatic top-ups', () => checkAutoTopups(store, report)],
     ['marks', () => checkMarks(store, report)],
+    ['sums of all accounts', () => checkServiceSums(store, report)],
   ];
   for (const [name, check] of checks) await runCheck(name, check, report);
   return audit.summary();

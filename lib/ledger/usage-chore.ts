@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 import { foldSteps } from './usage-fold.ts';
 
 export interface UsageChoreOptions {
-  readonly store: Pick<Store, 'journal' | 'ledger' | 'usage'>;
+  readonly store: Pick<Store, 'attempts' | 'journal' | 'ledger' | 'usage'>;
   /** Called with the first of consecutive failures. */
   readonly onError: (error: unknown) => void;
   /** Whether to look for wallets left behind; only one of several worker processes does. */
@@ -67,12 +67,21 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
     }
   }
 
+  async function hasOpenJobs(wallet: string): Promise<boolean> {
+    const jobs = await store.usage.openJobs(wallet).catch(() => []);
+    return jobs.length > 0;
+  }
+
   async function fold(): Promise<void> {
     for (const wallet of [...behind]) {
       if (stopping.signal.aborted) return;
       // Deleted first, so that a call that starts in the meantime is folded in the next round.
       behind.delete(wallet);
-      if (await tryFold(() => foldGently(wallet))) continue;
+      if (await tryFold(() => foldGently(wallet))) {
+        // A job that ends writes no entry.
+        if (await hasOpenJobs(wallet)) behind.add(wallet);
+        continue;
+      }
       behind.add(wallet);
       return;
     }
@@ -82,7 +91,10 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   async function foldBehind(): Promise<void> {
     while (sweepAfter !== undefined && !stopping.signal.aborted) {
       const { found, next } = await store.usage.findBehind(sweepAfter, WALLETS_PER_PAGE);
-      for (const wallet of found) await foldGently(wallet);
+      for (const wallet of found) {
+        await foldGently(wallet);
+        if (await hasOpenJobs(wallet)) behind.add(wallet);
+      }
       sweepAfter = next;
     }
   }

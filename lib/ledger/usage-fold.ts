@@ -1,12 +1,11 @@
 // Usage reports from hourly sums instead of from every call: the journal is folded into sums up to a cursor, in the
 // background, and a reader folds only a short rest.
 import assert from 'node:assert/strict';
+import type { Attempt } from '../money/attempt.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
-import type { Usage } from '../money/decide.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-units.ts';
-import type { UsedEntry } from '../store/ports/journal.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
-import type { UsageGroupSum, UsageHour, UsageTotals } from '../store/ports/usage.ts';
+import type { OpenJob, UsageGroupSum, UsageTotals } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import {
   sortUsageRows,
@@ -15,8 +14,9 @@ import {
   type UsageRow,
   type UsageSum,
 } from './usage.ts';
+import { addUsageTotals, NO_USAGE, UsageSums } from './usage-sums.ts';
 
-type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
+type UsageParts = Pick<Store, 'attempts' | 'journal' | 'ledger' | 'usage'>;
 
 interface UsageQuery {
   readonly by: UsageReportQuery['by'];
@@ -103,70 +103,54 @@ export async function foldUsage(store: UsageParts, wallet: string): Promise<void
 }
 
 /** Like `foldUsage`, in steps of bounded length, for callers that pause in between or stop early. */
-export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet: string): AsyncGenerator<void> {
+export async function* foldSteps(store: UsageParts, wallet: string): AsyncGenerator<void> {
+  const { journal, ledger, usage } = store;
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
-  for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
-    const entries = await journal.usedEntries(wallet, cursor, ENTRIES_PER_STEP);
-    const last = entries.at(-1);
-    if (!last) return;
+  for (;;) {
+    const cursor = await usage.cursor(wallet);
+    const open = await usage.openJobs(wallet);
+    const entries = cursor < end ? await journal.usedEntries(wallet, cursor, ENTRIES_PER_STEP) : [];
+    const sums = new UsageSums();
+    for (const entry of entries) sums.addEntry(entry);
+    const known = [...open, ...sums.jobs.values()];
+    const waiting = await addEndedJobs(store, sums, known);
+    const to = entries.at(-1)?.seq ?? cursor;
+    if (to === cursor && waiting.length === open.length) return;
+    const rows = { hours: [...sums.hours.values()], routes: [...sums.routes.values()] };
+    const jobs = known.length > 0 ? { jobs: { from: open, to: waiting } } : {};
     // If another fold moved the cursor, the next read starts after it.
-    await usage.add({ wallet, from: cursor, to: last.seq, hours: sumByHour(entries) });
+    const isAdded = await usage.add({ wallet, from: cursor, to, ...rows, ...jobs });
+    // Damaged rows would be refused again and again.
+    if (!isAdded && (await usage.cursor(wallet)) === cursor) return;
     yield;
   }
 }
 
-function sumByHour(entries: readonly UsedEntry[]): readonly UsageHour[] {
-  const hours = new Map<string, UsageHour>();
-  addHours(hours, entries);
-  return [...hours.values()];
+/** A job is started within minutes, so one without attempts after this time never gets any: it is of an earlier version. */
+const ATTEMPTLESS_MS = 3 * 24 * HOUR_MS;
+
+/** Adds the jobs whose attempts are final; resolves to the others. */
+async function addEndedJobs(
+  { attempts }: Pick<UsageParts, 'attempts'>,
+  sums: UsageSums,
+  jobs: readonly OpenJob[],
+): Promise<readonly OpenJob[]> {
+  if (jobs.length === 0) return [];
+  const found = await attempts.list(jobs.map(({ charge }) => charge));
+  const byCharge = Map.groupBy(found, ({ charge }) => charge);
+  return jobs.filter((job) => {
+    const rows = byCharge.get(job.charge) ?? [];
+    if (rows.length === 0) return Date.now() - job.hour < ATTEMPTLESS_MS;
+    if (!areFinal(rows)) return true;
+    sums.addJob(job, rows);
+    return false;
+  });
 }
 
-/** Adds the usage of entries to the sums by hour, key, model and kind. */
-export function addHours(hours: Map<string, UsageHour>, entries: readonly UsedEntry[], sign: 1 | -1 = 1): void {
-  for (const { charge, ...entry } of entries) {
-    if (!charge) continue;
-    const { createdAt, key, model, kind } = charge;
-    const hour = createdAt - (createdAt % HOUR_MS);
-    const label = getHourKey({ hour, key, model, kind });
-    const counts = countEntryUsage(entry, charge.usage, sign);
-    const found = hours.get(label);
-    hours.set(label, { hour, key, model, kind, ...(found ? addUsageTotals(found, counts) : counts) });
-  }
+/** Whether no later attempt of the job, and no change of one, can follow. */
+export function areFinal(attempts: readonly Attempt[]): boolean {
+  return attempts.every(({ ending }) => ending !== 'running');
 }
-
-/** The key of an hour in a map. */
-export function getHourKey({ hour, key, model, kind }: Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'>): string {
-  return JSON.stringify([hour, key, model, kind]);
-}
-
-/** The counts of one entry. A charge has its usage once settled, and keeps it after a refund. */
-function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageTotals {
-  const once = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
-  const sign = once * by;
-  const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
-  return {
-    calls: kind === 'reserve' || kind === 'charge' ? by : 0,
-    charged: charged * BigInt(by),
-    refunded: kind === 'refund' ? -charged * BigInt(by) : 0n,
-    ...mapUnits(UNIT_COUNTS, (name) => sign * Number(used[UNIT_NAMES[name]] ?? 0)),
-  };
-}
-
-function addUsageTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
-  return {
-    calls: left.calls + right.calls,
-    charged: left.charged + right.charged,
-    refunded: left.refunded + right.refunded,
-    ...mapUnits(UNIT_COUNTS, (name) => left[name] + right[name]),
-  };
-}
-
-export const NO_USAGE: UsageTotals = {
-  calls: 0,
-  charged: 0n,
-  refunded: 0n,
-  ...mapUnits(UNIT_COUNTS, () => 0),
-};
 
 function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
   const rows: UsageRow[] = sums.map(({ group, ...counts }) => ({ group, ...toUsageSum(counts) }));
@@ -174,7 +158,7 @@ function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by'
   return { rows: sortUsageRows(rows, by), total };
 }
 
-function toUsageSum({ calls, charged, refunded, ...counts }: UsageTotals): UsageSum {
+function toUsageSum({ calls, charged, refunded, failed, ...counts }: UsageTotals): UsageSum {
   const named = new Map(UNIT_COUNTS.map((name) => [UNIT_NAMES[name], counts[name]]));
-  return { calls, charged, refunded, units: mapUnits(USAGE_UNITS, (unit) => named.get(unit) ?? 0) };
+  return { calls, charged, refunded, failed, units: mapUnits(USAGE_UNITS, (unit) => named.get(unit) ?? 0) };
 }

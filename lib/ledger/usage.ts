@@ -13,6 +13,8 @@ export interface UsageSum {
   /** Less refunds: over all calls it equals the wallet's `charged`. */
   readonly charged: Micro;
   readonly refunded: Micro;
+  /** Calls whose hold was returned, and refunded videos. */
+  readonly failed: number;
   /** The units that `charged` paid for. */
   readonly units: Readonly<Record<UsageUnit, number>>;
 }
@@ -40,6 +42,7 @@ const ZERO_USAGE: UsageSum = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
+  failed: 0,
   units: mapUnits(USAGE_UNITS, () => 0),
 };
 
@@ -66,13 +69,15 @@ function getUsageGroup(charge: Charge, by: UsageGroup): string {
   return by === 'day' ? new Date(charge.createdAt).toISOString().slice(0, 10) : charge[by];
 }
 
-function sumCharge({ state, charged, usage }: Charge): UsageSum {
+function sumCharge({ state, kind, charged, usage }: Charge): UsageSum {
   const settled = state === 'settled';
+  const failed = state === 'released' || state === 'expired' || (state === 'refunded' && kind === 'video');
   const used: Usage = settled && usage !== null ? JSON.parse(usage) : {};
   return {
     calls: 1,
     charged: settled ? charged : 0n,
     refunded: state === 'refunded' ? charged : 0n,
+    failed: failed ? 1 : 0,
     units: mapUnits(USAGE_UNITS, (unit) => Number(used[unit] ?? 0)),
   };
 }
@@ -82,6 +87,7 @@ function addUsageSums(left: UsageSum, right: UsageSum): UsageSum {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
     refunded: left.refunded + right.refunded,
+    failed: left.failed + right.failed,
     units: mapUnits(USAGE_UNITS, (unit) => left.units[unit] + right.units[unit]),
   };
 }

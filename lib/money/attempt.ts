@@ -46,6 +46,8 @@ export interface NewAttempt {
   /** When it started, ms since the epoch. */
   readonly at: number;
   readonly ending: AttemptEnding;
+  /** Why it was refused or failed, in a few words such as `503 overloaded`; absent if it did not, or nobody knows. */
+  readonly reason?: string;
   /** Until the first fragment of the answer; null if none came, or the answer came whole. */
   readonly firstMs: number | null;
   readonly totalMs: number;
@@ -86,8 +88,10 @@ export function toAttemptRows(owner: AttemptOwner, attempts: readonly NewAttempt
 /** The checksum of a row, by which the audit notices a value that was changed outside the ledger. */
 export function markAttempt(attempt: Omit<Attempt, 'mark'>): string {
   const { charge, number, wallet, last, model, upstream, upstreamModel, keyPlace, requestId } = attempt;
-  const { at, ending, firstMs, totalMs, usage, certainty, cost } = attempt;
+  const { at, ending, reason, firstMs, totalMs, usage, certainty, cost } = attempt;
   const route = [model, upstream, upstreamModel, keyPlace, requestId];
   const money = cost && [cost.currency, cost.prices, `${cost.rate}`, `${cost.cost}`, `${cost.costRub}`];
-  return checksum([charge, number, wallet, last, route, at, ending, firstMs, totalMs, usage, certainty, money]);
+  const values = [charge, number, wallet, last, route, at, ending, firstMs, totalMs, usage, certainty, money];
+  // Rows of earlier versions have no reason.
+  return checksum(reason === undefined ? values : [...values, reason]);
 }

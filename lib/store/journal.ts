@@ -1,5 +1,6 @@
 // Reads a journal in pages, the same for each store: iterates over all pages, and decides where a page ends.
-import type { JournalPage, JournalStore } from './ports/journal.ts';
+import type { Entry } from '../money/decide.ts';
+import type { JournalPage, JournalStore, UsedAttempt, UsedEntry } from './ports/journal.ts';
 
 /** Yields all pages of a store. The next page is read while the caller works on the current one. */
 export async function* journalPages(journal: JournalStore, limit: number): AsyncGenerator<JournalPage> {
@@ -48,4 +49,22 @@ export function cutWallet(rows: PageRows, limit: number): PageRows & Pick<Journa
 export function compareIds(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The calls whose attempts are final with one of these entries. */
+export function listEndedCharges(entries: readonly UsedEntry[]): readonly string[] {
+  return entries.flatMap(({ kind, charge }) => (charge && hasEndedCall(kind) ? charge.id : []));
+}
+
+function hasEndedCall(kind: Entry['kind']): boolean {
+  return kind === 'settle' || kind === 'release';
+}
+
+/** Adds their attempts to the entries that end calls. */
+export function withUsedAttempts(entries: readonly UsedEntry[], attempts: readonly UsedAttempt[]): UsedEntry[] {
+  const byCharge = Map.groupBy(attempts, ({ charge }) => charge);
+  return entries.map((entry) => {
+    const { kind, charge } = entry;
+    return charge && hasEndedCall(kind) ? { ...entry, attempts: byCharge.get(charge.id) ?? [] } : entry;
+  });
 }

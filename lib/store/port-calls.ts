@@ -15,6 +15,7 @@ export const READS = {
     'entries',
     'listChargeEntries',
     'chargedAt',
+    'paymentSums',
     'budgets',
     'budgetPage',
     'orphans',
@@ -46,7 +47,7 @@ export const READS = {
     'findWrongMarks',
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'sums', 'readAll', 'findBehind'],
+  usage: ['cursor', 'openJobs', 'sums', 'readAll', 'findBehind', 'serviceSums', 'serviceDay'],
   users: [
     'get',
     'find',

@@ -54,7 +54,7 @@ describe("the attempts on the operator's page of a call", () => {
 
   it('show an operator the routes, times, costs and the margin', async () => {
     const text = await asOperator('en');
-    expect(text).to.match(/shaky-vendor: their-model 1 failed \d+ ms ₽\d\S* \(possible\)/);
+    expect(text).to.match(/shaky-vendor: their-model 1 failed: 500 server \d+ ms ₽\d\S* \(possible\)/);
     // 10 tokens at 1000 and 20 at 2000 dollars per million are 0.05 USD.
     expect(text).to.match(
       /solid-vendor: their-model 1 vendor-7 answered \d+ ms \d+ ms( [\d,]+ tokens\/s)? ₽4\.00 \(reported\)/,

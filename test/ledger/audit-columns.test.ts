@@ -46,7 +46,7 @@ const BLIND: readonly Blind[] = [
     rows: ({ requestsCount }) => Number(requestsCount) > 0,
   },
   {
-    at: /^usage_hours\./,
+    at: /^(usage|route)_hours\./,
     why: 'calls of this hour have left for an archive: only less than what is still there is seen, and another sum',
     rows: ({ wallet }) => wallet === 'acc_d',
   },
@@ -55,7 +55,8 @@ const BLIND: readonly Blind[] = [
     why: 'when a sweep looks at the grants of the wallet, which say themselves when they end',
   },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
-  { at: /^usage_hours\.id$/, why: 'a number that nothing refers to' },
+  { at: /^usage_cursors\.partial$/, why: 'said once, by the version that did not count' },
+  { at: /^(usage_hours|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },
 ];
 
 const KINDS: readonly string[] = ENTRY_KINDS;
@@ -94,6 +95,8 @@ function another({ table, column, value }: Place): unknown {
       return 'leaving';
     case 'accounts.autoTopup':
       return { ...(value as object), amount: 1n };
+    case 'usage_cursors.jobs':
+      return value === '[]' ? '[["x",0,"k","m","video"]]' : '[]';
     case 'openings.budgets':
       return typeof value === 'string' ? 'x' : [{ key: 'k', period: 1, spent: 1n }];
     case 'entries.seq':
@@ -135,7 +138,7 @@ for (const kind of STORES) {
       const { ok, problems } = await verifyLedger(store);
       await undo();
       const { id, opId, wallet, key, charge, account, state, calls } = row;
-      const names = [id, opId, wallet, key, charge, account].filter((name) => typeof name === 'string');
+      const names = [id, opId, wallet, key, charge, account, row.subject].filter((name) => typeof name === 'string');
       if (state !== undefined && calls !== undefined) names.push('archives');
       const all = problems.map((found) => `${found.wallet}: ${found.problem}`);
       return !ok && all.some((text) => names.some((name) => text.includes(name)));
@@ -202,7 +205,15 @@ for (const kind of STORES) {
       const every = longer(kind.name === 'sqlite' ? 4 : 20, 1);
       const tables = await raw.tables();
       const money = ['accounts', 'wallets', 'charges', 'entries', 'payments', 'jobs', 'budgets', 'call_attempts'];
-      for (const table of [...money, 'openings', 'archives', 'usage_hours', 'usage_cursors']) {
+      for (const table of [
+        ...money,
+        'openings',
+        'archives',
+        'usage_hours',
+        'route_hours',
+        'service_sums',
+        'usage_cursors',
+      ]) {
         for (const [at, row] of (tables.get(table) ?? []).entries()) {
           if (at % every > 0 || (table === 'payments' && Number(row.credited) === 0)) continue;
           if (!(await isSeen(row, () => raw.remove(table, row)))) missed.push(`${table} ${row.place}`);

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
-import { mapUnits, UNIT_COUNTS } from '../../lib/money/usage-units.ts';
+import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
+import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import type { UsageHour } from '../../lib/store/ports/usage.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, RUB } from '../contract/store/context.ts';
@@ -40,7 +41,7 @@ describe('the audit of folded usage', () => {
 
   it('reports a part that was folded twice, even if a fold runs between its reads', async () => {
     const cursor = await faulty.real.usage.cursor(wallet);
-    const counts = { calls: 0, charged: 1n, refunded: 0n, ...mapUnits(UNIT_COUNTS, () => 0) };
+    const counts = { ...NO_USAGE, charged: 1n };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
     await faulty.real.usage.add({ wallet, from: cursor, to: cursor, hours: [hour] });
     faulty.next('usage.readAll', async (call) => {
@@ -52,17 +53,20 @@ describe('the audit of folded usage', () => {
     ]);
   });
 
-  const COLUMNS: readonly (keyof UsageHour)[] = ['calls', 'charged', 'refunded', ...UNIT_COUNTS];
+  const COLUMNS: readonly (keyof UsageHour)[] = [
+    ...(['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced'] as const),
+    ...UNIT_COUNTS,
+  ];
   for (const column of COLUMNS) {
     it(`reports a changed ${column}`, async () => {
-      const { cursor, hours } = await faulty.real.usage.readAll(wallet);
-      const [first] = hours as [UsageHour];
+      const folded = await faulty.real.usage.readAll(wallet);
+      const [first] = folded.hours as [UsageHour];
       const value = first[column];
       const other = typeof value === 'bigint' ? value + RUB : (value as number) + 1;
-      await faulty.real.usage.put(wallet, { cursor, hours: [{ ...first, [column]: other }] });
+      await faulty.real.usage.put(wallet, { ...folded, hours: [{ ...first, [column]: other }] });
       expect(await problems()).to.have.length(1);
       expect((await problems())[0]).to.match(new RegExp(`^folded usage of .*: ${column} \\d+ instead of \\d+$`));
-      await faulty.real.usage.put(wallet, { cursor, hours });
+      await faulty.real.usage.put(wallet, folded);
       expect(await problems()).to.deep.equal([]);
     });
   }

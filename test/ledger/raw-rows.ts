@@ -88,6 +88,8 @@ const KEYS: Readonly<Record<string, string>> = {
   usage_cursors: 'wallet',
   call_attempts: "charge || number || ''",
   usage_hours: "wallet || hour || key || model || kind || ''",
+  route_hours: "wallet || hour || upstream || model || ending || reason || ''",
+  service_sums: "subject || grain || at || name || ''",
 };
 const placeOf = (table: string) => KEYS[table] ?? 'rowid';
 const placeAfter = (table: string, row: Row): unknown => {

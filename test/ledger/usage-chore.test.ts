@@ -9,7 +9,16 @@ import { until } from '../../testkit/client.ts';
 import { makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { applied, appliedInBatches, charge, newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
+import {
+  applied,
+  appliedInBatches,
+  charge,
+  newId,
+  newWallet,
+  RUB,
+  reserve,
+  useStore,
+} from '../contract/store/context.ts';
 
 const request = (wallet: string) => ({
   ...({ chargeId: newId('req'), wallet, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB } as const),
@@ -78,12 +87,12 @@ for (const kind of longer([SQLITE], STORES)) {
       const { store } = context;
       const one = await newWallet(store);
       const other = await newWallet(store);
-      await applied(store, charge(one));
-      await applied(store, charge(other), charge(other));
+      await applied(store, reserve(one));
+      await applied(store, reserve(other), reserve(other));
       const chore = createUsageChore({ store, onError: String });
       await chore.fold();
       expect([await store.usage.cursor(one), await store.usage.cursor(other)]).to.deep.equal([2, 3]);
-      await applied(store, charge(one));
+      await applied(store, reserve(one));
       await chore.fold();
       // Searched only once: from then on the chore observes the calls.
       expect(await store.usage.cursor(one)).to.equal(2);

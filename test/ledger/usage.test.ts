@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
+import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
 import { CHARGE_KINDS, type ChargeKind, type Operation } from '../../lib/money/decide.ts';
-import { mapUnits, UNIT_COUNTS, USAGE_UNITS } from '../../lib/money/usage-units.ts';
+import { mapUnits, USAGE_UNITS } from '../../lib/money/usage-units.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
@@ -269,13 +270,13 @@ for (const kind of STORES) {
           .map(({ problem }) => problem);
       expect(await problems()).to.deep.equal([]);
       const cursor = await store.usage.cursor(wallet);
-      const hour = { hour: 0, key: 'key_a', model: 'm', kind: 'text', calls: 0, charged: 1n, refunded: 0n } as const;
-      const units = mapUnits(UNIT_COUNTS, () => 0);
-      expect(await store.usage.add({ wallet, from: cursor - 1, to: cursor, hours: [{ ...hour, ...units }] })).to.equal(
+      const hour = { hour: 0, key: 'key_a', model: 'm', kind: 'text' } as const;
+      const units = { ...NO_USAGE, charged: 1n };
+      expect(await store.usage.add({ wallet, from: cursor - 1, to: cursor, hours: [{ ...units, ...hour }] })).to.equal(
         false,
       );
       expect(await problems()).to.deep.equal([]);
-      expect(await store.usage.add({ wallet, from: cursor, to: cursor, hours: [{ ...hour, ...units }] })).to.equal(
+      expect(await store.usage.add({ wallet, from: cursor, to: cursor, hours: [{ ...units, ...hour }] })).to.equal(
         true,
       );
       expect((await problems()).join()).to.match(/^folded usage of 1970.*: charged 1 instead of 0$/);

@@ -101,7 +101,9 @@ function listAttempts(visit: Visit, charge: Charge, attempts: readonly Attempt[]
       [attempt.upstream ?? words.unknown, attempt.upstreamModel ?? attempt.model].join(': '),
       attempt.keyPlace === null ? '' : format.number(attempt.keyPlace),
       attempt.requestId === null ? '' : html`<code>${attempt.requestId}</code>`,
-      words.endings[attempt.ending],
+      attempt.reason === undefined
+        ? words.endings[attempt.ending]
+        : `${words.endings[attempt.ending]}: ${attempt.reason}`,
       ms(attempt.firstMs),
       ms(attempt.totalMs),
       speed === undefined ? '' : words.speed(format.number(speed)),

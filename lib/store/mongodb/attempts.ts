@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import type { Attempt } from '../../money/attempt.ts';
 import type { AttemptPosition, AttemptStore, CostGroup, CostQuery, CostSum } from '../ports/attempts.ts';
+import type { UsedAttempt } from '../ports/journal.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -183,7 +184,15 @@ export function readAttemptDocument(row: Document): Attempt {
       costRub: cost.costRub,
     },
     mark,
+    ...(row.reason !== undefined && { reason: row.reason }),
   };
+}
+
+/** What usage counts of an attempt; a projection leaves out the parts of a cost that is null. */
+export function readUsedAttemptDocument(row: Document): UsedAttempt {
+  const { charge, last, model, upstream, ending, reason, certainty, cost } = row;
+  const end = { ending, certainty, ...(reason !== undefined && { reason }), firstMs: numberOrNull(row.firstMs) };
+  return { charge, last, model, upstream, ...end, cost: cost ? { costRub: cost.costRub } : null };
 }
 
 function numberOrNull(value: unknown): number | null {

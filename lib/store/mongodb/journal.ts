@@ -4,11 +4,11 @@ import { ReadConcern } from 'mongodb';
 import type { BudgetSum } from '../../money/budget.ts';
 import type { Entry, Wallet } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
-import { cutPage, cutWallet } from '../journal.ts';
+import { cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { isAutoTopup } from './accounts.ts';
 import { readOpeningDocument } from './archives.ts';
-import { CALL_ATTEMPTS, readAttemptDocument } from './attempts.ts';
+import { CALL_ATTEMPTS, readAttemptDocument, readUsedAttemptDocument } from './attempts.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -169,12 +169,18 @@ async function readUsedEntries(
   const ids = new Set(entries.flatMap((entry) => entry.charge ?? []));
   const charges = (await findRows(reading, 'charges', { _id: { $in: [...ids] } })).map(readChargeDocument);
   const byId = new Map(
-    charges.map(({ id, createdAt, key, model, kind, usage }) => [id, { createdAt, key, model, kind, usage }]),
+    charges.map(({ id, createdAt, key, model, kind, usage }) => [id, { id, createdAt, key, model, kind, usage }]),
   );
-  return entries.map(({ seq, kind, charged, charge: id }) => {
+  const used = entries.map(({ seq, kind, charged, held, charge: id }): UsedEntry => {
     const charge = byId.get(id ?? '');
-    return charge ? { seq, kind, charged, charge } : { seq, kind, charged };
+    return charge ? { seq, kind, charged, held, charge } : { seq, kind, charged, held };
   });
+  const ended = listEndedCharges(used);
+  if (ended.length === 0) return used;
+  const sort = { charge: 1, number: 1 };
+  const fields = ['charge', 'last', 'model', 'upstream', 'ending', 'reason', 'firstMs', 'certainty', 'cost.costRub'];
+  const attempts = await findRows(reading, CALL_ATTEMPTS, { charge: { $in: ended } }, { sort, fields });
+  return withUsedAttempts(used, attempts.map(readUsedAttemptDocument));
 }
 
 async function countKeys(

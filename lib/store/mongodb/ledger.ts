@@ -7,8 +7,16 @@ import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
-import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
+import {
+  type Row,
+  readBudgetDocument,
+  readChargeDocument,
+  readEntryDocument,
+  readWalletDocument,
+  sumToMicro,
+} from './rows.ts';
 import { CHARGING } from './schema.ts';
+import { PAYMENTS } from './usage-schema.ts';
 
 type LedgerReads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 
@@ -63,6 +71,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
     },
+    paymentSums: createPaymentSums(connection),
     ...createBudgetReads(budgets),
     grantsDue: createGrantsDue(connection),
     removeRuns: createRemoveRuns(connection),
@@ -105,6 +114,16 @@ function createGrantsDue({ db }: Connection): LedgerStore['grantsDue'] {
     const query = { sort: { _id: 1 }, limit, hint: 'by_grants_due' } as const;
     const found = await read((signal) => wallets.find(filter, { ...query, signal }).toArray());
     return found.map(readWalletDocument);
+  };
+}
+
+function createPaymentSums({ db }: Connection): LedgerStore['paymentSums'] {
+  const entries = db.collection<Row>('entries');
+  return async ({ from, to }) => {
+    const $match = { ...PAYMENTS, at: { $gte: from, $lt: to } };
+    const $group = { _id: '$kind', count: { $sum: 1 }, amount: { $sum: '$topped' } };
+    const rows = await read((signal) => entries.aggregate([{ $match }, { $group }], { signal }).toArray(), SCAN_MS);
+    return rows.map(({ _id: kind, count, amount }) => ({ kind, count: Number(count), amount: sumToMicro(amount) }));
   };
 }
 

@@ -28,6 +28,7 @@ import {
   WALLETS_WITH_PLAY_MONEY,
 } from './schema.ts';
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
+import { migrateUsage, ROUTE_HOURS, SERVICE_SUMS } from './usage-schema.ts';
 
 /** Version n of the schema consists of the first n steps; a released step never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -81,6 +82,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   (db, signal) => addChargeKind(db, 'service', signal),
   addMembers,
   addGrants,
+  async (db, signal) => {
+    for (const schema of [ROUTE_HOURS, SERVICE_SUMS]) await makeCollection(db, schema, signal);
+    await migrateUsage(db, signal);
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,6 +3,7 @@ import type { Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
+  RouteHour,
   UsageGroupSum,
   UsageHour,
   UsageQuery,
@@ -10,28 +11,32 @@ import type {
   UsageStore,
   UsageTotals,
 } from '../ports/usage.ts';
+import { formatOpenJobs, formatRouteName, listServiceSums, parseOpenJobs, toWalletHour } from '../service-sums.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro, toLong } from './rows.ts';
+import { readRouteDocument, serviceStore } from './service-sums.ts';
+import { buildServiceUpsert, toTimeFields } from './service-upsert.ts';
 import { readSnapshot } from './snapshot.ts';
-import type { Step, Transactions } from './transaction.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
-/** Rows per write of a copy. */
-const HOURS_PER_WRITE = 500;
-const COUNTS = ['calls', 'charged', 'refunded', ...UNIT_COUNTS] as const;
+/** Rows per transaction of a copy. */
+const ROWS_PER_STEP = 250;
+/** As many as fit into a first reply. */
+const ROWS_PER_DROP = 100;
+const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...UNIT_COUNTS] as const;
 
-export function usageStore({ db, scanner }: Connection, transactions: Transactions): UsageStore {
+export function usageStore(connection: Connection, transactions: Transactions): UsageStore {
+  const { db, scanner } = connection;
   const cursors = db.collection<Row>('usage_cursors');
   const hours = db.collection<Row>('usage_hours');
   const wallets = db.collection<Row>('wallets');
-  const write = (command: Document): Promise<Document> =>
-    call({ repeatable: true }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
+  const findCursor = async (wallet: string) =>
+    readCursorDocument(await read((signal) => cursors.findOne({ _id: wallet }, { signal })));
   return {
-    async cursor(wallet) {
-      const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
-      return Number(row?.seq ?? 0);
-    },
+    cursor: async (wallet) => (await findCursor(wallet)).cursor,
+    openJobs: async (wallet) => (await findCursor(wallet)).jobs,
     // A retry after a lost answer finds the cursor moved, so the caller reads again.
     add: (step) => transactions.run({ steps: (send) => addUsageStep(send, step) }),
     async sums(wallet, query) {
@@ -47,59 +52,119 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       const rows = await read((signal) => wallets.find({ _id: { $gt: after } }, { ...page, signal }).toArray());
       const ids = { _id: { $in: rows.map(({ _id }) => _id) } };
       const known = await read((signal) => cursors.find(ids, { signal }).toArray());
-      const counted = new Map(known.map(({ _id, seq }) => [_id, Number(seq)]));
-      const found = rows.filter(({ _id, seq }) => Number(seq) > (counted.get(_id) ?? 0)).map(({ _id }) => _id);
+      const counted = new Map(known.map((row) => [row._id, readCursorDocument(row)]));
+      const isBehind = ({ _id, seq }: Row) => {
+        const { cursor, jobs } = counted.get(_id) ?? readCursorDocument(null);
+        return Number(seq) > cursor || jobs.length > 0;
+      };
+      const found = rows.filter(isBehind).map(({ _id }) => _id);
       const last = rows.length < limit ? undefined : rows.at(-1);
       return last ? { found, next: last._id } : { found };
     },
     readAll: (wallet) =>
-      readSnapshot({ db, scanner }, SCAN_MS, async ({ db: snapshotDb, ...sending }) => {
-        const cursor = await snapshotDb.collection<Row>('usage_cursors').findOne({ _id: wallet }, sending);
-        const rows = await snapshotDb.collection<Row>('usage_hours').find({ wallet }, sending).toArray();
-        return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(readUsageHourDocument) } satisfies FoldedUsage;
+      readSnapshot({ db, scanner }, SCAN_MS, async ({ db: snapshot, ...sending }) => {
+        const findRows = (name: string) => snapshot.collection<Row>(name).find({ wallet }, sending).toArray();
+        const cursor = await snapshot.collection<Row>('usage_cursors').findOne({ _id: wallet }, sending);
+        const hours = (await findRows('usage_hours')).map(readUsageHourDocument);
+        const routes = (await findRows('route_hours')).map(readRouteDocument);
+        return { ...readCursorDocument(cursor), hours, routes };
       }),
-    async put(wallet, { cursor, hours }) {
-      await forgetUsage(write, wallet);
-      const steps = Math.max(1, Math.ceil(hours.length / HOURS_PER_WRITE));
-      for (let step = 0; step < steps; step += 1) {
-        const updates = hours.slice(step * HOURS_PER_WRITE, (step + 1) * HOURS_PER_WRITE).map((hour) => {
-          const { q, u } = buildUsageUpsert(wallet, hour);
-          return { q, u: { $set: { ...u.$setOnInsert, ...u.$inc } }, upsert: true };
-        });
-        if (updates.length > 0) await write({ update: 'usage_hours', updates });
+    async put(wallet, { cursor, hours, routes, jobs, isPartial }) {
+      await forgetUsage(transactions, wallet);
+      for (let from = 0; from < Math.max(hours.length, routes.length); from += ROWS_PER_STEP) {
+        const part = {
+          hours: hours.slice(from, from + ROWS_PER_STEP),
+          routes: routes.slice(from, from + ROWS_PER_STEP),
+        };
+        await transactions.run({ steps: (send) => addUsageRows(send, wallet, part) });
       }
+      if (cursor === 0) return;
       // The cursor is written last: an interrupted copy folds from the beginning.
-      if (cursor > 0)
-        await write({ update: 'usage_cursors', updates: [{ q: { _id: wallet }, u: { seq: cursor }, upsert: true }] });
+      const u = { seq: cursor, jobs: formatOpenJobs(jobs), ...(isPartial && { partial: true }) };
+      const updates = [{ q: { _id: wallet }, u, upsert: true }];
+      await call({ repeatable: true }, (signal) =>
+        send(db, { update: 'usage_cursors', updates, ...MAJORITY }, { signal }),
+      );
     },
-    forget: (wallet) => forgetUsage(write, wallet),
+    forget: (wallet) => forgetUsage(transactions, wallet),
+    ...serviceStore(connection),
   };
 }
 
-async function forgetUsage(write: (command: Document) => Promise<Document>, wallet: string): Promise<void> {
-  await write({ delete: 'usage_cursors', deletes: [{ q: { _id: wallet }, limit: 0 }] });
-  await write({ delete: 'usage_hours', deletes: [{ q: { wallet }, limit: 0 }] });
+function readCursorDocument(row: Document | null): Pick<FoldedUsage, 'cursor' | 'jobs' | 'isPartial'> {
+  return {
+    cursor: Number(row?.seq ?? 0),
+    jobs: parseOpenJobs(row?.jobs ?? '[]'),
+    isPartial: row?.partial === true,
+  };
 }
 
-async function addUsageStep(step: Step, { wallet, from, to, hours }: UsageStep): Promise<boolean> {
-  const { cursor } = await step({ find: 'usage_cursors', filter: { _id: wallet }, limit: 1 });
-  const [found] = cursor.firstBatch as Document[];
-  if (Number(found?.seq ?? 0) !== from) return false;
-  const move = { q: { _id: wallet }, u: { $set: { seq: to } }, upsert: true };
-  await step({ update: 'usage_cursors', updates: [move] });
-  if (hours.length > 0)
-    await step({ update: 'usage_hours', updates: hours.map((hour) => buildUsageUpsert(wallet, hour)) });
+/** In steps, because a transaction must be short: each takes rows of the wallet away, and what they add to all wallets. */
+async function forgetUsage(transactions: Transactions, wallet: string): Promise<void> {
+  const forgetCursor = { delete: 'usage_cursors', deletes: [{ q: { _id: wallet }, limit: 0 }] };
+  await transactions.run({ steps: (step) => step(forgetCursor) });
+  while (await transactions.run({ steps: (step) => dropRows(step, wallet) }));
+}
+
+/** Resolves to whether there may be more. */
+async function dropRows(step: Step, wallet: string): Promise<boolean> {
+  const take = async (name: string) => {
+    const find = { find: name, filter: { wallet }, limit: ROWS_PER_DROP, batchSize: ROWS_PER_DROP };
+    const rows = await readFirstBatch(step(find));
+    if (rows.length === 0) return rows;
+    await step({ delete: name, deletes: [{ q: { _id: { $in: rows.map(({ _id }) => _id) } }, limit: 0 }] });
+    return rows;
+  };
+  const hours = (await take('usage_hours')).map(readUsageHourDocument).map((hour) => toWalletHour(wallet, hour));
+  const routes = (await take('route_hours')).map(readRouteDocument);
+  const updates = listServiceSums({ hours, routes }, -1).map(buildServiceUpsert);
+  if (updates.length > 0) await step({ update: 'service_sums', updates });
+  return hours.length > 0 || routes.length > 0;
+}
+
+async function addUsageStep(step: Step, { wallet, from, to, hours, routes = [], jobs }: UsageStep): Promise<boolean> {
+  const [found] = await readFirstBatch(step({ find: 'usage_cursors', filter: { _id: wallet }, limit: 1 }));
+  const now = readCursorDocument(found ?? null);
+  if (now.cursor !== from) return false;
+  if (jobs && formatOpenJobs(now.jobs) !== formatOpenJobs(jobs.from)) return false;
+  const $set = { seq: to, jobs: formatOpenJobs(jobs ? jobs.to : now.jobs) };
+  await step({ update: 'usage_cursors', updates: [{ q: { _id: wallet }, u: { $set }, upsert: true }] });
+  await addUsageRows(step, wallet, { hours, routes });
   return true;
+}
+
+async function addUsageRows(
+  step: Step,
+  wallet: string,
+  { hours, routes }: Pick<FoldedUsage, 'hours' | 'routes'>,
+): Promise<void> {
+  const rows = { hours: hours.map((hour) => toWalletHour(wallet, hour)), routes };
+  const updates = {
+    usage_hours: hours.map((hour) => buildUsageUpsert(wallet, hour)),
+    route_hours: routes.map((route) => buildRouteUpsert(wallet, route)),
+    service_sums: listServiceSums(rows).map(buildServiceUpsert),
+  };
+  for (const [update, list] of Object.entries(updates)) if (list.length > 0) await step({ update, updates: list });
 }
 
 function buildUsageUpsert(
   wallet: string,
-  { hour, key, model, kind, charged, refunded, ...counts }: UsageHour,
+  { hour, key, model, kind, charged, refunded, cost, ...counts }: UsageHour,
 ): Document {
-  const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded) };
+  const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded), cost: toLong(cost) };
   return {
     q: { _id: `${wallet} ${hour} ${key} ${kind} ${model}` },
     u: { $setOnInsert: { wallet, hour, key, model, kind }, $inc },
+    upsert: true,
+  };
+}
+
+function buildRouteUpsert(wallet: string, { hour, first, cost, ...row }: RouteHour): Document {
+  const { upstream, model, ending, reason, ...counts } = row;
+  const $inc = { ...counts, cost: toLong(cost), ...toTimeFields(first) };
+  return {
+    q: { _id: `${wallet} ${hour} ${formatRouteName(row)}` },
+    u: { $setOnInsert: { wallet, hour, upstream, model, ending, reason }, $inc },
     upsert: true,
   };
 }
@@ -135,5 +200,10 @@ function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): Us
 function readUsageTotals(row: Document): UsageTotals {
   // Rows of earlier versions lack some.
   const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name] ?? 0)]));
-  return { ...counts, charged: sumToMicro(row.charged), refunded: sumToMicro(row.refunded) } as unknown as UsageTotals;
+  const money = {
+    charged: sumToMicro(row.charged),
+    refunded: sumToMicro(row.refunded),
+    cost: sumToMicro(row.cost ?? 0),
+  };
+  return { ...counts, ...money } as unknown as UsageTotals;
 }

@@ -1,5 +1,5 @@
 // The port for reading a whole store, for the audit and the copy: bounded pages, each a snapshot.
-import type { Attempt } from '../../money/attempt.ts';
+import type { Attempt, AttemptCost } from '../../money/attempt.ts';
 import type { BudgetSum, SharesBudget } from '../../money/budget.ts';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { Opening } from './archives.ts';
@@ -24,9 +24,17 @@ export interface JournalStore {
   keys(after: string, limit: number): Promise<readonly KeyAudit[]>;
 }
 
-export interface UsedEntry extends Pick<Entry, 'seq' | 'kind' | 'charged'> {
+export interface UsedEntry extends Pick<Entry, 'seq' | 'kind' | 'charged' | 'held'> {
   /** The charge that the entry belongs to; absent if there is none. */
-  readonly charge?: Pick<Charge, 'createdAt' | 'key' | 'model' | 'kind' | 'usage'>;
+  readonly charge?: Pick<Charge, 'id' | 'createdAt' | 'key' | 'model' | 'kind' | 'usage'>;
+  /** The attempts of a call that a settlement or a release has ended, in order. */
+  readonly attempts?: readonly UsedAttempt[];
+}
+
+/** What usage counts of an attempt. */
+export interface UsedAttempt
+  extends Pick<Attempt, 'charge' | 'last' | 'model' | 'upstream' | 'ending' | 'reason' | 'firstMs' | 'certainty'> {
+  readonly cost: Pick<AttemptCost, 'costRub'> | null;
 }
 
 /** A position in the order of accounts and wallets by id, and their entries by `seq`. */

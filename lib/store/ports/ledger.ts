@@ -45,6 +45,8 @@ export interface LedgerStore {
   listChargeEntries(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
+  /** What was paid into all wallets, and what went back, from a time on until before another, by kind of entry. */
+  paymentSums(span: { readonly from: number; readonly to: number }): Promise<readonly PaymentSum[]>;
   /** The existing sums of these keys and caps. */
   budgets(keys: readonly string[]): Promise<readonly BudgetSum[]>;
   /** At most `limit` sums with ids above `after` and below `before`, in order of id. */
@@ -70,6 +72,13 @@ export interface BudgetPage {
   readonly after: string;
   readonly before: string;
   readonly limit: number;
+}
+
+export interface PaymentSum {
+  readonly kind: 'topup' | 'pay' | 'payback' | 'dispute';
+  readonly count: number;
+  /** Negative for what went back. */
+  readonly amount: Micro;
 }
 
 export interface ChargePage {

@@ -1,5 +1,6 @@
-// The port of folded usage: sums of the calls of a wallet by hour, key, model and kind, which can be rebuilt from its
-// journal.
+// The port of folded usage: sums of the calls of a wallet by hour, key, model and kind, and of their attempts by hour and
+// route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
+import type { AttemptEnding } from '../../money/attempt.ts';
 import type { ChargeKind } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import type { UnitCount } from '../../money/usage-units.ts';
@@ -11,6 +12,12 @@ export interface UsageTotals extends Readonly<Record<UnitCount, number>> {
   /** Charges less refunds. */
   readonly charged: Micro;
   readonly refunded: Micro;
+  /** Calls that failed: their hold was returned, or the price of their job. */
+  readonly failed: number;
+  /** What their attempts cost the operator, reported and estimated. */
+  readonly cost: Micro;
+  /** Attempts that may have cost something nobody knows. */
+  readonly unpriced: number;
 }
 
 /** The sums of one hour, or the amounts to add to them. */
@@ -22,6 +29,36 @@ export interface UsageHour extends UsageTotals {
   readonly kind: ChargeKind;
 }
 
+/** `unasked`: a call failed before any upstream was asked. */
+export type RouteEnding = AttemptEnding | 'unasked';
+
+export interface RouteTotals {
+  readonly attempts: number;
+  /** Failed calls whose last attempt this was. */
+  readonly failed: number;
+  readonly cost: Micro;
+  readonly unpriced: number;
+  /** The times to the first fragment, by `BUCKET_BOUNDS_MS`. */
+  readonly first: readonly number[];
+}
+
+/** Attempts of one hour that ended alike on one route, by the time of their calls. */
+export interface RouteHour extends RouteTotals {
+  readonly hour: number;
+  /** Empty if unknown, or if none was asked. */
+  readonly upstream: string;
+  /** The model that was asked. */
+  readonly model: string;
+  readonly ending: RouteEnding;
+  /** Empty if there is none. */
+  readonly reason: string;
+}
+
+/** The charge of a job whose attempts are not final: they are counted once they are. */
+export interface OpenJob extends Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'> {
+  readonly charge: string;
+}
+
 /** A folded part of the journal of a wallet. */
 export interface UsageStep {
   readonly wallet: string;
@@ -31,11 +68,19 @@ export interface UsageStep {
   readonly to: number;
   /** One row for each hour, key, model and kind. */
   readonly hours: readonly UsageHour[];
+  /** One row for each hour, route and ending. */
+  readonly routes?: readonly RouteHour[];
+  /** The open jobs before and after this step; absent: they stay as they are. */
+  readonly jobs?: { readonly from: readonly OpenJob[]; readonly to: readonly OpenJob[] };
 }
 
 export interface FoldedUsage {
   readonly cursor: number;
   readonly hours: readonly UsageHour[];
+  readonly routes: readonly RouteHour[];
+  readonly jobs: readonly OpenJob[];
+  /** Some archived calls were folded by a version that counted neither failures nor attempts. */
+  readonly isPartial: boolean;
 }
 
 export interface UsageQuery {
@@ -55,10 +100,62 @@ export interface UsageGroupSum extends UsageTotals {
   readonly group: string;
 }
 
+/** What the sums of all wallets are kept by: the model that was billed, the account, or the route with its ending. */
+export const SERVICE_SUBJECTS = ['model', 'account', 'route'] as const;
+export type ServiceSubject = (typeof SERVICE_SUBJECTS)[number];
+
+/** Sums of routes have attempts, and failed calls; the others have calls. */
+export interface ServiceTotals
+  extends Pick<UsageTotals, 'calls' | 'failed' | 'charged' | 'refunded' | 'cost' | 'unpriced'> {
+  readonly attempts: number;
+  readonly first: readonly number[];
+}
+
+export interface ServiceSum extends ServiceTotals {
+  readonly grain: 'hour' | 'day';
+  readonly subject: ServiceSubject;
+  /** The start of the hour or of the UTC day, ms since the epoch. */
+  readonly at: number;
+  /** The model, the account, or the JSON of a route: upstream, model, ending and reason. */
+  readonly name: string;
+}
+
+export interface ServiceQuery {
+  readonly subject: ServiceSubject;
+  /** Whole hours, ms since the epoch; `to` is exclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** `at`: by hour; `name`: those with the highest charge first, then those with most failures and attempts. */
+  readonly by: 'at' | 'name' | 'both';
+  readonly name?: string;
+  readonly limit?: number;
+}
+
+export interface ServiceRow extends ServiceTotals {
+  /** 0 if summed over time. */
+  readonly at: number;
+  /** Empty if summed over names. */
+  readonly name: string;
+}
+
+/** The sums of a UTC day of all wallets together, and those of each, in one snapshot. */
+export interface ServiceDay {
+  /** Its start, ms since the epoch. */
+  readonly day: number;
+  readonly stored: readonly ServiceSum[];
+  readonly hours: readonly (Pick<UsageHour, 'hour' | 'model'> & ServiceTotals & { readonly wallet: string })[];
+  readonly routes: readonly RouteHour[];
+}
+
 export interface UsageStore {
   /** `seq` of the last folded entry of the wallet; 0 before the first. */
   cursor(wallet: string): Promise<number>;
-  /** Adds the sums and moves the cursor in one transaction; false when the cursor is no longer at `from`. */
+  /** The jobs of the wallet that are counted once they have ended. */
+  openJobs(wallet: string): Promise<readonly OpenJob[]>;
+  /**
+   * Adds the sums, also to those of all wallets, and moves the cursor, in one transaction; false when the cursor is no
+   * longer at `from`, or the open jobs have changed.
+   */
   add(step: UsageStep): Promise<boolean>;
   /** A snapshot of all sums of a wallet and its cursor: for a copy, if its journal is partly archived. */
   readAll(wallet: string): Promise<FoldedUsage>;
@@ -66,8 +163,12 @@ export interface UsageStore {
   put(wallet: string, usage: FoldedUsage): Promise<void>;
   /** Sums by group, in no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
-  /** Checks `limit` wallets with ids above `after`, and finds those whose journal has entries after the cursor. */
+  /** Checks `limit` wallets with ids above `after`, and finds those with entries after the cursor, or with open jobs. */
   findBehind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
   /** Drops the sums and the cursor of a wallet, so that it is folded again. */
   forget(wallet: string): Promise<void>;
+  /** Sums of all wallets together. */
+  serviceSums(query: ServiceQuery): Promise<readonly ServiceRow[]>;
+  /** The first UTC day from a time on that has any sums; undefined if there is none. */
+  serviceDay(from: number): Promise<ServiceDay | undefined>;
 }

@@ -2,12 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Attempt, AttemptCost } from '../../money/attempt.ts';
 import type { AttemptPage, CostGroup, CostQuery, CostSum } from '../ports/attempts.ts';
+import type { UsedAttempt } from '../ports/journal.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 /** The columns, in the order of the values of `toAttemptCells`. */
 const COLUMNS = `charge, number, wallet, last, model, upstream, upstream_model, key_place, request_id, at, ending,
-  first_ms, total_ms, usage, certainty, currency, prices, rate, cost, cost_rub, mark`;
+  first_ms, total_ms, usage, certainty, currency, prices, rate, cost, cost_rub, mark, reason`;
 const SELECT = `SELECT ${COLUMNS} FROM call_attempts`;
 const LISTED = '(SELECT value FROM json_each(?))';
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
@@ -56,6 +57,25 @@ export function attemptReads(db: DatabaseSync): PortReads<'attempts'> {
 export function createReadAttempts(db: DatabaseSync): (charges: readonly string[]) => Attempt[] {
   const select = prepareBig(db, `${SELECT} WHERE charge IN ${LISTED} ORDER BY charge, number`);
   return (charges) => select.all(JSON.stringify(charges)).map(readAttemptRow);
+}
+
+/** Reads what usage counts of the attempts of calls, which is a part of each row. */
+export function createReadUsedAttempts(db: DatabaseSync): (charges: readonly string[]) => UsedAttempt[] {
+  const select = prepareBig(
+    db,
+    `SELECT charge, last, model, upstream, ending, reason, first_ms, certainty, cost_rub FROM call_attempts
+    WHERE charge IN ${LISTED} ORDER BY charge, number`,
+  );
+  return (charges) => {
+    const rows = charges.length === 0 ? [] : select.all(JSON.stringify(charges));
+    return rows.map((row) => {
+      const { charge, model, upstream, ending, certainty } = row as unknown as UsedAttempt;
+      const cost = row.cost_rub === null ? null : { costRub: row.cost_rub as bigint };
+      const reason = row.reason !== null && { reason: row.reason as string };
+      const end = { ending, certainty, ...reason, firstMs: numberOrNull(row.first_ms) };
+      return { charge, last: row.last === 1n, model, upstream, ...end, cost };
+    });
+  };
 }
 
 const GROUPS: Readonly<Record<CostGroup, string>> = {
@@ -110,7 +130,7 @@ export function createDropAttempts(db: DatabaseSync): (charge: string) => void {
 
 function toAttemptCells(attempt: Attempt) {
   const { charge, number, wallet, last, model, upstream, upstreamModel, keyPlace, requestId, at } = attempt;
-  const { ending, firstMs, totalMs, usage, certainty, cost, mark } = attempt;
+  const { ending, reason = null, firstMs, totalMs, usage, certainty, cost, mark } = attempt;
   const { currency = null, prices = null, rate = null, cost: amount = null, costRub = null } = cost ?? {};
   const route = [model, upstream, upstreamModel, keyPlace, requestId] as const;
   const end = [ending, firstMs, totalMs, usage, certainty] as const;
@@ -128,6 +148,7 @@ function toAttemptCells(attempt: Attempt) {
     amount,
     costRub,
     mark,
+    reason,
   ] as const;
 }
 
@@ -151,6 +172,7 @@ function readAttemptRow(row: Record<string, unknown>): Attempt {
     certainty,
     cost: readCost(row),
     mark,
+    ...(row.reason !== null && { reason: row.reason as string }),
   };
 }
 

@@ -2,10 +2,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
-import { cutPage, cutWallet } from '../journal.ts';
+import { cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { createReadOpenings } from './archives.ts';
-import { createReadAttempts } from './attempts.ts';
+import { createReadAttempts, createReadUsedAttempts } from './attempts.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import {
   BUDGET_COLUMNS,
@@ -38,10 +38,11 @@ export function journalReads(db: DatabaseSync): PortReads<'journal'> {
   );
   const used = prepareBig(
     db,
-    `SELECT seq, entries.kind, entries.charged, created_at, key, model, charges.kind AS charge_kind, usage
-    FROM entries LEFT JOIN charges ON charges.id = entries.charge
+    `SELECT seq, entries.kind, entries.charged, entries.held, charge, created_at, key, model, charges.kind AS charge_kind,
+      usage FROM entries LEFT JOIN charges ON charges.id = entries.charge
     WHERE entries.wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
+  const readUsedAttempts = createReadUsedAttempts(db);
   const { readRows, readPage } = createReadPages(db);
   return {
     size: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
@@ -54,7 +55,10 @@ export function journalReads(db: DatabaseSync): PortReads<'journal'> {
     walletPage: (wallet: string, seq: number, limit: number) =>
       inReadTransaction(db, () => readPage({ id: wallet, seq }, limit, wallet)),
     usedEntries: (wallet: string, seq: number, limit: number): UsedEntry[] =>
-      used.all(wallet, seq, limit).map(readUsedEntryRow),
+      inReadTransaction(db, () => {
+        const entries = used.all(wallet, seq, limit).map(readUsedEntryRow);
+        return withUsedAttempts(entries, readUsedAttempts(listEndedCharges(entries)));
+      }),
     unknownCharges: (after: string, limit: number) =>
       inReadTransaction(db, () => {
         const next = bound.get(after, limit - 1)?.id as string | undefined;
@@ -144,11 +148,12 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
 }
 
 function readUsedEntryRow(row: Record<string, unknown>): UsedEntry {
-  const entry = { seq: Number(row.seq), kind: row.kind as Entry['kind'], charged: row.charged as bigint };
+  const { charged, held } = row as { charged: bigint; held: bigint };
+  const entry = { seq: Number(row.seq), kind: row.kind as Entry['kind'], charged, held };
   if (row.key === null) return entry;
-  const { key, model, usage } = row as { key: string; model: string; usage: string | null };
+  const { charge: id, key, model, usage } = row as { charge: string; key: string; model: string; usage: string | null };
   const kind = row.charge_kind as Charge['kind'];
-  return { ...entry, charge: { createdAt: Number(row.created_at), key, model, kind, usage } };
+  return { ...entry, charge: { id, createdAt: Number(row.created_at), key, model, kind, usage } };
 }
 
 function readKeyAuditRow(row: Record<string, unknown>): KeyAudit {

@@ -19,7 +19,7 @@ import type { Micro } from '../../money/money.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
-import type { BudgetPage, ChargePage, LeaseRenewal, LedgerStore, OrphanPage } from '../ports/ledger.ts';
+import type { BudgetPage, ChargePage, LeaseRenewal, LedgerStore, OrphanPage, PaymentSum } from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
@@ -277,6 +277,11 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     `SELECT charged_after FROM entries WHERE wallet = ? AND at <= ? AND charged <> 0
     ORDER BY at DESC, seq DESC LIMIT 1`,
   );
+  const paymentSums = prepareBig(
+    db,
+    `SELECT kind, count(*) AS count, sum(topped) AS amount FROM entries INDEXED BY entries_of_payments
+    WHERE kind IN ('topup', 'pay', 'payback', 'dispute') AND at >= ? AND at < ? GROUP BY kind`,
+  );
   const budgets = prepareBig(db, SELECT_BUDGETS);
   const budgetPage = prepareBig(
     db,
@@ -306,6 +311,8 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
       listChargeEntries.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+    paymentSums: ({ from, to }: Parameters<LedgerStore['paymentSums']>[0]): PaymentSum[] =>
+      paymentSums.all(from, to).map((row) => ({ ...(row as unknown as PaymentSum), count: Number(row.count) })),
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
     budgetPage: ({ after, before, limit }: BudgetPage): BudgetSum[] =>
       budgetPage.all(after, before, limit).map(readBudgetRow),

@@ -9,6 +9,7 @@ import { PAYMENT_TABLES } from './payment-schema.ts';
 import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
+import { USAGE_OF_SERVICE } from './usage-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -380,9 +381,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   (db) => changeChecks(db, 'charges', [["kind = 'embedding'", matchAny('kind', ['embedding', 'service'])]]),
   addMembers,
   addGrants,
+  USAGE_OF_SERVICE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(addGrants) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_SERVICE) + 1;

@@ -287,6 +287,9 @@ export function archiveContract(kind: StoreKind): void {
       calls: 2,
       charged: 2n ** 55n,
       refunded: 1n,
+      failed: 2,
+      cost: 3n,
+      unpriced: 1,
       tokensInput: 3,
       tokensCacheRead: 6,
       tokensCacheWrite: 7,
@@ -308,14 +311,15 @@ export function archiveContract(kind: StoreKind): void {
     await usage.put(target, whole);
     expect(await usage.readAll(target)).to.deep.include({ cursor: 4 });
     expect((await usage.readAll(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
-    await usage.put(target, { cursor: 1, hours: [] });
-    expect(await usage.readAll(target)).to.deep.equal({ cursor: 1, hours: [] });
+    const none = { hours: [], routes: [], jobs: [], isPartial: false };
+    await usage.put(target, { ...none, cursor: 1 });
+    expect(await usage.readAll(target)).to.deep.equal({ ...none, cursor: 1 });
     const many = Array.from({ length: 1001 }, (_, at) => ({ ...hour, charged: 3n, hour: at * 3_600_000 }));
-    await usage.put(target, { cursor: 5, hours: many });
+    await usage.put(target, { ...none, cursor: 5, hours: many });
     expect((await usage.readAll(target)).hours).to.have.length(1001);
     const [sums] = await usage.sums(target, { by: 'key' });
     expect(sums).to.deep.include({ group: 'key_1', calls: 2002, charged: 3003n });
-    await usage.put(target, { cursor: 0, hours: [] });
-    expect(await usage.readAll(target)).to.deep.equal({ cursor: 0, hours: [] });
+    await usage.put(target, { ...none, cursor: 0 });
+    expect(await usage.readAll(target)).to.deep.equal({ ...none, cursor: 0 });
   });
 }

@@ -147,9 +147,10 @@ export function journalContract(kind: StoreKind): void {
     await makeCalls(store, await newWallet(store), 2);
     const page = await store.journal.walletPage(wallet, 0, 100);
     const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
-    const wanted = page.entries.map(({ seq, kind, charged, charge: id }) => {
+    const wanted = page.entries.map(({ seq, kind, charged, held, charge: id }) => {
       const { createdAt, key, model, kind: what, usage } = charges.get(id ?? '') ?? {};
-      return { seq, kind, charged, ...(id !== null && { charge: { createdAt, key, model, kind: what, usage } }) };
+      const call = id !== null && { charge: { id, createdAt, key, model, kind: what, usage } };
+      return { seq, kind, charged, held, ...call, ...(kind === 'settle' && { attempts: [] }) };
     });
     // The first entry is the top-up's.
     expect(wanted.map((entry) => 'charge' in entry)).to.include.members([false, true]);

@@ -181,7 +181,17 @@ export function memberContract(context: StoreContext): void {
     expect(await keysOf({ keys: [one, three] })).to.deep.equal([one, three].sort());
     expect(await keysOf({ keys: [one, three], key: three })).to.deep.equal([three]);
     expect(await keysOf({ keys: [] })).to.deep.equal([]);
-    const hour = { hour: 0, model: 'm', kind: 'text', calls: 1, charged: RUB, refunded: 0n } as const;
+    const hour = {
+      hour: 0,
+      model: 'm',
+      kind: 'text',
+      calls: 1,
+      charged: RUB,
+      refunded: 0n,
+      failed: 0,
+      cost: 0n,
+      unpriced: 0,
+    } as const;
     const units = {
       ...{ tokensInput: 1, tokensOutput: 1, tokensCacheRead: 0, tokensCacheWrite: 0, tokensCacheWrite1h: 0 },
       ...{ tokensReasoning: 0, images: 0, seconds: 0 },

@@ -1,8 +1,8 @@
 // Every call of the store as the driver gets it: a read has a deadline, a write waits for a majority.
 import { expect } from 'chai';
 import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
+import { NO_USAGE } from '../../../lib/ledger/usage-sums.ts';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
-import { mapUnits, UNIT_COUNTS } from '../../../lib/money/usage-units.ts';
 import { type PortName, READS } from '../../../lib/store/port-calls.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, type StoreContext, useStore } from '../../contract/store/context.ts';
@@ -40,6 +40,7 @@ describe('calls of the MongoDB store', () => {
       entries: ['w', page],
       listChargeEntries: ['c'],
       chargedAt: ['w', AT],
+      paymentSums: [{ from: 0, to: AT }],
       budgets: [['k']],
       budgetPage: [{ after: 'a', before: 'b', ...page }],
       grantsDue: [{ now: AT, after: '', limit: 1 }],
@@ -75,7 +76,15 @@ describe('calls of the MongoDB store', () => {
       findWrongMarks: ['payments', page],
     },
     media: { get: ['m'], page: [page] },
-    usage: { cursor: ['w'], sums: ['w', query], readAll: ['w'], findBehind: ['', 5] },
+    usage: {
+      cursor: ['w'],
+      openJobs: ['w'],
+      sums: ['w', query],
+      readAll: ['w'],
+      findBehind: ['', 5],
+      serviceSums: [{ subject: 'model', from: 0, to: AT, by: 'name' }],
+      serviceDay: [0],
+    },
     users: {
       get: ['u'],
       find: ['e'],
@@ -209,7 +218,7 @@ describe('calls of the MongoDB store', () => {
     const row = { at: AT, user: 'u', action: 'a', account: null, target: '', detail: '', address: '' };
     const alerts = { account: wallet, balanceBelow: null, budgets: true, webhook: null, version: 0 };
     const sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
-    const usage = { calls: 1, charged: 1n, refunded: 0n, ...mapUnits(UNIT_COUNTS, () => 0) };
+    const usage = { ...NO_USAGE, calls: 1, charged: 1n };
     const hour = { hour: 0, key: 'k', model: 'm', kind: 'text' as const, ...usage };
     return [
       () => applied(store, charge(wallet)),
@@ -242,7 +251,7 @@ describe('calls of the MongoDB store', () => {
       () => store.alerts.change({ ...alerts, version: 1 }),
       () => store.alerts.put({ ...alerts, version: 2 }, [{ account: wallet, subject: 's', state: '', version: 1 }]),
       () => store.idempotency.storeReply({ id: 'r', charge: 'c' }, null),
-      () => store.usage.put(wallet, { cursor: 1, hours: [hour] }),
+      () => store.usage.put(wallet, { cursor: 1, hours: [hour], routes: [], jobs: [], isPartial: false }),
       () => store.checkpoints.put([{ wallet, seq: 1, ...sums }]),
       () => store.archives.put({ ...anArchive(), state: 'done', sha256: 'x' }),
       () => store.archives.drop('none'),

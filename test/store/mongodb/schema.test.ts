@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Document, Long, MongoClient } from 'mongodb';
 import { isExactly } from '../../../lib/store/mongodb/fields.ts';
 import { CHARGING } from '../../../lib/store/mongodb/schema.ts';
+import { PAYMENTS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
@@ -22,6 +23,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'call_attempts by_time': { key: { at: 1, _id: 1 } },
   'budgets of_wallet': { key: { wallet: 1 } },
   'entries journal': { key: { wallet: 1, seq: 1 }, unique: true },
+  'entries of_payments': { key: { at: 1 }, partialFilterExpression: PAYMENTS },
   'entries charged_by_time': {
     key: { wallet: 1, at: -1, seq: -1 },
     partialFilterExpression: { kind: { $in: ['charge', 'refund', 'settle'] } },
@@ -58,6 +60,10 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'media.chunks of_file': { key: { files_id: 1, n: 1 }, unique: true },
   'limits by_end': { key: { endsAt: 1 } },
   'usage_hours of_wallet': { key: { wallet: 1, hour: 1 } },
+  'usage_hours by_time': { key: { hour: 1 } },
+  'route_hours of_wallet': { key: { wallet: 1, hour: 1 } },
+  'route_hours by_time': { key: { hour: 1 } },
+  'service_sums by_time': { key: { subject: 1, grain: 1, at: 1 } },
   'archives unfinished': { key: { open: 1 }, unique: true, partialFilterExpression: { open: true } },
   'wallets by_grants_due': { key: { grantsDue: 1 }, partialFilterExpression: { grantsDue: { $gt: 0 } } },
   'users email': { key: { email: 1 }, unique: true },
@@ -183,6 +189,11 @@ describe('MongoDB: schema', () => {
       ['media.files', { 'metadata.whole': false, uploadDate: { $lt: new Date(AT) } }, {}, 'unfinished'],
       ['media.chunks', { files_id: 'a', n: 3 }, {}, 'of_file'],
       ['usage_hours', { wallet, hour: { $gte: 0, $lt: AT } }, {}, 'of_wallet'],
+      ['usage_hours', { hour: { $gte: 0, $lt: AT } }, {}, 'by_time'],
+      ['route_hours', { wallet }, {}, 'of_wallet'],
+      ['route_hours', { hour: { $gte: 0, $lt: AT } }, {}, 'by_time'],
+      ['service_sums', { subject: 'model', grain: 'day', at: { $gte: 0, $lt: AT } }, {}, 'by_time'],
+      ['entries', { ...PAYMENTS, at: { $gte: 0, $lt: AT } }, {}, 'of_payments'],
       ['archives', { open: true }, {}, 'unfinished'],
       ['users', { email: 'ann@example.com' }, {}, 'email'],
       ['memberships', { user: 'a' }, { account: 1 }, 'of_user'],

@@ -5,6 +5,8 @@ import { ATTEMPT_ENDINGS, CERTAINTIES } from '../../../lib/money/attempt.ts';
 import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
 import { CALL_ATTEMPTS_COLLECTION } from '../../../lib/store/mongodb/attempt-schema.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
+import { TIME_FIELDS } from '../../../lib/store/mongodb/service-upsert.ts';
+import { ROUTE_HOURS, SERVICE_SUMS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
@@ -43,9 +45,11 @@ const INTEGER_OR_NULL = orNull(INTEGER);
 const PART: Values = { good: [long(0)], bad: [int(0), null, long(5)] };
 
 const PLACE_OR_NULL: Values = { good: [null, 0, 1], bad: [-1, '1'] };
-const COST = { currency: 'USD', prices: '{}', rate: long(1), cost: long(1), costRub: long(1) };
-
 type Fields = Readonly<Record<string, Values>>;
+
+/** The times to the first fragment. */
+const TIMES: Fields = Object.fromEntries(TIME_FIELDS.map((name) => [name, INTEGER]));
+const COST = { currency: 'USD', prices: '{}', rate: long(1), cost: long(1), costRub: long(1) };
 
 interface Rules {
   /** A dot in a name leads into an object. */
@@ -218,9 +222,47 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       tokensReasoning: { ...INTEGER, optional: true },
       images: INTEGER,
       seconds: INTEGER,
+      failed: { ...INTEGER, optional: true },
+      cost: { ...MONEY, optional: true },
+      unpriced: { ...INTEGER, optional: true },
     },
   },
-  usage_cursors: { fields: { _id: NAME, seq: VERSION } },
+  route_hours: {
+    fields: {
+      _id: NAME,
+      wallet: NAME,
+      hour: TIME,
+      upstream: TEXT,
+      model: NAME,
+      ending: NAME,
+      reason: TEXT,
+      attempts: INTEGER,
+      failed: INTEGER,
+      cost: MONEY,
+      unpriced: INTEGER,
+      ...TIMES,
+    },
+  },
+  service_sums: {
+    fields: {
+      _id: NAME,
+      subject: oneOf('model', 'account', 'route'),
+      grain: oneOf('hour', 'day'),
+      at: TIME,
+      name: NAME,
+      calls: INTEGER,
+      charged: MONEY,
+      refunded: MONEY,
+      attempts: INTEGER,
+      failed: INTEGER,
+      cost: MONEY,
+      unpriced: INTEGER,
+      ...TIMES,
+    },
+  },
+  usage_cursors: {
+    fields: { _id: NAME, seq: VERSION, jobs: optional(TEXT), partial: optional(FLAG) },
+  },
   checkpoints: {
     fields: {
       _id: NAME,
@@ -593,9 +635,8 @@ describe('MongoDB: validators', () => {
   });
 
   it('exist for every collection', () => {
-    expect([...COLLECTIONS, DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION].map(({ name }) => name)).to.have.members(
-      Object.keys(RULES),
-    );
+    const added = [DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION, ROUTE_HOURS, SERVICE_SUMS];
+    expect([...COLLECTIONS, ...added].map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 
   for (const [name, rules] of Object.entries(RULES)) {

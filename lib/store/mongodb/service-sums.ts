@@ -1,0 +1,128 @@
+// The sums of all wallets together in the MongoDB store.
+import type { Document } from 'mongodb';
+import {
+  type RouteHour,
+  SERVICE_SUBJECTS,
+  type ServiceDay,
+  type ServiceQuery,
+  type ServiceRow,
+  type ServiceSum,
+  type ServiceTotals,
+  type UsageStore,
+} from '../ports/usage.ts';
+import { DAY_MS, findDay, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
+import { read } from './call.ts';
+import type { Connection } from './connection.ts';
+import { SCAN_MS } from './ledger.ts';
+import { type Row, sumToMicro } from './rows.ts';
+import { TIME_FIELDS } from './service-upsert.ts';
+import { readSnapshot, type SnapshotReading } from './snapshot.ts';
+
+const COUNTS = [...SERVICE_COUNTS, ...TIME_FIELDS];
+const sumFields = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { $sum: `$${name}` }]));
+
+export function serviceStore({ db, scanner }: Connection): Pick<UsageStore, 'serviceSums' | 'serviceDay'> {
+  const sums = db.collection<Row>('service_sums');
+  return {
+    async serviceSums(query) {
+      const pipeline = buildServicePipeline(query);
+      return (await read((signal) => sums.aggregate(pipeline, { signal }).toArray(), SCAN_MS)).map(readServiceRow);
+    },
+    serviceDay: (from) =>
+      readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
+        const first = await findFirstHour(reading, from);
+        return first === undefined ? undefined : readServiceDay(reading, findDay(first));
+      }),
+  };
+}
+
+async function findFirstHour({ db, ...sending }: SnapshotReading, from: number): Promise<number | undefined> {
+  const findFirst = async (name: string, field: string, filter: Document) => {
+    const found = db.collection<Row>(name).find({ ...filter, [field]: { $gte: from } }, sending);
+    const [row] = await found
+      .sort({ [field]: 1 })
+      .limit(1)
+      .toArray();
+    return row ? [Number(row[field])] : [];
+  };
+  const found = [await findFirst('usage_hours', 'hour', {}), await findFirst('route_hours', 'hour', {})];
+  for (const subject of SERVICE_SUBJECTS) {
+    for (const grain of ['hour', 'day']) found.push(await findFirst('service_sums', 'at', { subject, grain }));
+  }
+  const hours = found.flat();
+  return hours.length === 0 ? undefined : Math.min(...hours);
+}
+
+async function readServiceDay({ db, ...sending }: SnapshotReading, day: number): Promise<ServiceDay> {
+  const span = { $gte: day, $lt: day + DAY_MS };
+  const filter: Document = { subject: { $in: [...SERVICE_SUBJECTS] }, grain: { $in: ['hour', 'day'] }, at: span };
+  const stored = await db.collection('service_sums').find(filter, sending).toArray();
+  const hours = await db.collection('usage_hours').aggregate(buildHoursPipeline(span), sending).toArray();
+  const routes = await db.collection('route_hours').aggregate(buildRoutesPipeline(span), sending).toArray();
+  return {
+    day,
+    stored: stored.map(readServiceSum),
+    hours: hours.map((row) => ({ ...readLabels(row), ...readServiceTotals(row) })),
+    routes: routes.map((row) => readRouteDocument({ ...row, ...row._id })),
+  };
+}
+
+function readLabels({ _id: { wallet, hour, model } }: Document) {
+  return { wallet, hour: Number(hour), model };
+}
+
+function buildHoursPipeline(hour: Document): Document[] {
+  const _id = { wallet: '$wallet', hour: '$hour', model: '$model' };
+  const counts = SERVICE_COUNTS.filter((name) => name !== 'attempts');
+  return [{ $match: { hour } }, { $group: { _id, ...sumFields(counts) } }];
+}
+
+function buildRoutesPipeline(hour: Document): Document[] {
+  const _id = { hour: '$hour', upstream: '$upstream', model: '$model', ending: '$ending', reason: '$reason' };
+  const counts = ['attempts', 'failed', 'cost', 'unpriced', ...TIME_FIELDS];
+  return [{ $match: { hour } }, { $group: { _id, ...sumFields(counts) } }];
+}
+
+function buildServicePipeline(query: ServiceQuery): Document[] {
+  const { subject, by, name, limit } = query;
+  const $or = listServiceSpans(query).map(({ grain, from, to }) => ({ subject, grain, at: { $gte: from, $lt: to } }));
+  const _id = { at: by === 'name' ? { $literal: 0 } : '$at', name: by === 'at' ? '' : '$name' };
+  return [
+    { $match: { $and: [{ $or }, name === undefined ? {} : { name }] } },
+    { $group: { _id, ...sumFields(COUNTS) } },
+    { $sort: { charged: -1, failed: -1, attempts: -1, '_id.name': 1 } },
+    ...(limit === undefined ? [] : [{ $limit: limit }]),
+  ];
+}
+
+function readServiceRow({ _id: { at, name }, ...row }: Document): ServiceRow {
+  return { at: Number(at), name, ...readServiceTotals(row) };
+}
+
+function readServiceSum({ subject, grain, at, name, ...row }: Document): ServiceSum {
+  return { subject, grain, at: Number(at), name, ...readServiceTotals(row) };
+}
+
+function readServiceTotals(row: Document): ServiceTotals {
+  return {
+    calls: Number(row.calls),
+    failed: Number(row.failed),
+    charged: sumToMicro(row.charged),
+    refunded: sumToMicro(row.refunded),
+    cost: sumToMicro(row.cost),
+    unpriced: Number(row.unpriced),
+    attempts: Number(row.attempts ?? 0),
+    first: readTimes(row),
+  };
+}
+
+export function readRouteDocument(row: Document): RouteHour {
+  const { upstream, model, ending, reason, attempts, failed, unpriced } = row;
+  const counts = { attempts: Number(attempts), failed: Number(failed), unpriced: Number(unpriced) };
+  const route = { hour: Number(row.hour), upstream, model, ending, reason };
+  return { ...route, ...counts, cost: sumToMicro(row.cost), first: readTimes(row) };
+}
+
+function readTimes(row: Document): readonly number[] {
+  return TIME_FIELDS.map((field) => Number(row[field] ?? 0));
+}

@@ -1,0 +1,110 @@
+// A migration of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together.
+import type { Db, Document } from 'mongodb';
+import { SERVICE_SUBJECTS } from '../ports/usage.ts';
+import { listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { MAJORITY, send } from './call.ts';
+import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
+import { type Row, sumToMicro } from './rows.ts';
+import { buildServiceUpsert, TIME_FIELDS } from './service-upsert.ts';
+import { readValidator } from './status-schema.ts';
+
+const times = Object.fromEntries(TIME_FIELDS.map((field) => [field, integer]));
+const OUTCOMES = { failed: integer, cost: money, unpriced: integer };
+
+export const ROUTE_HOURS: CollectionSchema = {
+  name: 'route_hours',
+  validator: fields({
+    _id: name,
+    wallet: name,
+    hour: time,
+    upstream: text,
+    model: name,
+    ending: name,
+    reason: text,
+    attempts: integer,
+    ...OUTCOMES,
+    ...times,
+  }),
+  indexes: [
+    { key: { wallet: 1, hour: 1 }, name: 'of_wallet' },
+    { key: { hour: 1 }, name: 'by_time' },
+  ],
+};
+
+export const SERVICE_SUMS: CollectionSchema = {
+  name: 'service_sums',
+  validator: fields({
+    _id: name,
+    subject: allowOnly(...SERVICE_SUBJECTS),
+    grain: allowOnly('hour', 'day'),
+    at: time,
+    name,
+    calls: integer,
+    charged: money,
+    refunded: money,
+    attempts: integer,
+    ...OUTCOMES,
+    ...times,
+  }),
+  indexes: [{ key: { subject: 1, grain: 1, at: 1 }, name: 'by_time' }],
+};
+
+/** The kinds of entries by which money comes in or goes back: the partial index is used only with this condition. */
+export const PAYMENTS = { kind: { $in: ['topup', 'pay', 'payback', 'dispute'] } };
+
+/** Without fields that this version writes: another process may be further already. */
+const ofEarlier = (field: string) => ({ [field]: { $exists: false } });
+
+/** Wallets are folded again, except those whose calls have partly left for an archive: they keep their sums. */
+export async function migrateUsage(db: Db, signal: AbortSignal): Promise<void> {
+  const byTime = { key: { hour: 1 }, name: 'by_time' };
+  await send(db, { createIndexes: 'usage_hours', indexes: [byTime], ...MAJORITY }, { signal });
+  const payments = { key: { at: 1 }, name: 'of_payments', partialFilterExpression: PAYMENTS };
+  await send(db, { createIndexes: 'entries', indexes: [payments], ...MAJORITY }, { signal });
+  for (const [collection, added] of [
+    ['usage_hours', OUTCOMES],
+    ['usage_cursors', { jobs: text, partial: { bsonType: 'bool' } }],
+  ] as const) {
+    const validator = withOptional(added, await readValidator(db, collection, signal));
+    await send(db, { collMod: collection, validator, ...MAJORITY }, { signal });
+  }
+  const openings = await db
+    .collection<{ _id: string }>('openings')
+    .find({}, { signal, projection: { _id: 1 } })
+    .toArray();
+  const kept = openings.map(({ _id }) => _id);
+  const others = { $nin: kept };
+  const remove = (collection: string, q: Document) =>
+    send(db, { delete: collection, deletes: [{ q, limit: 0 }], ...MAJORITY }, { signal });
+  await remove('usage_cursors', { _id: others, ...ofEarlier('jobs') });
+  await remove('usage_hours', { wallet: others, ...ofEarlier('failed') });
+  for (const wallet of kept) await keepSums(db, wallet, signal);
+}
+
+/** Adds the sums of a wallet to those of all, once: other processes may do the same. */
+async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<void> {
+  const session = db.client.startSession();
+  try {
+    await session.withTransaction(async () => {
+      const sending = { session, signal };
+      const isOld = { _id: wallet, ...ofEarlier('jobs') };
+      const change = { $set: { jobs: '[]', partial: true } };
+      const { modifiedCount } = await db.collection<Row>('usage_cursors').updateOne(isOld, change, { session });
+      if (modifiedCount === 0) return;
+      const sums = Object.fromEntries(['calls', 'charged', 'refunded'].map((field) => [field, { $sum: `$${field}` }]));
+      const $group = { _id: { hour: '$hour', model: '$model' }, ...sums };
+      const rows = await db
+        .collection('usage_hours')
+        .aggregate([{ $match: { wallet } }, { $group }], sending)
+        .toArray();
+      const hours = rows.map(({ _id: { hour, model }, calls, charged, refunded }) => {
+        const money = { charged: sumToMicro(charged), refunded: sumToMicro(refunded) };
+        return { ...NO_SERVICE, wallet, hour: Number(hour), model, calls: Number(calls), ...money };
+      });
+      const updates = listServiceSums({ hours, routes: [] }).map(buildServiceUpsert);
+      if (updates.length > 0) await send(db, { update: 'service_sums', updates }, sending);
+    });
+  } finally {
+    await session.endSession();
+  }
+}

@@ -1,0 +1,133 @@
+// The sums of all wallets together follow from those of each: what a part of a wallet adds to them.
+import { addTimes, NO_TIMES } from '../base/time-buckets.ts';
+import type {
+  OpenJob,
+  RouteHour,
+  ServiceDay,
+  ServiceQuery,
+  ServiceSum,
+  ServiceTotals,
+  UsageHour,
+} from './ports/usage.ts';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** The counts of a sum besides its times. */
+export const SERVICE_COUNTS = ['calls', 'failed', 'charged', 'refunded', 'cost', 'unpriced', 'attempts'] as const;
+
+export const NO_SERVICE: ServiceTotals = {
+  calls: 0,
+  failed: 0,
+  charged: 0n,
+  refunded: 0n,
+  cost: 0n,
+  unpriced: 0,
+  attempts: 0,
+  first: NO_TIMES,
+};
+
+type Labels = Pick<ServiceSum, 'grain' | 'subject' | 'at' | 'name'>;
+type WalletHour = ServiceDay['hours'][number];
+
+interface WalletPart {
+  readonly hours: readonly WalletHour[];
+  readonly routes: readonly RouteHour[];
+}
+
+/** What a part of a wallet adds to the sums of all wallets, one row for each; -1 takes it away. */
+export function listServiceSums({ hours, routes }: WalletPart, sign: 1 | -1 = 1): readonly ServiceSum[] {
+  const sums = new Map<string, ServiceSum>();
+  const add = (labels: Labels, totals: ServiceTotals) => {
+    const key = getServiceKey(labels);
+    sums.set(key, { ...labels, ...addServiceTotals(sums.get(key) ?? NO_SERVICE, totals, sign) });
+  };
+  const addBoth = ({ subject, name, hour }: Pick<Labels, 'subject' | 'name'> & { hour: number }, of: ServiceTotals) => {
+    add({ grain: 'hour', subject, at: hour, name }, of);
+    add({ grain: 'day', subject, at: findDay(hour), name }, of);
+  };
+  for (const { wallet, hour, model, ...totals } of hours) {
+    addBoth({ subject: 'model', name: model, hour }, totals);
+    addBoth({ subject: 'account', name: wallet, hour }, totals);
+  }
+  for (const { hour, attempts, failed, cost, unpriced, first, ...route } of routes) {
+    const totals = { ...NO_SERVICE, attempts, failed, cost, unpriced, first };
+    addBoth({ subject: 'route', name: formatRouteName(route), hour }, totals);
+  }
+  return [...sums.values()];
+}
+
+export function toWalletHour(wallet: string, row: UsageHour): WalletHour {
+  const { hour, model, calls, failed, charged, refunded, cost, unpriced } = row;
+  return { wallet, hour, model, calls, failed, charged, refunded, cost, unpriced, attempts: 0, first: NO_TIMES };
+}
+
+export function getServiceKey({ grain, subject, at, name }: Labels): string {
+  return `${grain} ${subject} ${at} ${name}`;
+}
+
+export type RouteName = Pick<RouteHour, 'upstream' | 'model' | 'ending' | 'reason'>;
+
+export function formatRouteName({ upstream, model, ending, reason }: RouteName): string {
+  return JSON.stringify([upstream, model, ending, reason]);
+}
+
+export function parseRouteName(name: string): RouteName {
+  const [upstream, model, ending, reason] = JSON.parse(name);
+  return { upstream, model, ending, reason };
+}
+
+export function addServiceTotals(one: ServiceTotals, other: ServiceTotals, sign: 1 | -1 = 1): ServiceTotals {
+  const by = BigInt(sign);
+  return {
+    calls: one.calls + sign * other.calls,
+    failed: one.failed + sign * other.failed,
+    charged: one.charged + by * other.charged,
+    refunded: one.refunded + by * other.refunded,
+    cost: one.cost + by * other.cost,
+    unpriced: one.unpriced + sign * other.unpriced,
+    attempts: one.attempts + sign * other.attempts,
+    first: addTimes(
+      one.first,
+      other.first.map((count) => sign * count),
+    ),
+  };
+}
+
+export function findDay(at: number): number {
+  return at - (at % DAY_MS);
+}
+
+interface Span {
+  readonly grain: ServiceSum['grain'];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows that a query adds up: whole UTC days by their own sums, and the hours around them. */
+export function listServiceSpans({ from, to, by }: Pick<ServiceQuery, 'from' | 'to' | 'by'>): readonly Span[] {
+  const firstDay = findDay(from + DAY_MS - 1);
+  const endDay = findDay(to);
+  if (by !== 'name' || firstDay >= endDay) return [{ grain: 'hour', from, to }];
+  const spans: readonly Span[] = [
+    { grain: 'hour', from, to: firstDay },
+    { grain: 'day', from: firstDay, to: endDay },
+    { grain: 'hour', from: endDay, to },
+  ];
+  return spans.filter((span) => span.from < span.to);
+}
+
+/** Always the same text for the same jobs, because it is compared. */
+export function formatOpenJobs(jobs: readonly OpenJob[]): string {
+  return JSON.stringify(jobs.map(({ charge, hour, key, model, kind }) => [charge, hour, key, model, kind]));
+}
+
+/** A damaged text is returned as a job that does not exist, for the audit. */
+export function parseOpenJobs(text: string): readonly OpenJob[] {
+  try {
+    const rows: readonly [string, number, string, string, OpenJob['kind']][] = JSON.parse(text);
+    return rows.map(([charge, hour, key, model, kind]) => ({ charge, hour, key, model, kind }));
+  } catch {
+    return [{ charge: text, hour: 0, key: '', model: '', kind: 'video' }];
+  }
+}

@@ -1,0 +1,132 @@
+// The sums of all wallets together in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { RouteHour, ServiceDay, ServiceQuery, ServiceRow, ServiceSum, ServiceTotals } from '../ports/usage.ts';
+import { DAY_MS, findDay, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
+import { inReadTransaction, prepareBig } from './connection.ts';
+import type { PortReads } from './thread-ports.ts';
+import { TIME_COLUMNS } from './usage-schema.ts';
+
+const COUNTS = [...SERVICE_COUNTS, ...TIME_COLUMNS];
+const SUMS = COUNTS.map((name) => `sum(${name}) AS ${name}`).join();
+
+export function createAddServiceSums(db: DatabaseSync): (sums: readonly ServiceSum[]) => void {
+  const add = db.prepare(
+    `INSERT INTO service_sums (subject, grain, at, name, ${COUNTS.join()})
+      VALUES (?, ?, ?, ?, ${COUNTS.map(() => '?').join()}) ON CONFLICT (subject, grain, at, name)
+      DO UPDATE SET ${COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join()}`,
+  );
+  return (sums) => {
+    for (const { subject, grain, at, name, first, ...counts } of sums) {
+      add.run(subject, grain, at, name, ...SERVICE_COUNTS.map((count) => counts[count]), ...first);
+    }
+  };
+}
+
+const GROUPS: Readonly<Record<ServiceQuery['by'], string>> = {
+  at: "at, '' AS name FROM",
+  name: '0 AS at, name FROM',
+  both: 'at, name FROM',
+};
+
+export function serviceReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'serviceSums' | 'serviceDay'> {
+  return {
+    serviceSums: (query: ServiceQuery): ServiceRow[] => {
+      const { subject, by, name = null, limit = -1 } = query;
+      const spans = listServiceSpans(query);
+      const rows = spans.map(
+        () =>
+          `SELECT * FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? AND name = coalesce(?, name)`,
+      );
+      const group = { at: 'at', name: 'name', both: 'at, name' }[by];
+      const select = prepareBig(
+        db,
+        `SELECT ${SUMS}, ${GROUPS[by]} (${rows.join(' UNION ALL ')}) GROUP BY ${group}
+          ORDER BY sum(charged) DESC, sum(failed) DESC, sum(attempts) DESC, name LIMIT ?`,
+      );
+      const values = spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, name]);
+      return select.all(...values, limit).map((row) => ({
+        at: Number(row.at),
+        name: row.name as string,
+        ...readServiceTotals(row),
+      }));
+    },
+    serviceDay: createReadServiceDay(db),
+  };
+}
+
+function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | undefined {
+  const next = db.prepare(
+    `SELECT min(at) AS at FROM (
+      SELECT min(hour) AS at FROM usage_hours WHERE hour >= ?1 UNION ALL
+      SELECT min(hour) FROM route_hours WHERE hour >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'model' AND grain = 'hour' AND at >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'account' AND grain = 'hour' AND at >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'route' AND grain = 'hour' AND at >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'model' AND grain = 'day' AND at >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'account' AND grain = 'day' AND at >= ?1 UNION ALL
+      SELECT min(at) FROM service_sums WHERE subject = 'route' AND grain = 'day' AND at >= ?1)`,
+  );
+  const stored = prepareBig(
+    db,
+    `SELECT * FROM service_sums WHERE subject = ? AND grain IN ('hour', 'day') AND at >= ? AND at < ?`,
+  );
+  const hours = prepareBig(
+    db,
+    `SELECT wallet, hour, model, sum(calls) AS calls, sum(failed) AS failed, sum(charged) AS charged,
+      sum(refunded) AS refunded, sum(cost) AS cost, sum(unpriced) AS unpriced
+    FROM usage_hours WHERE hour >= ? AND hour < ? GROUP BY wallet, hour, model`,
+  );
+  const sums = ['attempts', 'failed', 'cost', 'unpriced', ...TIME_COLUMNS].map((name) => `sum(${name}) AS ${name}`);
+  const routes = prepareBig(
+    db,
+    `SELECT hour, upstream, model, ending, reason, ${sums.join()} FROM route_hours WHERE hour >= ? AND hour < ?
+      GROUP BY hour, upstream, model, ending, reason`,
+  );
+  return (from) =>
+    inReadTransaction(db, () => {
+      const at = next.get(from)?.at as number | null | undefined;
+      if (at === null || at === undefined) return undefined;
+      const day = findDay(at);
+      const span = [day, day + DAY_MS] as const;
+      const subjects = ['model', 'account', 'route'] as const;
+      return {
+        day,
+        stored: subjects.flatMap((subject) => stored.all(subject, ...span).map(readServiceSum)),
+        hours: hours.all(...span).map((row) => ({
+          wallet: row.wallet as string,
+          hour: Number(row.hour),
+          model: row.model as string,
+          ...readServiceTotals(row),
+        })),
+        routes: routes.all(...span).map(readRouteRow),
+      };
+    });
+}
+
+function readServiceSum(row: Record<string, unknown>): ServiceSum {
+  const { subject, grain, name } = row as unknown as ServiceSum;
+  return { subject, grain, at: Number(row.at), name, ...readServiceTotals(row) };
+}
+
+function readServiceTotals(row: Record<string, unknown>): ServiceTotals {
+  return {
+    calls: Number(row.calls),
+    failed: Number(row.failed),
+    charged: row.charged as bigint,
+    refunded: row.refunded as bigint,
+    cost: row.cost as bigint,
+    unpriced: Number(row.unpriced),
+    attempts: Number(row.attempts ?? 0),
+    first: readTimes(row),
+  };
+}
+
+export function readRouteRow(row: Record<string, unknown>): RouteHour {
+  const { upstream, model, ending, reason, cost } = row as unknown as RouteHour;
+  const counts = { attempts: Number(row.attempts), failed: Number(row.failed), unpriced: Number(row.unpriced) };
+  return { hour: Number(row.hour), upstream, model, ending, reason, ...counts, cost, first: readTimes(row) };
+}
+
+function readTimes(row: Record<string, unknown>): readonly number[] {
+  return TIME_COLUMNS.map((name) => Number(row[name] ?? 0));
+}

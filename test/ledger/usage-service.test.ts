@@ -1,0 +1,167 @@
+// Failures, costs and attempts in folded usage, and the sums of all wallets together, on both stores.
+import { expect } from 'chai';
+import { findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
+import type { ServiceQuery } from '../../lib/store/ports/usage.ts';
+import { parseRouteName } from '../../lib/store/service-sums.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import {
+  AT,
+  applied,
+  charge,
+  giveBack,
+  newAttempt,
+  newId,
+  newWallet,
+  reserve,
+  type StoreContext,
+  settle,
+  useStore,
+} from '../contract/store/context.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const FAILED = newAttempt({
+  ...{ ending: 'failed', reason: '503 overloaded', certainty: 'possible', usage: null, cost: null, firstMs: null },
+});
+const RUNNING = newAttempt({ ending: 'running', certainty: 'possible', firstMs: null });
+const ANSWERED = newAttempt();
+
+for (const kind of STORES) {
+  describe(`the sums of all wallets: ${kind.name}`, () => {
+    const context: StoreContext = useStore(kind);
+    /** Each test has a day of its own. */
+    let day = AT - (AT % DAY_MS);
+    beforeEach(() => {
+      day += 10 * DAY_MS;
+    });
+    const store = (): Store => context.store;
+    const sums = (query: Partial<ServiceQuery>) =>
+      store().usage.serviceSums({ subject: 'model', from: day, to: day + DAY_MS, by: 'at', ...query });
+
+    async function call(wallet: string, attempts: readonly NewAttempt[], { at = day, ends = true } = {}) {
+      const id = newId('req');
+      await applied(store(), reserve(wallet, { chargeId: id, at }));
+      if (ends) await applied(store(), settle(wallet, id, { at, attempts }));
+      return id;
+    }
+
+    const problems = async () => (await verifyLedger(store())).problems;
+
+    it('count calls, failures, cost and the time to the first fragment', async () => {
+      const wallets = [await newWallet(store()), await newWallet(store())] as const;
+      for (const wallet of wallets) await call(wallet, [FAILED, ANSWERED]);
+      const [wallet] = wallets;
+      const failed = await call(wallet, [], { ends: false, at: day + HOUR_MS });
+      await applied(store(), giveBack('release', wallet, failed, { attempts: [FAILED], at: day + HOUR_MS }));
+      const unasked = await call(wallet, [], { ends: false });
+      await applied(store(), giveBack('release', wallet, unasked));
+      for (const each of wallets) await foldUsage(store(), each);
+      const rows = await sums({ by: 'name' });
+      expect(rows).to.have.length(1);
+      expect(rows[0]).to.deep.include({ name: 'model-1', calls: 4, failed: 2, charged: 2_000_000n, cost: 8_000n });
+      expect(rows[0]).to.include({ unpriced: 3 });
+      expect((await sums({})).map(({ at, calls, failed: bad }) => [at - day, calls, bad]).sort()).to.deep.equal([
+        [0, 3, 1],
+        [HOUR_MS, 1, 1],
+      ]);
+      const accounts = await sums({ subject: 'account', by: 'name' });
+      expect(accounts.map(({ name, calls }) => [name, calls])).to.have.deep.members([
+        [wallet, 3],
+        [wallets[1], 1],
+      ]);
+      const routes = (await sums({ subject: 'route', by: 'name' })).map((row) => ({
+        ...row,
+        ...parseRouteName(row.name),
+      }));
+      const ends = routes.map(({ ending, reason, attempts, failed: bad }) => [ending, reason, attempts, bad]);
+      expect(ends).to.have.deep.members([
+        ['answered', '', 2, 0],
+        ['failed', '503 overloaded', 3, 1],
+        ['unasked', '', 0, 1],
+      ]);
+      const first = NO_TIMES.map((_, at) => (at === findBucket(120) ? 2 : 0));
+      expect(routes.find(({ ending }) => ending === 'answered')?.first).to.deep.equal(first);
+      expect(await problems()).to.deep.equal([]);
+    });
+
+    it('add up whole days and the hours around them', async () => {
+      const wallet = await newWallet(store());
+      for (const hours of [0, 5, 30, 50, 71]) await call(wallet, [ANSWERED], { at: day + hours * HOUR_MS });
+      await foldUsage(store(), wallet);
+      const between = async (from: number, to: number) =>
+        (await sums({ by: 'name', from: day + from * HOUR_MS, to: day + to * HOUR_MS }))[0]?.calls ?? 0;
+      expect(await between(0, 72)).to.equal(5);
+      expect(await between(1, 71)).to.equal(3);
+      expect(await between(5, 31)).to.equal(2);
+      expect(await between(6, 30)).to.equal(0);
+    });
+
+    it('count the attempts of a job once it has ended', async () => {
+      const wallet = await newWallet(store());
+      const id = newId('req');
+      await applied(store(), charge(wallet, { chargeId: id, at: day }));
+      const put = (attempt: NewAttempt) => store().attempts.put(toAttemptRows({ charge: id, wallet }, [attempt]));
+      const count = async () => {
+        await foldUsage(store(), wallet);
+        await foldUsage(store(), wallet);
+        expect(await problems()).to.deep.equal([]);
+        const [row] = await sums({ by: 'name' });
+        return [row?.calls, row?.cost, (await store().usage.openJobs(wallet)).length];
+      };
+      expect(await count()).to.deep.equal([1, 0n, 1]);
+      await put(RUNNING);
+      expect(await count()).to.deep.equal([1, 0n, 1]);
+      expect((await store().usage.findBehind('', 1000)).found).to.include(wallet);
+      await put(ANSWERED);
+      expect(await count()).to.deep.equal([1, 4_000n, 0]);
+      expect((await store().usage.findBehind('', 1000)).found).not.to.include(wallet);
+      await applied(store(), giveBack('refund', wallet, id, { at: day }));
+      await foldUsage(store(), wallet);
+      expect((await sums({ by: 'name' }))[0]).to.include({ charged: 0n, refunded: 1_000_000n, failed: 1 });
+      expect(await problems()).to.deep.equal([]);
+    });
+
+    it('take back the failure of a call that was settled late', async () => {
+      const wallet = await newWallet(store());
+      const id = await call(wallet, [], { ends: false });
+      await applied(store(), giveBack('expire', wallet, id, { attempts: [FAILED], at: day }));
+      await foldUsage(store(), wallet);
+      expect((await sums({ by: 'name' }))[0]).to.include({ failed: 1, cost: 0n });
+      await applied(store(), settle(wallet, id, { at: day, attempts: [ANSWERED] }));
+      await foldUsage(store(), wallet);
+      expect((await sums({ by: 'name' }))[0]).to.include({ failed: 0, cost: 4_000n });
+      expect(await problems()).to.deep.equal([]);
+    });
+
+    it('lose a wallet that is folded again, and get it back', async () => {
+      const wallet = await newWallet(store());
+      for (let hour = 0; hour < 3; hour += 1) await call(wallet, [FAILED, ANSWERED], { at: day + hour * HOUR_MS });
+      await foldUsage(store(), wallet);
+      const before = await sums({ subject: 'route', by: 'both' });
+      const folded = await store().usage.readAll(wallet);
+      await store().usage.forget(wallet);
+      expect((await sums({ subject: 'route', by: 'both' })).every(({ attempts }) => attempts === 0)).to.equal(true);
+      expect(await problems()).to.deep.equal([]);
+      await store().usage.put(wallet, folded);
+      expect(await sums({ subject: 'route', by: 'both' })).to.have.deep.members(before);
+      const [, name] = before.map((row) => row.name);
+      expect((await sums({ subject: 'route', by: 'name', name: name ?? '' }))[0]).to.include({ name, attempts: 3 });
+      expect(await sums({ subject: 'route', by: 'name', limit: 1 })).to.have.length(1);
+      expect(await problems()).to.deep.equal([]);
+    });
+
+    it('say what was paid in, and what went back', async () => {
+      const from = AT - 1000;
+      const before = await store().ledger.paymentSums({ from, to: AT + 1 });
+      await newWallet(store(), 1234n);
+      const after = await store().ledger.paymentSums({ from, to: AT + 1 });
+      const amount = (rows: typeof after) => rows.find((row) => row.kind === 'topup')?.amount ?? 0n;
+      expect(amount(after) - amount(before)).to.equal(1_234_000_000n);
+      expect(await store().ledger.paymentSums({ from: AT + 1, to: AT + 2 })).to.deep.equal([]);
+    });
+  });
+}
