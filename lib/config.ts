@@ -43,6 +43,8 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
   readonly videoRateLimitPerMinute: number;
+  /** Of each key of the management API. */
+  readonly managementRateLimitPerMinute: number;
   /** Page views of one person. */
   readonly pageRateLimitPerMinute: number;
   /** Memory for request bodies; one key may use half of it. */
@@ -123,6 +125,7 @@ const schema = Joi.object({
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  MANAGEMENT_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
   PAGE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
   // Half of it must have room for one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
@@ -208,6 +211,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
     videoRateLimitPerMinute: value.VIDEO_RATE_LIMIT_PER_MINUTE,
+    managementRateLimitPerMinute: value.MANAGEMENT_RATE_LIMIT_PER_MINUTE,
     pageRateLimitPerMinute: value.PAGE_RATE_LIMIT_PER_MINUTE,
     bodyMemoryBytes: value.BODY_MEMORY_MB * 1024 * 1024,
     firstTokenTimeoutMs: value.FIRST_TOKEN_TIMEOUT_MS,

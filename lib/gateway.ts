@@ -337,6 +337,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
   const { store, log, media, engines } = parts;
   return {
     store,
+    config,
     catalog: parts.catalog.current,
     upstreams: engines.upstreams,
     holders: openHolders(config, { store, log, ttlMs: keyCacheMs }),
@@ -392,9 +393,11 @@ function readEngineSettings(
 
 function readRateLimits(config: Config): Services['limits'] {
   const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
+  const { managementRateLimitPerMinute } = config;
   return {
     generate: { name: GENERATE, perMinute: rateLimitPerMinute },
     balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
     videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
+    management: { name: 'management', perMinute: managementRateLimitPerMinute },
   };
 }

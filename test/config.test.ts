@@ -173,6 +173,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     bad: ['TG-', 'tg_', 'a'.repeat(17), 'tg sk', 'тг-'],
   },
   RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
+  MANAGEMENT_RATE_LIMIT_PER_MINUTE: count('managementRateLimitPerMinute', 300),
   BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
   VIDEO_RATE_LIMIT_PER_MINUTE: count('videoRateLimitPerMinute', 120),
   PAGE_RATE_LIMIT_PER_MINUTE: count('pageRateLimitPerMinute', 300),

@@ -1,14 +1,16 @@
-// API keys: prefix, `sk-`, 256 random bits in base62, and a checksum that detects typing errors without a look-up.
+// Keys: prefix, `sk-` for API keys or `mk-` for management keys, 256 random bits in base62, and a checksum that detects typing errors without a look-up.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { isBase62, makeSecret, SECRET_DIGITS, toBase62 } from '../base/base62.ts';
 
 const KEY_MARK = 'sk-';
+/** Of keys of the management API; as long as the other. */
+export const MANAGEMENT_MARK = 'mk-';
 /** 62^6 > 2^32. */
 const CHECKSUM_DIGITS = 6;
 
-export function makeKey(prefix: string): string {
-  const body = `${prefix}${KEY_MARK}${makeSecret()}`;
+export function makeKey(prefix: string, mark: string = KEY_MARK): string {
+  const body = `${prefix}${mark}${makeSecret()}`;
   return body + computeChecksum(body);
 }
 
@@ -18,12 +20,11 @@ export function hasKeyLength(prefix: string, { length }: string): boolean {
 }
 
 /** Whether a text has the form of a key of this service, including its checksum. */
-export function isWellFormedKey(prefix: string, text: string): boolean {
+export function isWellFormedKey(prefix: string, text: string, mark: string = KEY_MARK): boolean {
   const start = prefix.length + KEY_MARK.length;
   const end = start + SECRET_DIGITS;
   if (!hasKeyLength(prefix, text)) return false;
-  if (!text.startsWith(prefix) || !text.startsWith(KEY_MARK, prefix.length) || !isBase62(text.slice(start)))
-    return false;
+  if (!text.startsWith(prefix) || !text.startsWith(mark, prefix.length) || !isBase62(text.slice(start))) return false;
   return computeChecksum(text.slice(0, end)) === text.slice(end);
 }
 

@@ -74,7 +74,7 @@ async function countRequest(rule: LimitRule, id: string, { limiter, state }: Cou
 }
 
 /** Resolves early if the client disconnects. */
-function delayUntilClose(ms: number, response: ServerResponse): Promise<void> {
+export function delayUntilClose(ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
@@ -135,7 +135,7 @@ export function getKeyHolder(request: Request): KeyHolder {
 }
 
 /** `x-api-key` wins if both headers contain a key; an empty header is ignored, because some clients send one. */
-function readKeyHeader(request: Request): string | undefined {
+export function readKeyHeader(request: Request): string | undefined {
   const { 'x-api-key': direct, authorization = '' } = request.raw.req.headers;
   const key = String(direct ?? '').trim();
   if (key !== '') return key;

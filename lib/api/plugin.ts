@@ -1,5 +1,8 @@
 // The API as a hapi plugin: all endpoints behind an API key, and fallback routes.
 import type { Plugin } from '@hapi/hapi';
+import { createManagementKeys } from '../accounts/management-keys.ts';
+import { registerManagementAuth } from '../manage/auth.ts';
+import { managementRoutes } from '../manage/routes.ts';
 import { registerAuth } from './auth.ts';
 import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';
 import { balanceRoute } from './routes/balance.ts';
@@ -18,6 +21,9 @@ export const apiPlugin: Plugin<Services> = {
   name: 'api',
   register(server, services) {
     registerAuth(server, services);
+    const { store, limiter, throttle, config, limits } = services;
+    const keys = createManagementKeys({ store, keyPrefix: config.keyPrefix });
+    registerManagementAuth(server, { store, keys, limiter, throttle, rule: limits.management });
     const routes = [
       ...textRoutes(services),
       ...responsesRoutes(services),
@@ -30,12 +36,13 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
+    const management = managementRoutes(services);
     const others = [
-      ...refuseOtherMethods(routes),
+      ...refuseOtherMethods([...routes, ...management]),
       storedResponsesRoute,
       ...preflights,
       notFoundRoute(services.publicUrl, routes),
     ];
-    server.route(withStyles([...routes, ...others]));
+    server.route(withStyles([...routes, ...management, ...others]));
   },
 };

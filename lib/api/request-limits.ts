@@ -10,14 +10,16 @@ type Limited = Pick<KeyHolder, 'limits' | 'accountRequests'>;
 /** Throws a 403 fault for a request from an address that the key, or its account, may not be used from. */
 export function refuseAddress({ limits, accountRequests }: Limited, findAddress: () => string): void {
   for (const addresses of [limits.requests?.addresses, accountRequests?.addresses]) {
-    if (addresses && !includes(addresses, findAddress())) throw fault('address_not_allowed', { hint: findAddress() });
+    if (addresses && !includesAddress(addresses, findAddress()))
+      throw fault('address_not_allowed', { hint: findAddress() });
   }
 }
 
 /** Compiled allow-lists: a list stays the same object while its holder is cached. */
 const networks = new WeakMap<readonly string[], (address: string) => boolean>();
 
-function includes(addresses: readonly string[], address: string): boolean {
+/** Whether an address is one of those, or in one of those networks. */
+export function includesAddress(addresses: readonly string[], address: string): boolean {
   let matches = networks.get(addresses);
   if (!matches) {
     // A list that cannot be read allows nobody.

@@ -9,6 +9,7 @@ import type { TextEngine } from '../calls/text/engine.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { VideoEngine } from '../calls/videos/engine.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Config } from '../config.ts';
 import type { BodyLimits } from '../http/body.ts';
 import type { LiveCalls } from '../http/live-calls.ts';
 import type { MemoryQuota } from '../http/memory-quota.ts';
@@ -23,6 +24,7 @@ import type { Throttle } from './throttle.ts';
 
 export interface Services {
   readonly store: Store;
+  readonly config: Config;
   readonly catalog: () => Catalog;
   /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
@@ -49,8 +51,8 @@ export interface Services {
   readonly topups: Pick<AutoTopup, 'reportRefusal'>;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
-  /** The rate limits of generating endpoints, of the balance, and of video polls. */
-  readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule; readonly videos: LimitRule };
+  /** The rate limits of generating endpoints, of the balance, of video polls, and of the management API. */
+  readonly limits: Readonly<Record<'generate' | 'balance' | 'videos' | 'management', LimitRule>>;
   /** A client that reads nothing for this long counts as gone. */
   readonly clientStallMs: number;
   /** Base URL of our links, without a trailing slash. A function, because the port may be unknown before the start. */

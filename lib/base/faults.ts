@@ -222,6 +222,13 @@ const table = {
     retryable: false,
     text: (d) => `This API key may not be used from the address ${d.hint}.`,
   },
+  key_scope: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'scope_not_allowed',
+    retryable: false,
+    text: (d) => `This management key does not have the scope \`${d.hint}\`.`,
+  },
   stale_form: {
     status: 403,
     type: 'permission_error',
@@ -271,6 +278,13 @@ const table = {
     retryable: false,
     text: () => 'This account has no video with this id.',
   },
+  no_such_object: {
+    status: 404,
+    type: 'not_found_error',
+    chatCode: 'not_found',
+    retryable: false,
+    text: (d) => `Not found: ${d.hint}.`,
+  },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
@@ -293,6 +307,21 @@ const table = {
     text: (d) =>
       `A call with this idempotency key has been charged as ${d.charge}, and its reply was not kept.` +
       (d.hint ? ` ${d.hint}.` : ''),
+  },
+  idempotency_lost: {
+    status: 409,
+    type: 'conflict_error',
+    chatCode: 'conflict',
+    retryable: false,
+    text: () =>
+      'A request with this idempotency key broke off, and nobody knows whether it changed anything. Look, then send it with another key.',
+  },
+  change_refused: {
+    status: 409,
+    type: 'conflict_error',
+    chatCode: 'conflict',
+    retryable: false,
+    text: (d) => `Nothing was changed: ${d.hint}.`,
   },
   idempotency_mismatch: {
     ...refused(422, 'idempotency_mismatch', 'This idempotency key was used for another request.'),
@@ -349,6 +378,13 @@ const table = {
     retryable: true,
     text: (d) =>
       `The service is temporarily unavailable. ${d.unconfirmed ? 'Anything reserved for this call will be returned automatically.' : 'Nothing was charged.'}`,
+  },
+  change_unconfirmed: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'The change was not confirmed. Repeat the request with the same idempotency key.',
   },
   result_not_kept: {
     status: 503,

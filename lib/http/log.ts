@@ -55,14 +55,15 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   surviveFailures(output);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
-  const marker = `${prefix}sk-`;
+  const markers = [`${prefix}sk-`, `${prefix}mk-`] as const;
+  const marker = `${prefix}[sm]k-`;
   // A match stops where the next key begins, in case two are adjacent.
   const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
   const scrub = (line: string): string => {
     let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
     if (HAS_LINK.test(text)) text = text.replace(LINKS, `$1${SCRUBBED}`);
-    return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
+    return markers.some((each) => text.includes(each)) ? text.replace(keys, SCRUBBED) : text;
   };
   // The types of sonic-boom only allow strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };

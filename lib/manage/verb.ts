@@ -1,4 +1,5 @@
 // What a verb of the management API is: the words of a command, the route that does the same, and what each of them takes.
+import type { ManagementScope } from '../accounts/management-keys.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Answer } from '../cli/output.ts';
 import type { Session } from '../cli/session.ts';
@@ -28,20 +29,6 @@ export interface Verb {
   readonly isSlow?: boolean;
   readonly run: (session: Session, input: never) => Promise<Answer>;
 }
-
-/** What a management key may do. `account` is the scope of keys of owners: their own account, and nothing else. */
-export const MANAGEMENT_SCOPES = [
-  'accounts',
-  'keys',
-  'topup',
-  'usage',
-  'catalog:read',
-  'holds',
-  'people',
-  'account',
-] as const;
-
-export type ManagementScope = (typeof MANAGEMENT_SCOPES)[number];
 
 /** Checks the types of a verb's inputs at its action; the table holds verbs of different inputs. */
 export function defineVerb<Input>(

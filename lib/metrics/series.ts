@@ -41,9 +41,12 @@ export function listRoutes({ catalog }: SeriesFacts): readonly { readonly model:
   });
 }
 
+/** The management API, which runs no models. */
+const UNPAID = /^\/api\/v1\/(?:manage|account)\//;
+
 /** Calls that succeed, and calls whose client leaves before or during the reply. */
 export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoint' | 'model' | 'status' | 'outcome'>[] {
-  const endpoints = routes().filter(({ method }) => method === 'post');
+  const endpoints = routes().filter(({ method, path }) => method === 'post' && !UNPAID.test(path));
   return endpoints.flatMap(({ path: endpoint }) =>
     usableModels(catalog(), modelTypeAt(endpoint)).flatMap(({ id: model }) => [
       { endpoint, model, status: 200, outcome: 'ok' },

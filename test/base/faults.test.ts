@@ -37,7 +37,7 @@ const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes:
   400: ['invalid_request_error', 'invalid_request'],
   401: ['authentication_error', 'invalid_api_key'],
   402: ['billing_error', 'insufficient_balance'],
-  403: ['permission_error', 'account_suspended', 'model_not_allowed', 'address_not_allowed'],
+  403: ['permission_error', 'account_suspended', 'model_not_allowed', 'address_not_allowed', 'scope_not_allowed'],
   404: ['not_found_error', 'not_found'],
   405: ['invalid_request_error', 'method_not_allowed'],
   408: ['invalid_request_error', 'request_timeout'],

@@ -154,6 +154,7 @@ const CHAT_CODES = choice([
   'account_suspended',
   'model_not_allowed',
   'address_not_allowed',
+  'scope_not_allowed',
   'not_found',
   'method_not_allowed',
   'conflict',

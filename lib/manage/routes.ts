@@ -1,0 +1,222 @@
+// The routes of the management API and of the API of owners, made of the table of verbs.
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { Services } from '../api/services.ts';
+import { fault } from '../base/faults.ts';
+import { OperatorError, UnknownError } from '../base/operator-error.ts';
+import type { Answer } from '../cli/output.ts';
+import type { Session } from '../cli/session.ts';
+import { readBody } from '../http/body.ts';
+import { findClientAddress } from '../http/client-address.ts';
+import { checkJsonType, parseJson } from '../http/json.ts';
+import type { ManagementKey } from '../store/ports/management.ts';
+import { getManager, MANAGEMENT_AUTH } from './auth.ts';
+import { readBodyInput, readQueryInput } from './input.ts';
+import { isRefusal, toManagementFault } from './refusals.ts';
+import { type ClaimedRequest, claimRequest } from './stored-replies.ts';
+import type { Verb } from './verb.ts';
+import { VERBS } from './verbs.ts';
+
+export const MANAGE = '/api/v1/manage';
+export const OWN = '/api/v1/account';
+const BODY_BYTES_MAX = 64 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
+const SLOW_RETRY_S = 30;
+
+type ManagementServices = Pick<Services, 'store' | 'config' | 'calls' | 'budget' | 'publicUrl' | 'isReal' | 'log'>;
+
+/** What a verb gets: the values of its path and of its query or body. */
+type Input = Readonly<Record<string, unknown>>;
+
+export function managementRoutes(services: ManagementServices): readonly ServerRoute[] {
+  /** Slow verbs that run now. */
+  const running = new Set<Verb>();
+
+  function createRoute(verb: Verb, path: string, isOwn: boolean): ServerRoute {
+    const { method, scope } = verb;
+    return {
+      method,
+      path,
+      options: { auth: MANAGEMENT_AUTH, plugins: { scope: isOwn ? 'account' : scope } },
+      handler: (request, h) => answer(request, h, { verb, isOwn }),
+    };
+  }
+
+  async function answer(request: Request, h: ResponseToolkit, { verb, isOwn }: { verb: Verb; isOwn: boolean }) {
+    const manager = getManager(request);
+    const call = services.calls.open(request);
+    try {
+      const sent = verb.method === 'POST' ? await readPost(request, call.signal) : undefined;
+      const values = sent
+        ? readBodyInput(verb.input, sent.value)
+        : readQueryInput(verb.input, request.url.searchParams);
+      const input = { ...values, ...request.params, ...(isOwn && { account: manager.account }) };
+      const action = { request, verb, input, manager, isOwn };
+      if (!sent) return h.response(JSON.stringify(await read(action))).type(JSON_TYPE);
+      const { reply, isReplayed } = await change(action, sent);
+      const response = h.response(reply).type(JSON_TYPE);
+      return isReplayed ? response.header('idempotent-replayed', 'true') : response;
+    } catch (error) {
+      throw toManagementFault(error, { changes: verb.method === 'POST' });
+    } finally {
+      call.close();
+    }
+  }
+
+  async function readPost(request: Request, signal: AbortSignal): Promise<Sent> {
+    const reservation = services.budget.reserve(getManager(request).id);
+    try {
+      const { req } = request.raw;
+      const bytes = await readBody(req, { signal, reservation, limits: { bytesMax: BODY_BYTES_MAX } });
+      if (bytes.length === 0) return { bytes, value: {} };
+      checkJsonType(req.headers['content-type']);
+      return { bytes, value: parseJson(bytes) };
+    } finally {
+      reservation.releaseAll();
+    }
+  }
+
+  async function read({ request, verb, input, manager, isOwn }: Action): Promise<object> {
+    const session = openSession(request, manager);
+    if (verb.isSlow) return runAlone(verb, session);
+    const { json } = await run(verb, session, input);
+    if (isOwn) refuseForeign(json, { manager, input });
+    return json;
+  }
+
+  async function runAlone(verb: Verb, session: Session): Promise<object> {
+    if (running.has(verb)) throw fault('still_counting', { retryAfterS: SLOW_RETRY_S });
+    running.add(verb);
+    try {
+      return (await run(verb, session, {})).json;
+    } finally {
+      running.delete(verb);
+    }
+  }
+
+  async function change(action: Action, sent: Sent): Promise<{ reply: string; isReplayed: boolean }> {
+    const { request, verb, manager } = action;
+    const store = services.store.management;
+    const claimed = await claimRequest(request, {
+      store,
+      key: manager.id,
+      body: sent.bytes,
+      isRepeatable: verb.isRepeatable === true,
+    });
+    if ('reply' in claimed) return { reply: claimed.reply, isReplayed: true };
+    return { reply: await runOnce(action, sent, claimed), isReplayed: false };
+  }
+
+  async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
+    const { request, verb, input, manager, isOwn } = action;
+    const session = openSession(request, manager, claimed.operation);
+    const account = await findAccount(input);
+    let json: object;
+    try {
+      if (isOwn && account !== manager.account) throw unknownObject(input);
+      await refuseOperators(input);
+      ({ json } = await run(verb, session, input));
+    } catch (error) {
+      // A failure to free it only makes a repeat wait for the end of its lease.
+      if (isRefusal(error)) await claimed.drop().catch(() => undefined);
+      throw error;
+    }
+    await record(action, { sent, account, json });
+    const reply = JSON.stringify(json);
+    await claimed.keep(reply);
+    return reply;
+  }
+
+  function openSession(request: Request, manager: ManagementKey, operation?: string): Session {
+    const { store, config, publicUrl, isReal } = services;
+    const caller = {
+      id: manager.id,
+      user: describeManager(manager),
+      address: findClientAddress(request),
+      isReal: isReal(),
+      ...(operation !== undefined && { operation }),
+    };
+    return { store, config: { ...config, publicUrl: publicUrl() }, caller };
+  }
+
+  /** The account that a change is about; throws for a key that does not exist. */
+  async function findAccount({ account, key, payment, hold }: Input): Promise<string | undefined> {
+    if (typeof account === 'string') return account;
+    if (typeof key === 'string') return (await services.store.keys.get(key))?.account;
+    if (typeof payment === 'string') return (await services.store.payments.get(payment))?.wallet;
+    return typeof hold === 'string' ? (await services.store.ledger.charge(hold))?.wallet : undefined;
+  }
+
+  /** A key must not take an operator's access away. */
+  async function refuseOperators({ user, account }: Input): Promise<void> {
+    if (typeof user !== 'string' || account !== undefined) return;
+    const { users } = services.store;
+    const found = (await users.get(user)) ?? (await users.find(user.trim().toLowerCase()));
+    if (found?.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
+  }
+
+  async function record({ request, verb, manager }: Action, { sent, account, json }: Recorded): Promise<void> {
+    if (verb.audit === undefined) return;
+    await services.store.auditLog.append({
+      at: Date.now(),
+      user: describeManager(manager),
+      action: verb.audit,
+      account: account ?? readId(json, ['account_id']) ?? null,
+      target: readId(json, ['key_id', 'payment_id', 'hold_id', 'account_id']) ?? '',
+      detail: JSON.stringify(sent.value),
+      address: findClientAddress(request),
+    });
+  }
+
+  return VERBS.flatMap((verb) => [
+    createRoute(verb, `${MANAGE}${verb.path}`, false),
+    ...(verb.own === undefined ? [] : [createRoute(verb, `${OWN}${verb.own}`, true)]),
+  ]);
+}
+
+/** The body of a change. */
+interface Sent {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** One request of a verb. */
+interface Action {
+  readonly request: Request;
+  readonly verb: Verb;
+  readonly input: Input;
+  readonly manager: ManagementKey;
+  /** Of an owner, for their account. */
+  readonly isOwn: boolean;
+}
+
+interface Recorded {
+  readonly sent: Sent;
+  readonly account: string | undefined;
+  readonly json: object;
+}
+
+function run({ run: act }: Verb, session: Session, input: Input): Promise<Answer> {
+  return act(session, input as never);
+}
+
+/** The user of lines in the audit log. */
+export function describeManager({ id, name }: Pick<ManagementKey, 'id' | 'name'>): string {
+  return `${name} (${id})`;
+}
+
+/** What belongs to another account counts as unknown. */
+function refuseForeign(json: object, { manager: { account }, input }: Pick<Action, 'manager' | 'input'>): void {
+  const found = readId(json, ['account_id']);
+  if (found !== undefined && found !== account) throw unknownObject(input);
+}
+
+function unknownObject({ key, request }: Input): UnknownError {
+  const name = key === undefined ? `call ${JSON.stringify(request)}` : `key ${JSON.stringify(key)}`;
+  return new UnknownError(`The account has no ${name.slice(0, 60)}.`);
+}
+
+function readId(json: object, names: readonly string[]): string | undefined {
+  const values = json as Readonly<Record<string, unknown>>;
+  const name = names.find((each) => typeof values[each] === 'string');
+  return name === undefined ? undefined : (values[name] as string);
+}
