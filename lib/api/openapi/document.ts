@@ -1,4 +1,5 @@
 // The API document, assembled from its chapters.
+import { MANAGEMENT_TAGS, managementChapter } from '../../manage/openapi.ts';
 import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
 import { embeddingChapter } from './embeddings.ts';
@@ -20,6 +21,7 @@ const CHAPTERS: readonly Chapter[] = [
   imageChapter,
   videoChapter,
   accountChapter,
+  managementChapter,
   mediaChapter,
   healthChapter,
 ];
@@ -50,6 +52,7 @@ export function describeApi(publicUrl: string): Json {
       { name: 'Images', description: 'Generate and edit images.' },
       { name: 'Videos', description: 'Asynchronous: start a job, then poll until it completes.' },
       { name: 'Account', description: 'Models, balance and usage of an API key.' },
+      ...MANAGEMENT_TAGS,
       { name: 'Service', description: 'Stored media, health checks and this document. No API key required.' },
     ],
     paths: Object.assign({}, ...CHAPTERS.map(({ paths }) => paths)),

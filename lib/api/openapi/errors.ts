@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   403: {
     description: `The account is suspended, or the key may not use the model. ${NO_RETRY}`,
-    examples: [fault('account_suspended')],
+    examples: [fault('account_suspended'), fault('key_scope', { hint: 'topup' })],
   },
   404: {
     description: `The resource does not exist. ${NO_RETRY}`,
@@ -46,14 +46,20 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       fault('not_found', { hint: 'The link is unknown or has expired' }),
       fault('no_such_model', { model: 'standrad-1', hint: '`standard-1`' }),
       fault('unknown_video'),
+      fault('no_such_object', { hint: 'there is no account "acc_5f0c"' }),
     ],
   },
   408: { description: 'The request body did not arrive in time.', examples: [fault('body_timeout')] },
   409: {
     description:
       'A call with the same idempotency key is still running (retry after `retry-after` seconds), or it was charged and ' +
-      'its reply was not stored.',
-    examples: [fault('idempotency_running', { retryAfterS: 2 }), fault('idempotency_done', { charge: 'req_0f3b' })],
+      'its reply was not stored; or a change is not possible as things are.',
+    examples: [
+      fault('idempotency_running', { retryAfterS: 2 }),
+      fault('idempotency_done', { charge: 'req_0f3b' }),
+      fault('idempotency_lost'),
+      fault('change_refused', { hint: 'the balance is 5.00 RUB: this would take it below zero' }),
+    ],
   },
   422: {
     description: `The idempotency key was used for a different request. ${NO_RETRY}`,
@@ -95,6 +101,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       'The service is temporarily unavailable. Nothing was charged; anything reserved is returned automatically.',
     examples: [
       fault('store_unavailable'),
+      fault('change_unconfirmed'),
       fault('shutting_down'),
       fault('images_unavailable', { hint: 'Image editing' }),
       fault('video_unavailable'),
