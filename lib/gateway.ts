@@ -8,7 +8,7 @@ import { createBodyParser } from './api/body-parser.ts';
 import { createCallTurns } from './api/call-turns.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
-import { GENERATE } from './api/request-limits.ts';
+import { readRateLimits } from './api/request-limits.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
@@ -388,16 +388,5 @@ function readEngineSettings(
     videoPollMs: config.videoPollMs,
     videoDeadlineMs: config.videoDeadlineMs,
     transforms,
-  };
-}
-
-function readRateLimits(config: Config): Services['limits'] {
-  const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
-  const { managementRateLimitPerMinute } = config;
-  return {
-    generate: { name: GENERATE, perMinute: rateLimitPerMinute },
-    balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
-    videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
-    management: { name: 'management', perMinute: managementRateLimitPerMinute },
   };
 }

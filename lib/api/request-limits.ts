@@ -3,7 +3,9 @@
 import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import { readNetworks } from '../base/network.ts';
+import type { Config } from '../config.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import type { Services } from './services.ts';
 
 type Limited = Pick<KeyHolder, 'limits' | 'accountRequests'>;
 
@@ -46,4 +48,16 @@ export function listRules(
   const perMinute = Math.min(limits.requests?.perMinute ?? most, most);
   const key = perMinute === rule.perMinute ? rule : { ...rule, perMinute };
   return ofAccount === undefined ? { key } : { key, account: { name: `${rule.name}-account`, perMinute: ofAccount } };
+}
+
+/** The rates of keys by default. */
+export function readRateLimits(config: Config): Services['limits'] {
+  const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
+  const { managementRateLimitPerMinute } = config;
+  return {
+    generate: { name: GENERATE, perMinute: rateLimitPerMinute },
+    balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
+    videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
+    management: { name: 'management', perMinute: managementRateLimitPerMinute },
+  };
 }

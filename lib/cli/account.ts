@@ -68,7 +68,7 @@ export function addAccountCommands(program: Command): void {
 }
 
 /** Also what the management API does: lib/manage/verbs.ts. */
-export const accountActions = { create, list, show, limit, suspend, resume };
+export const accountActions = { create, list, show, limit, setPriceList, suspend, resume };
 
 async function create(session: Session, { name }: { name: string }): Promise<Answer> {
   const { id } = await (await open(session)).create(name);

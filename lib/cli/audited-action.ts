@@ -10,7 +10,7 @@ interface AuditedAction {
 }
 
 /** The user of audit lines: who runs a command is unknown. */
-const COMMAND_LINE = 'command line';
+export const COMMAND_LINE = 'command line';
 
 export async function recordAction(
   { store, caller }: Session,

@@ -9,6 +9,7 @@ import { addGrantCommands } from './grant.ts';
 import { addHoldCommands } from './hold.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
+import { addManagementKeyCommands } from './management-key.ts';
 import { addPaymentCommands } from './payment.ts';
 import { addPeopleCommands } from './people.ts';
 import { addProviderCommands } from './provider.ts';
@@ -53,7 +54,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people, management keys and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -76,6 +77,7 @@ export function createProgram(): Command {
   addSmartCommands(program);
   addStoreCommands(program);
   addPeopleCommands(program);
+  addManagementKeyCommands(program);
   addSecretsCommands(program);
   addServeCommand(program);
   return program;

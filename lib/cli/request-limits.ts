@@ -27,7 +27,7 @@ export function addRequestLimitOptions(command: Command, { canRemove }: { readon
     .option('--addresses <list>', `where requests may come from, such as 192.0.2.7,10.0.0.0/8${or}`, orNone(readList));
 }
 
-function readList(text: string): readonly string[] {
+export function readList(text: string): readonly string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   if (entries.includes('')) throw new InvalidArgumentError('Give addresses separated by commas.');
   return entries;

@@ -93,6 +93,7 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
     status: choice(['active', 'suspended']),
     created_at: time('When it was created.'),
     requests: REQUESTS,
+    price_list: nullable(text('The price list; null for list prices.')),
     auto_topup: object({
       enabled: flag('Whether the owner has switched it on.'),
       amount_rub: rub('Amount of an automatic top-up'),

@@ -119,6 +119,16 @@ const ACCOUNT_VERBS: readonly Verb[] = [
       accountActions.limit(session, account, toRequestLimits(limits)),
   }),
   defineVerb({
+    words: 'account price-list',
+    ...{ method: 'POST', path: '/accounts/{account}/price-list', scope: 'accounts' },
+    summary: 'Give an account the prices of a list of the catalog',
+    isRepeatable: true,
+    input: { price_list: must(textField('A list in `priceLists` of the catalog, or `none` for list prices.')) },
+    reply: replies.account,
+    run: (session, { account, price_list }: OfAccount & { price_list: string }) =>
+      accountActions.setPriceList(session, account, price_list),
+  }),
+  defineVerb({
     words: 'account suspend',
     ...{ method: 'POST', path: '/accounts/{account}/suspend', scope: 'accounts', audit: 'account.suspend' },
     summary: 'Suspend an account',

@@ -16,6 +16,7 @@ export const COMMAND_ONLY: Readonly<Record<string, string>> = {
   'catalog import': FILES,
   'cost compare': FILES,
   'ledger archive': FILES,
+  'management-key': 'makes keys: what a stolen key made would outlive it',
   operator: OPERATORS,
   'payment check': PLUGINS,
   provider: PLUGINS,

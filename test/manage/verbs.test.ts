@@ -1,6 +1,8 @@
 // The table of verbs and the commands: each command is a verb with a route, or listed as one that has none, with a reason.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Command } from 'commander';
+import { OPERATOR_SCOPES } from '../../lib/accounts/management-keys.ts';
 import { createProgram } from '../../lib/cli/program.ts';
 import { COMMAND_ONLY, VERBS } from '../../lib/manage/verbs.ts';
 
@@ -36,5 +38,38 @@ describe('the table of verbs', () => {
 
   it('changes something by POST only', () => {
     for (const { method, audit, words } of VERBS) if (method === 'GET') expect(audit, words).to.equal(undefined);
+  });
+});
+
+describe('the page about the management API', () => {
+  const text = readFileSync(new URL('../../docs/management-api.md', import.meta.url), 'utf8');
+  const rowsOf = (title: string) => {
+    const [, rest = ''] = text.split(`## ${title}\n`);
+    const rows = rest.split(/\n## /, 1)[0]?.match(/^\| `.*$/gm) ?? [];
+    return rows.map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+  };
+
+  it('lists every verb with its route and scope, and no other', () => {
+    const wanted = VERBS.map(({ words, method, path, scope, own = '' }) => [
+      `tollgate ${words}`,
+      `${method} ${path}`,
+      scope,
+      own,
+    ]);
+    expect(rowsOf('Routes')).to.have.deep.members(wanted);
+  });
+
+  it('lists every command without a route, with the reason', () => {
+    const wanted = Object.entries(COMMAND_ONLY).map(([words, why]) => [`tollgate ${words}`, why]);
+    expect(rowsOf('Commands without a route')).to.have.deep.members(wanted);
+  });
+
+  it('names every scope', () => {
+    for (const scope of [...OPERATOR_SCOPES, 'account']) expect(text).to.include(`| \`${scope}\` |`);
   });
 });
