@@ -49,6 +49,9 @@ export function addGrantCommands(program: Command): void {
     .action(onStore(revoke));
 }
 
+/** Also what the management API does: lib/manage/verbs.ts. */
+export const grantActions = { give, list, revoke };
+
 interface GiveFlags {
   readonly id: string;
   readonly reason: string;

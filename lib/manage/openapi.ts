@@ -29,6 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   key: 'The id of the API key.',
   payment: 'The payment: `pay_…`.',
   hold: 'The hold: `hold_…`.',
+  grant: 'The id of the grant.',
   user: 'The email address or the id of the person.',
   request: 'The `x-request-id` of a reply, or the id of a video.',
 };

@@ -39,8 +39,11 @@ const WALLET: Readonly<Record<string, Json>> = {
   charged_rub: rub('Charges less refunds'),
   topped_up_total_rub: rub('Payments, less refunds and lost disputes'),
   adjusted_rub: rub('Corrections'),
+  granted_rub: rub('What was given'),
+  granted_left_rub: rub('What is left of grants'),
   play_money: flag('Present if it holds money of test payments.'),
 };
+const OPTIONAL_OF_WALLET = ['granted_rub', 'granted_left_rub', 'play_money'];
 
 const CHARGE: Readonly<Record<string, Json>> = {
   request_id: text('The id of the call or the hold.'),
@@ -77,13 +80,17 @@ const COST_SUM: Readonly<Record<string, Json>> = {
   attempts_without_cost: count('Attempts whose cost is unknown.'),
 };
 
-const ENTRY_CHANGE = object({
-  balance_rub: rub('Change of the balance'),
-  held_rub: rub('Change of what is held'),
-  charged_rub: rub('Change of what was charged'),
-  topped_up_rub: rub('Change of payments'),
-  adjusted_rub: rub('Change of corrections'),
-});
+const ENTRY_CHANGE = object(
+  {
+    balance_rub: rub('Change of the balance'),
+    held_rub: rub('Change of what is held'),
+    charged_rub: rub('Change of what was charged'),
+    topped_up_rub: rub('Change of payments'),
+    adjusted_rub: rub('Change of corrections'),
+    granted_rub: rub('Change of what was given'),
+  },
+  { optional: ['granted_rub'] },
+);
 
 /** Schemas that replies refer to. */
 export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -114,7 +121,7 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
     budget_shared_with: nullable(text('The key whose budget it shares.')),
   }),
   ManagedKeyLimits: object({ key_id: text('The key.'), ...KEY_LIMITS }),
-  ManagedWallet: object(WALLET, { optional: ['play_money'] }),
+  ManagedWallet: object(WALLET, { optional: OPTIONAL_OF_WALLET }),
   ManagedCharge: object(CHARGE, { optional: ['receipt'] }),
   ManagedCall: object(
     {
@@ -174,12 +181,30 @@ export const replies = {
   keyRevoked: object({ key_id: text('The key.'), status: constant('revoked'), repeated: REPEATED }),
   keys: object({ account_id: text('The account.'), keys: list(ref('ManagedKey')) }),
   wallet: ref('ManagedWallet'),
-  walletChanged: object({ ...WALLET, repeated: REPEATED }, { optional: ['play_money'] }),
+  walletChanged: object({ ...WALLET, repeated: REPEATED }, { optional: OPTIONAL_OF_WALLET }),
   walletAdjusted: object(
     { ...WALLET, adjust_id: text('The id of the correction.'), repeated: REPEATED },
-    { optional: ['play_money'] },
+    { optional: OPTIONAL_OF_WALLET },
   ),
-  playMoney: object({ ...WALLET, written_off_rub: rub('What was taken away') }, { optional: ['play_money'] }),
+  playMoney: object({ ...WALLET, written_off_rub: rub('What was taken away') }, { optional: OPTIONAL_OF_WALLET }),
+  grantGiven: object({ ...WALLET, grant_id: text('The grant.'), repeated: REPEATED }, { optional: OPTIONAL_OF_WALLET }),
+  grants: object({
+    account_id: text('The account.'),
+    grants: list(
+      object({
+        grant_id: text('The grant.'),
+        amount_rub: rub('What was given'),
+        left_rub: rub('What is left of it'),
+        given_at: time('When it was given.'),
+        expires_at: nullable(time('When what is left is taken back.')),
+        reason: text('The reason.'),
+      }),
+    ),
+  }),
+  grantRevoked: object(
+    { ...WALLET, grant_id: text('The grant.'), taken_rub: rub('What was taken back'), repeated: REPEATED },
+    { optional: OPTIONAL_OF_WALLET },
+  ),
   call: ref('ManagedCall'),
   charges: object({
     charges: list(ref('ManagedCharge')),

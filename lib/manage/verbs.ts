@@ -2,10 +2,11 @@
 // have no route, with the reason.
 import type { Verb } from './verb.ts';
 import { ACCOUNT_AND_PEOPLE_VERBS } from './verbs-accounts.ts';
+import { GRANT_VERBS } from './verbs-grants.ts';
 import { HOLD_VERBS } from './verbs-holds.ts';
 import { MONEY_VERBS } from './verbs-money.ts';
 
-export const VERBS: readonly Verb[] = [...ACCOUNT_AND_PEOPLE_VERBS, ...MONEY_VERBS, ...HOLD_VERBS];
+export const VERBS: readonly Verb[] = [...ACCOUNT_AND_PEOPLE_VERBS, ...MONEY_VERBS, ...GRANT_VERBS, ...HOLD_VERBS];
 
 const FILES = 'reads or writes files of the machine it runs on';
 const PLUGINS = 'works on the folder of a plugin';
