@@ -8,7 +8,7 @@ import { type ListModelEntry, type PriceListsEntry, pickWrittenPart } from './cu
 import { type CheckedListPrice, checkListPrice, type LossNotice } from './loss.ts';
 import { type BuiltModel, type Model, type TextModel, withPrice } from './model.ts';
 import { overridePrice } from './override-price.ts';
-import type { StatedPrice } from './pricing.ts';
+import { isTooHigh, type StatedPrice, TOO_HIGH } from './pricing.ts';
 
 export interface RepricedModels {
   /** Changes with any price of the list. */
@@ -70,8 +70,9 @@ function priceForList(name: string, list: PriceListsEntry[string], options: List
     if (!rule || model.stated.statement === '') return [];
     const stated = resolveListPrice(model, rule.entry);
     if (stated === undefined && !rule.isExact) costless.push(id);
-    else if (typeof stated !== 'object') report(`models.${rule.name}: ${stated ?? NO_COST}`);
+    else if (typeof stated !== 'object') report(`${rule.place}: ${stated ?? NO_COST}`);
     if (typeof stated !== 'object') return [];
+    if (isTooHigh(stated.price)) report(`${rule.place}: model ${id}: ${TOO_HIGH}`);
     const loss = (rule.entry.loss ?? list.loss) === true || model.entry.loss;
     const covered = { ...model, stated, entry: { ...model.entry, loss } };
     const checked = checkListPrice(name, covered, { vision, kept: before.get(nameListPrice(name, id)) });
@@ -104,8 +105,8 @@ function labelModels(name: string, found: readonly Repriced[]): RepricedModels {
 
 interface FoundRule {
   readonly entry: ListModelEntry;
-  /** As the list states it; undefined for the rule of all models. */
-  readonly name?: string;
+  /** Where the list states it. */
+  readonly place: string;
   readonly isExact: boolean;
 }
 
@@ -116,11 +117,14 @@ function findRule(
   exact: ReadonlyMap<Model, string>,
 ): FoundRule | undefined {
   const name = exact.get(model);
-  if (name !== undefined) return { entry: models[name] as ListModelEntry, name, isExact: true };
+  if (name !== undefined) return { entry: models[name] as ListModelEntry, place: `models.${name}`, isExact: true };
   const prefixes = Object.keys(models).filter((key) => isPrefix(key) && matchesPrefix(key, model.id));
   const [longest] = prefixes.sort((one, other) => other.length - one.length);
-  if (longest !== undefined) return { entry: models[longest] as ListModelEntry, name: longest, isExact: false };
-  return list.markup === undefined && list.factor === undefined ? undefined : { entry: list, isExact: false };
+  if (longest !== undefined) {
+    return { entry: models[longest] as ListModelEntry, place: `models.${longest}`, isExact: false };
+  }
+  if (list.markup !== undefined) return { entry: list, place: 'markup', isExact: false };
+  return list.factor === undefined ? undefined : { entry: list, place: 'factor', isExact: false };
 }
 
 function isPrefix(name: string): boolean {

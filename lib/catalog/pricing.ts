@@ -1,8 +1,8 @@
 // Derived prices in catalog files: a markup on what the vendors charge, for one model or for all that have no price.
 import Joi from 'joi';
 import type { PinnedCost } from '../money/cost.ts';
-import { derivePrice, NO_MARKUP } from '../money/markup.ts';
-import { type Micro, parseRub } from '../money/money.ts';
+import { derivePrice, findDearestMember, NO_MARKUP } from '../money/markup.ts';
+import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 import type { PriceVector } from '../money/price.ts';
 import { type cost, parsePrices } from './cost.ts';
 import { type PriceEntry, price } from './price.ts';
@@ -72,7 +72,14 @@ export function resolvePrice(
   if (costs.length === 0) return 'price: none of its routes has a cost to derive it from: write a price, or a cost';
   const derived = derivePrice(costs, { factor: parseRub(factor) as bigint, step: parseRub(round) as Micro });
   if (!derived) return 'price: some of its routes cost per second and others per request: write a price';
-  return { statement, price: derived };
+  return isTooHigh(derived) ? `price: ${TOO_HIGH}` : { statement, price: derived };
+}
+
+/** Of a price that is computed. */
+export const TOO_HIGH = `the result is above ${formatRub(AMOUNT_MAX)} RUB, the most that a price may be`;
+
+export function isTooHigh(price: PriceVector): boolean {
+  return findDearestMember(price) > AMOUNT_MAX;
 }
 
 function isWritten(entry: ModelPriceEntry): entry is PriceEntry {

@@ -50,6 +50,16 @@ export function scalePrices(prices: PriceVector, { factor, step }: Markup): Pric
   return mapPrices(prices, (each) => roundUp({ exact: each * factor, under: NO_MARKUP }, step));
 }
 
+/** The highest of its members. */
+export function findDearestMember(prices: PriceVector): Micro {
+  let dearest = 0n;
+  mapPrices(prices, (each) => {
+    dearest = max(dearest, each);
+    return each;
+  });
+  return dearest;
+}
+
 /** Each member of both at the higher price of the two; undefined if one is per second and the other per request. */
 export function findDearestPrices(one: PriceVector, other: PriceVector): PriceVector | undefined {
   if ('unit' in one || 'unit' in other) return findDearestVideo(one as VideoPrice, other as VideoPrice);

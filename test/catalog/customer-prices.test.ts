@@ -179,6 +179,13 @@ describe('price lists of customers', () => {
     it(`refuse ${name}`, () => expect(mistake(list)).to.contain(says));
   }
 
+  it('refuse a result above all prices', () => {
+    const models = [{ ...TEXT, price: { input: '1000001', output: '1' } }];
+    expect(mistake({ models: { 'text-*': { factor: '1000' } } }, { models })).to.equal(
+      'priceLists.partner: models.text-*: model text-1: the result is above 1000000000.00 RUB, the most that a price may be',
+    );
+  });
+
   it('refuse a bad name, and a list that two files define', () => {
     for (const name of ['Partner', 'none', 'a b', '']) {
       const priceLists = { [name]: { factor: '1' } };

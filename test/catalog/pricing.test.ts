@@ -131,6 +131,11 @@ describe('catalog prices that follow from costs', () => {
     ['a markup that is a number', model(TEXT, { markup: 1.5 }, COST), /price\.markup must be a string/],
     ['a markup of percent', model(TEXT, { markup: '30%' }, COST), /price\.markup must be a decimal string/],
     ['a markup of seven decimals', model(TEXT, { markup: '1.0000001' }, COST), /price\.markup .*at most 6 decimals/],
+    [
+      'a result above all prices',
+      model(TEXT, { markup: '1000' }, { ...COST, output: '1000000' }),
+      /price: the result is above 1000000000\.00 RUB/,
+    ],
     ['a markup of thousands', model(TEXT, { markup: '1001' }, COST), /price\.markup .*at most 1000/],
     [
       'a step of zero',
