@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CHAT, MESSAGES, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
+import { ANY_CHARACTER } from '../../testkit/code-points.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -32,7 +33,7 @@ const TOGETHER_MAX = 3;
 const CALLS_MAX = TURNS_MAX * TOGETHER_MAX;
 
 /** Texts of white space alone are left out. */
-const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
+const words = fc.string({ unit: ANY_CHARACTER, minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,19}$/);
 const key = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 }).filter((text) => text !== '__proto__');
 /** Bodies are parsed without this name. */

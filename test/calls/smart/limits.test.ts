@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { routeSmart, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { ANY_CHARACTER } from '../../../testkit/code-points.ts';
 import { longer } from '../../../testkit/long.ts';
 
 function ask(text: string): SmartRequest {
@@ -205,7 +206,7 @@ describe('smart router limits', function () {
       'and',
     );
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: ANY_CHARACTER, maxLength: 300 }),
       fc.array(word, { maxLength: 60 }).map((all) => all.join(' ')),
     );
     const turn = fc.record({

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { isFault } from '../../../lib/base/faults.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import type { RequestImage } from '../../../lib/media/reference.ts';
+import { ANY_CHARACTER } from '../../../testkit/code-points.ts';
 import { longer } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { PNG } from '../../media/sample-images.ts';
@@ -322,7 +323,7 @@ describe('the contract of dialects: requests', () => {
   });
 
   it('reads any conversation alike, and keeps every text', () => {
-    const words = fc.string({ unit: 'binary', maxLength: 12 });
+    const words = fc.string({ unit: ANY_CHARACTER, maxLength: 12 });
     const content = fc.oneof(words, fc.array(words.map(text), { maxLength: 3 }));
     const message = fc.record({
       role: fc.constantFrom('user', 'assistant', 'system', 'developer'),

@@ -6,6 +6,7 @@ import { Stream as ChatStream } from 'openai/streaming';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { parseEvents } from '../../../testkit/client.ts';
+import { ANY_CHARACTER } from '../../../testkit/code-points.ts';
 import { longer } from '../../../testkit/long.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../../testkit/sse.ts';
 import { readStream, renderAll, SUBJECTS } from './subject.ts';
@@ -67,7 +68,7 @@ const sequence: fc.Arbitrary<Sequence> = fc.record({
   blocks: fc.array(fc.array(fragment, { maxLength: 6 }), { minLength: 1, maxLength: 3 }),
   ending: fc.constantFrom<FinishReason | 'error'>(...REASONS, 'error'),
   id: fc.stringMatching(/^req_[0-9a-f]{1,8}$/),
-  model: fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+  model: fc.string({ unit: ANY_CHARACTER, minLength: 1, maxLength: 8 }),
   output: fc.nat(),
   cuts: fc.array(fc.nat({ max: 30 }), { maxLength: 5 }),
 });

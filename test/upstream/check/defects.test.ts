@@ -104,7 +104,7 @@ describe('seeded defects of a provider', function () {
     itTimed(`are found, and the rest is left: it ${what}`, async () => {
       const folder = await write(MILL.replace(from, () => to));
       const verdicts: Verdict[] = [];
-      for await (const verdict of superviseChecks('provider', folder, { blockedMs: 2000, failingMs: 4000 })) {
+      for await (const verdict of superviseChecks('provider', folder, { blockedMs: 1000, failingMs: 4000 })) {
         verdicts.push(verdict);
       }
       const failed = verdicts.filter((verdict) => verdict.reason !== undefined);

@@ -79,7 +79,7 @@ describe('the suite of payment plugins', function () {
   it('gives a verdict on one that blocks its process', async () => {
     const own = await write(source.replace('notice({ body }) {', 'notice() { for (;;) {}'));
     const failed: string[] = [];
-    for await (const { group, name, reason } of superviseChecks('payment', own, { blockedMs: 2000, failingMs: 4000 })) {
+    for await (const { group, name, reason } of superviseChecks('payment', own, { blockedMs: 1000, failingMs: 4000 })) {
       if (reason !== undefined) failed.push(`${group}: ${name}: ${reason}`);
     }
     expect(failed.join()).to.match(/^webhook: names .*: the plugin blocks its process/);

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { runCommand } from '../../cli/command.ts';
 import { HAND_MADE } from './hand-made.ts';
 
-const CLI = fileURLToPath(new URL('../../../lib/cli/main.ts', import.meta.url));
 const GUIDE = new URL('../../../docs/providers.md', import.meta.url);
 
 const both = '[{ "name": "x", "source": "x", "reply": {}, "expect": { "finish": "stop", "fault": "rate" } }]';
@@ -309,10 +307,8 @@ describe('the contract suite on the example of docs/providers.md', function () {
   });
 
   async function run(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
-    const child = spawn(process.execPath, [CLI, 'provider', 'check', ...args]);
-    const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
-    const code = child.exitCode ?? (await once(child, 'exit'))[0];
-    return { code, output: [...out, ...err].join('') };
+    const { code, stdout, stderr } = await runCommand(['provider', 'check', ...args], process.env);
+    return { code, output: stdout + stderr };
   }
 
   it('prints its checks from the command line', async () => {
