@@ -169,7 +169,7 @@ function chargeJson(charge: Charge) {
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
     ...parseUsage(charge),
     receipt: receiptJson(charge),
-    price_list: listPriceJson(charge),
+    ...listPriceJson(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
   };
@@ -244,18 +244,14 @@ function listPricePairs(charge: Charge): readonly (readonly [string, string])[] 
   return [list, ['list price', `${formatMoney(amount)}, charged ${formatMoney(charge.charged)}${difference}`]];
 }
 
-/** Absent for calls at list prices. */
-function listPriceJson(charge: Charge): object | undefined {
+/** Empty for calls at list prices. */
+function listPriceJson(charge: Charge): object {
   const found = compareWithList(charge);
-  if (!found) return undefined;
+  if (!found) return {};
   const { name, version, amount } = found;
   const percent = amount === undefined ? undefined : computeDifference(amount, charge.charged);
-  return {
-    name,
-    version,
-    list_price_rub: amount === undefined ? null : toRub(amount),
-    difference_percent: percent ?? null,
-  };
+  const listPrice = { rub: amount === undefined ? null : toRub(amount), difference_percent: percent ?? null };
+  return { price_list: { name, version }, list_price: listPrice };
 }
 
 /** The prices of a call, stored as JSON in micro-roubles, with paths such as `input`, `above_200000.input`, `second.720p`. */

@@ -56,9 +56,24 @@ const CHARGE: Readonly<Record<string, Json>> = {
   charged_rub: rub('What was charged'),
   prices_rub: { type: 'object', description: 'The prices of the call.', additionalProperties: { type: 'number' } },
   receipt: any('How the cost follows from the tokens; absent for calls that are not billed by tokens.'),
+  price_list: {
+    ...object({
+      name: text('The price list that set the prices.'),
+      version: text('Changes with any price of the list.'),
+    }),
+    description: 'Absent for calls at list prices, and for owners.',
+  },
+  list_price: {
+    ...object({
+      rub: nullable(rub('What the call would have cost at list prices; null if it was not charged')),
+      difference_percent: nullable({ type: 'number', description: 'What was charged less that, in percent of it.' }),
+    }),
+    description: 'Absent for calls at list prices.',
+  },
   created_at: time('When it started.'),
   ended_at: nullable(time('When it ended.')),
 };
+const OPTIONAL_OF_CHARGE = ['receipt', 'price_list', 'list_price'];
 
 const UNITS = Object.fromEntries(USAGE_UNITS.map((unit) => [unit, count(`Total of ${unit.replaceAll('_', ' ')}.`)]));
 
@@ -122,16 +137,19 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
   ManagedKeyLimits: object({ key_id: text('The key.'), ...KEY_LIMITS }),
   ManagedWallet: object(WALLET, { optional: OPTIONAL_OF_WALLET }),
-  ManagedCharge: object(CHARGE, { optional: ['receipt'] }),
+  ManagedCharge: object(CHARGE, { optional: OPTIONAL_OF_CHARGE }),
   ManagedCall: object(
     {
       ...CHARGE,
       video: any('The state of the video; absent for other calls.'),
-      attempts: list({ type: 'object' }, { description: 'Attempts at upstreams, with what they cost.' }),
+      attempts: list(
+        { type: 'object' },
+        { description: 'Attempts at upstreams, with what they cost; absent for owners.' },
+      ),
       entries: list({ type: 'object' }, { description: 'Its entries in the journal.' }),
       archived: text('The archive it is read from; absent for calls in the store.'),
     },
-    { optional: ['receipt', 'video', 'archived'] },
+    { optional: [...OPTIONAL_OF_CHARGE, 'attempts', 'video', 'archived'] },
   ),
   ManagedPayment: object(
     {

@@ -79,8 +79,9 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     const session = openSession(request, manager);
     if (verb.isSlow) return runAlone(verb, session);
     const { json } = await run(verb, session, input);
-    if (isOwn) refuseForeign(json, { manager, input });
-    return json;
+    if (!isOwn) return json;
+    refuseForeign(json, { manager, input });
+    return omitMembers(json, verb.hidden ?? []);
   }
 
   async function runAlone(verb: Verb, session: Session): Promise<object> {
@@ -202,6 +203,12 @@ function run({ run: act }: Verb, session: Session, input: Input): Promise<Answer
 /** The user of lines in the audit log. */
 export function describeManager({ id, name }: Pick<ManagementKey, 'id' | 'name'>): string {
   return `${name} (${id})`;
+}
+
+/** Without the members of these names, at any depth. */
+function omitMembers(json: object, names: readonly string[]): object {
+  if (names.length === 0) return json;
+  return JSON.parse(JSON.stringify(json, (name, value) => (names.includes(name) ? undefined : value)));
 }
 
 /** What belongs to another account counts as unknown. */

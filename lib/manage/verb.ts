@@ -21,6 +21,8 @@ export interface Verb {
   readonly input: InputFields;
   /** The reply: what the command prints with `--json`. */
   readonly reply: Json;
+  /** Members of the reply that owners do not get, at any depth: what is the operator's business. */
+  readonly hidden?: readonly string[];
   /** For the log: `key.issue`. Absent for reads, and for actions that write a line themselves. */
   readonly audit?: string;
   /** It may be done again after an attempt of which nobody knows how it ended. */

@@ -196,6 +196,9 @@ interface DisputeInput {
   readonly suspend?: boolean;
 }
 
+/** What calls cost at upstreams, and what operators call the prices of an account. */
+const OF_OPERATORS = ['attempts', 'price_list'];
+
 const REPORT_VERBS: readonly Verb[] = [
   defineVerb({
     words: 'charge list',
@@ -203,6 +206,7 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'List the calls of an account, newest first',
     input: { ...CHARGE_FILTER, limit: ROWS, before: textField('Only calls older than this one.') },
     reply: replies.charges,
+    hidden: OF_OPERATORS,
     run: (session, { account, limit = ROWS_BY_DEFAULT, ...rest }: OfAccount & ChargeFilter & { limit?: number }) =>
       chargeActions.list(session, account, { limit, ...rest }),
   }),
@@ -213,6 +217,7 @@ const REPORT_VERBS: readonly Verb[] = [
     description: 'By the `x-request-id` of the reply, or the id of a video.',
     input: {},
     reply: replies.call,
+    hidden: OF_OPERATORS,
     run: (session, { request }: { request: string }) => chargeActions.show(session, request),
   }),
   defineVerb({

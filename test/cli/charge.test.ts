@@ -65,7 +65,8 @@ describe('cli charge', () => {
     await store.close();
     expect(await rig.json('charge', 'show', 'req_partner')).to.deep.include({
       prices_rub: { request: 2 },
-      price_list: { name: 'partner', version: 'abcd0123', list_price_rub: 2.5, difference_percent: -20 },
+      price_list: { name: 'partner', version: 'abcd0123' },
+      list_price: { rub: 2.5, difference_percent: -20 },
     });
     const text = await rig.text('charge', 'show', 'req_partner');
     expect(text).to.match(/^price list +partner \(version abcd0123\)$/m);

@@ -1,5 +1,6 @@
 // The management API on a running gateway: what its verbs do, what they refuse, and what is logged.
 import { expect } from 'chai';
+import { apply, reserveOf, settleOf } from '../cli/calls.ts';
 import { runCommand } from '../cli/command.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
 
@@ -197,6 +198,24 @@ describe('the management API', () => {
       'Invalid `idempotency-key`: must be 1 to 255 printable characters.',
     ]);
     expect((await get(`/accounts/${id}/wallet`)).json.balance_rub).to.equal(1000);
+  });
+
+  it('shows owners their calls without what the upstreams cost and what operators call their prices', async () => {
+    const { store } = stage.gateway;
+    const id = await newAccount();
+    const list = { name: 'friends', version: 'abcd0123', prices: { request: '2500000' } };
+    const prices = JSON.stringify({ request: '2000000', list });
+    await apply(store, { ...reserveOf(id, 'req_listed'), chargeKind: 'image', prices });
+    await apply(store, { ...settleOf(id, 'req_listed', 2_000_000n), usage: '{"images":1}' });
+    const own = await stage.ownKey(id);
+    const shown = (await get('/charges/req_listed')).json;
+    expect(shown).to.deep.include({ attempts: [], price_list: { name: 'friends', version: 'abcd0123' } });
+    const { attempts: _, price_list: __, ...rest } = shown;
+    expect((await ask(own, '/account/calls/req_listed')).json).to.deep.equal(rest);
+    expect(rest).to.deep.include({ list_price: { rub: 2.5, difference_percent: -20 } });
+    expect((await ask(own, '/account/calls')).text)
+      .to.contain('req_listed')
+      .and.to.not.contain('friends');
   });
 
   it('takes no operator away, and suspends others', async () => {
