@@ -12,6 +12,7 @@ import { addLedgerCommands } from './ledger.ts';
 import { addManagementKeyCommands } from './management-key.ts';
 import { addPaymentCommands } from './payment.ts';
 import { addPeopleCommands } from './people.ts';
+import { addPromoCommands } from './promo.ts';
 import { addProviderCommands } from './provider.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addServeCommand } from './serve.ts';
@@ -54,7 +55,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people, management keys and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, promo codes, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people, management keys and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -66,6 +67,7 @@ export function createProgram(): Command {
   addKeyCommands(program);
   addWalletCommands(program);
   addGrantCommands(program);
+  addPromoCommands(program);
   addPaymentCommands(program);
   addChargeCommands(program);
   addHoldCommands(program);

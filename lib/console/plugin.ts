@@ -13,6 +13,7 @@ import { adminPayment } from './pages/admin-payment.ts';
 import { adminPayments } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
 import { adminPerson } from './pages/admin-person.ts';
+import { adminPromo } from './pages/admin-promo.ts';
 import { adminWebhook, adminWebhooks } from './pages/admin-webhooks.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
@@ -74,6 +75,7 @@ const PAGES: readonly PageRoutes[] = [
   adminWebhook,
   adminAudit,
   adminChecks,
+  adminPromo,
 ];
 
 export const consolePlugin: Plugin<ConsoleServices> = {

@@ -45,6 +45,19 @@ const WALLET: Readonly<Record<string, Json>> = {
 };
 const OPTIONAL_OF_WALLET = ['granted_rub', 'granted_left_rub', 'play_money'];
 
+const PROMO: Readonly<Record<string, Json>> = {
+  code: text('The code, in capitals.'),
+  amount_rub: rub('What it gives to each account'),
+  uses: count('How many accounts may use it.'),
+  used: count('How many have used it.'),
+  until: nullable(time('It can be used before this time.')),
+  days: nullable(count('How many days its grants last.')),
+  opens_wallet: flag('Its grants count as the first top-up.'),
+  reason: text('Why it was made; owners see it.'),
+  created_at: time('When it was made.'),
+  ended_at: nullable(time('When it was ended.')),
+};
+
 const CHARGE: Readonly<Record<string, Json>> = {
   request_id: text('The id of the call or the hold.'),
   account_id: text('The account.'),
@@ -219,6 +232,8 @@ export const replies = {
       }),
     ),
   }),
+  promo: object(PROMO),
+  promos: object({ codes: list(object(PROMO)) }),
   grantRevoked: object(
     { ...WALLET, grant_id: text('The grant.'), taken_rub: rub('What was taken back'), repeated: REPEATED },
     { optional: OPTIONAL_OF_WALLET },

@@ -5,8 +5,15 @@ import { ACCOUNT_AND_PEOPLE_VERBS } from './verbs-accounts.ts';
 import { GRANT_VERBS } from './verbs-grants.ts';
 import { HOLD_VERBS } from './verbs-holds.ts';
 import { MONEY_VERBS } from './verbs-money.ts';
+import { PROMO_VERBS } from './verbs-promo.ts';
 
-export const VERBS: readonly Verb[] = [...ACCOUNT_AND_PEOPLE_VERBS, ...MONEY_VERBS, ...GRANT_VERBS, ...HOLD_VERBS];
+export const VERBS: readonly Verb[] = [
+  ...ACCOUNT_AND_PEOPLE_VERBS,
+  ...MONEY_VERBS,
+  ...GRANT_VERBS,
+  ...PROMO_VERBS,
+  ...HOLD_VERBS,
+];
 
 const FILES = 'reads or writes files of the machine it runs on';
 const PLUGINS = 'works on the folder of a plugin';

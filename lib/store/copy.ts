@@ -12,6 +12,7 @@ import { copyMedia } from './copy-media.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
+import { copyPromos } from './copy-promos.ts';
 import { listPortNames, type PortName } from './port-calls.ts';
 import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
@@ -119,6 +120,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   },
   management: async ({ from, to }) => {
     await copyManagement(from.management, to.management);
+    return {};
+  },
+  promos: async ({ from, to }) => {
+    await copyPromos(from.promos, to.promos);
     return {};
   },
   // Windows last only a minute, and the owners do not use the copy.

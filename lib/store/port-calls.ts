@@ -64,6 +64,7 @@ export const READS = {
   alerts: ['get', 'page', 'alarms'],
   idempotency: ['get', 'page'],
   rates: ['list'],
+  promos: ['get', 'page', 'uses'],
   management: ['findKey', 'getKey', 'listKeys', 'replyPage'],
 } as const satisfies Calls;
 
@@ -115,6 +116,7 @@ export const WRITES = {
   alerts: ['change', 'changeAlarm', 'put'],
   idempotency: ['storeReply', 'clean', 'put'],
   rates: ['record', 'put'],
+  promos: ['add', 'end', 'claim', 'put'],
   management: [
     'addKey',
     'revokeKey',

@@ -15,6 +15,7 @@ import type { ManagementStore } from './ports/management.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
 import type { PaymentStore } from './ports/payments.ts';
+import type { PromoStore } from './ports/promos.ts';
 import type { RateStore } from './ports/rates.ts';
 import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
@@ -43,6 +44,7 @@ export interface StorePorts {
   readonly alerts: AlertStore;
   readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
+  readonly promos: PromoStore;
   readonly management: ManagementStore;
 }
 

@@ -29,6 +29,7 @@ import {
 } from '../contract/store/context.ts';
 import { newManagementKey } from '../contract/store/management.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
+import { newPromo } from '../contract/store/promos.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
@@ -70,6 +71,8 @@ export async function fillStore(store: Store): Promise<void> {
   await store.accounts.setStatus('acc_b', 'suspended');
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
+  await store.promos.add(newPromo({ code: 'SPRING' }));
+  await store.promos.claim({ code: 'SPRING', account: 'acc_a', at: AT });
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
   await store.management.addKey(newManagementKey({ account: 'acc_a', addresses: ['10.0.0.1'] }));
   const claim = { id: 'reply_a', body: 'b', lease: AT, expiresAt: Date.now() + 3_600_000 };

@@ -19,6 +19,10 @@ export async function readContents(store: Store): Promise<Contents> {
     media: byId(await store.media.page({ limit: ALL })),
     repeats: byId(await store.idempotency.page({ limit: ALL })),
     settings: byName(await store.settings.list()),
+    promoCodes: Object.fromEntries((await store.promos.page({ after: '', limit: ALL })).map((row) => [row.code, row])),
+    promoUses: Object.fromEntries(
+      (await store.promos.uses({ limit: ALL })).map((row) => [`${row.code} ${row.account}`, row]),
+    ),
     rates: Object.fromEntries((await store.rates.list()).map((row) => [`${row.currency}:${row.seq}`, row])),
     managementKeys: byId(await store.management.listKeys()),
     managementReplies: byId(await store.management.replyPage({ limit: ALL })),

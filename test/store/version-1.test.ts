@@ -72,6 +72,7 @@ function oldFile(name: OldFile): OldStore {
       'index charges_exposed',
       'index accounts_price_list',
       'index management_keys_of_account',
+      'index wallets_due',
     ],
   };
 }

@@ -17,6 +17,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { giveByForm, grantForms, revokeByForm } from './account-grants.ts';
 import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
 import { sendLink } from './link-request.ts';
 
@@ -30,6 +31,7 @@ const WORDS = defineWords({
     charged: 'Charged',
     topped: 'Paid',
     adjusted: 'Corrections',
+    granted: 'Bonuses given',
     suspend: 'Suspend',
     resume: 'Lift the suspension',
     suspendText: 'Its keys are rejected with 403 within a second; running calls finish and are charged.',
@@ -90,6 +92,7 @@ const WORDS = defineWords({
     charged: 'Списано',
     topped: 'Пополнено',
     adjusted: 'Корректировки',
+    granted: 'Начислено бонусов',
     suspend: 'Приостановить',
     resume: 'Снять приостановку',
     suspendText: 'В течение секунды ключи начнут получать 403; выполняющиеся запросы завершатся и будут оплачены.',
@@ -167,6 +170,11 @@ export const adminAccount = page({
         return topup(visit, account, sent);
       case 'adjust':
         return adjust(visit, account, sent);
+      case 'grant':
+      case 'grant_revoke': {
+        const answer = await (sent.text('change') === 'grant' ? giveByForm : revokeByForm)(visit, account, sent);
+        return 'problem' in answer ? refused(visit, account, answer.problem) : answer;
+      }
       case 'convert':
       case 'write_off':
         return endPlayMoney(visit, account, sent);
@@ -301,6 +309,7 @@ ${table(
 )}
 <h2>${words.owners}</h2>
 <ul>${owners.map((user) => user && html`<li><a href="/admin/people/${user.id}">${user.email}</a>${user.status === 'suspended' && html` (${words.isSuspended})`}</li>`)}</ul>
+${wallet && (await grantForms(visit, account, wallet))}
 ${changes(visit, account)}`;
   return { title: account.name, body };
 }
@@ -316,6 +325,7 @@ function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],
     [words.adjusted, format.rub(wallet.adjusted)],
+    ...(wallet.granted === undefined ? [] : [[words.granted, format.rub(wallet.granted)] as const]),
     priceListRow(visit, account),
   ]);
 }

@@ -31,9 +31,9 @@ export function entryTable({ language, format }: Visit, entries: readonly Entry[
   const kinds = entryWords(language);
   const changes = format.rubChanges(entries.flatMap(({ avail, held, charged }) => [avail, held, charged]));
   const width = words.changes.length;
-  const rows = entries.map(({ at, kind }, row) => [
+  const rows = entries.map(({ at, kind, note }, row) => [
     format.time(at),
-    kinds[kind],
+    kind === 'grant' && note !== null ? `${kinds[kind]}: ${note}` : kinds[kind],
     ...changes.slice(row * width, (row + 1) * width),
   ]);
   const columns = [words.time, words.entry].map((title) => ({ title }));

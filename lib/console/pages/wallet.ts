@@ -9,6 +9,7 @@ import { defineWords, findWord } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
+import { bonusSection, type PromoProblem, redeemByForm } from '../wallet/bonuses.ts';
 import { cardsSection, listCards, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, redirectToOwnAccount } from '../wallet/order.ts';
@@ -22,10 +23,12 @@ const WORDS = defineWords({
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',
+    granted: 'Bonuses received',
     done: {
       removed: 'The card was removed.',
       auto: 'Automatic top-up is on.',
       auto_off: 'Automatic top-up is off.',
+      promo: 'The bonus is in the wallet.',
     },
     play: 'This wallet holds money from test payments, which cannot pay for real models. Ask the operator of this service to convert it or to write it off.',
     none: 'No entries yet.',
@@ -37,7 +40,13 @@ const WORDS = defineWords({
     charged: 'Списано всего',
     topped: 'Пополнено всего',
     adjusted: 'Корректировки оператора',
-    done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
+    granted: 'Получено бонусов',
+    done: {
+      removed: 'Карта удалена.',
+      auto: 'Автопополнение включено.',
+      auto_off: 'Автопополнение отключено.',
+      promo: 'Бонус зачислен в кошелёк.',
+    },
     play: 'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора сервиса засчитать их или списать.',
     none: 'Операций пока нет.',
     older: 'Более ранние операции',
@@ -57,6 +66,10 @@ export const wallet = page({
     switch (sent.text('change')) {
       case 'remove_card':
         return removeCard(visit, sent);
+      case 'promo': {
+        const answer = await redeemByForm(visit, sent);
+        return 'problem' in answer ? { ...(await walletPage(visit, { promo: answer.problem })), status: 400 } : answer;
+      }
       case 'auto':
       case 'auto_off': {
         const answer = await (sent.text('change') === 'auto' ? changeAuto(visit, sent) : endAuto(visit));
@@ -73,6 +86,7 @@ export const wallet = page({
 interface PageState {
   readonly pay?: PayProblem;
   readonly auto?: AutoProblem;
+  readonly promo?: PromoProblem;
 }
 
 async function walletPage(visit: OwnerVisit, state: PageState = {}): Promise<Page> {
@@ -92,6 +106,7 @@ ${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
 ${await paySection(visit, state.pay)}
 ${await autoSection(visit, found, state.auto)}
+${await bonusSection(visit, found, state.promo)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>
@@ -109,6 +124,7 @@ function balances(visit: OwnerVisit, wallet: Wallet): Html {
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],
+    ...(wallet.granted === undefined ? [] : [[words.granted, format.rub(wallet.granted)] as const]),
     ...(wallet.adjusted === 0n ? [] : [[words.adjusted, format.rub(wallet.adjusted)] as const]),
   ]);
 }

@@ -8,6 +8,7 @@ import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
+import { PROMO_COLLECTIONS } from './promo-schema.ts';
 import { RATES } from './rate-schema.ts';
 import {
   addCreator,
@@ -85,6 +86,9 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   async (db, signal) => {
     for (const schema of [ROUTE_HOURS, SERVICE_SUMS]) await makeCollection(db, schema, signal);
     await migrateUsage(db, signal);
+  },
+  async (db, signal) => {
+    for (const schema of PROMO_COLLECTIONS) await makeCollection(db, schema, signal);
   },
 ];
 

@@ -26,6 +26,7 @@ import { mediaStore } from './media.ts';
 import { migrate, requireMigrated, requireStore } from './migration.ts';
 import { listAliveOwners, ownerStore } from './owners.ts';
 import { paymentStore } from './payments.ts';
+import { promoStore } from './promos.ts';
 import { rateStore } from './rates.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
@@ -92,6 +93,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     alerts: alertStore(connection),
     idempotency: idempotencyStore(connection),
     rates: rateStore(connection),
+    promos: promoStore(connection, transactions),
     management: managementStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));

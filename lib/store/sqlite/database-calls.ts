@@ -18,6 +18,7 @@ import { managementReads, managementWrites } from './management.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { createListAliveOwners, ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
+import { promoReads, promoWrites } from './promos.ts';
 import { rateReads, rateWrites } from './rates.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
@@ -72,6 +73,7 @@ function openWriter(options: ConnectionOptions) {
     alerts: alertWrites(connection),
     idempotency: idempotencyWrites(connection),
     rates: rateWrites(connection),
+    promos: promoWrites(connection),
     management: managementWrites(connection),
     file: {},
   };
@@ -102,6 +104,7 @@ function openReader(options: ConnectionOptions) {
     alerts: alertReads(db),
     idempotency: idempotencyReads(db),
     rates: rateReads(db),
+    promos: promoReads(db),
     management: managementReads(db),
     file: {
       ping: () => void version.get(),

@@ -7,6 +7,7 @@ import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 import { USAGE_OF_SERVICE } from './usage-schema.ts';
@@ -382,9 +383,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   addMembers,
   addGrants,
   USAGE_OF_SERVICE,
+  PROMO_TABLES,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(USAGE_OF_SERVICE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(PROMO_TABLES) + 1;

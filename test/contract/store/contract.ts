@@ -27,6 +27,7 @@ import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
+import { promoContract } from './promos.ts';
 import { rateContract } from './rates.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
@@ -48,6 +49,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   owners: ownerContract,
   settings: settingContract,
   rates: rateContract,
+  'promo codes': promoContract,
   management: managementContract,
   people: peopleContract,
   members: memberContract,

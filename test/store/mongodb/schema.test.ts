@@ -65,6 +65,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'route_hours by_time': { key: { hour: 1 } },
   'service_sums by_time': { key: { subject: 1, grain: 1, at: 1 } },
   'archives unfinished': { key: { open: 1 }, unique: true, partialFilterExpression: { open: true } },
+  'promo_uses of_code': { key: { code: 1, account: 1 } },
   'wallets by_grants_due': { key: { grantsDue: 1 }, partialFilterExpression: { grantsDue: { $gt: 0 } } },
   'users email': { key: { email: 1 }, unique: true },
   'memberships of_user': { key: { user: 1, account: 1 }, unique: true },

@@ -1,0 +1,144 @@
+// Grants on the operator's page of an account: those that are not over, the form that gives one, and those that revoke.
+import { randomBytes } from 'node:crypto';
+import { giveGrant, listGrants, revokeGrant } from '../../accounts/grants.ts';
+import { readZone } from '../../accounts/zone.ts';
+import { addDays, findDayStart, parseDay } from '../../money/days.ts';
+import { GRANTS_MAX } from '../../money/grants.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { checkbox, field, form } from '../components.ts';
+import { type Form, isLine } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { Redirect } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+import { grantTable } from '../wallet/bonuses.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Bonuses',
+    give: 'Give a bonus',
+    amount: 'Amount (RUB)',
+    reason: 'Reason',
+    reasonHint: 'The owner sees it.',
+    last: 'Last day',
+    lastHint: 'What is left is taken back at its end; empty: the bonus never expires.',
+    opens: 'Can be spent before the first payment',
+    revoke: (reason: string) => `Revoke “${reason}”`,
+    revokeText: 'What is left of it is taken back. Running calls keep what they hold.',
+    badAmount: 'Enter an amount in RUB.',
+    badText: 'Enter a reason.',
+    badDay: 'The last day must be today or later.',
+    refusals: {
+      id_taken: 'This form has already given another bonus. Send it again to give this one.',
+      no_grant: 'This bonus is over already.',
+      too_many_grants: `A wallet has at most ${GRANTS_MAX} bonuses at a time.`,
+    },
+    refused: (status: string) => `The ledger refused this: ${status}.`,
+  },
+  ru: {
+    title: 'Бонусы',
+    give: 'Начислить бонус',
+    amount: 'Сумма, ₽',
+    reason: 'Причина',
+    reasonHint: 'Её увидит владелец.',
+    last: 'Последний день',
+    lastHint: 'В конце дня остаток спишется; пусто — бонус бессрочный.',
+    opens: 'Можно тратить до первого платежа',
+    revoke: (reason: string) => `Отозвать «${reason}»`,
+    revokeText: 'Остаток бонуса спишется. Выполняющиеся запросы сохранят свой резерв.',
+    badAmount: 'Введите сумму в рублях.',
+    badText: 'Укажите причину.',
+    badDay: 'Последний день — сегодня или позже.',
+    refusals: {
+      id_taken: 'Эта форма уже начислила другой бонус. Отправьте её ещё раз.',
+      no_grant: 'Этот бонус уже закончился.',
+      too_many_grants: `В кошельке может быть не больше ${GRANTS_MAX} бонусов одновременно.`,
+    },
+    refused: (status: string) => `Операция отклонена: ${status}.`,
+  },
+});
+
+type Given = Redirect | { readonly problem: string };
+
+export async function grantForms(
+  visit: UserVisit,
+  account: Account,
+  wallet: { readonly grants?: string },
+): Promise<Html> {
+  const words = WORDS[visit.language];
+  const grants = await listGrants(visit.services.store, wallet);
+  const action = `/admin/accounts/${account.id}`;
+  const revoke = grants.map(({ id, reason }, at) =>
+    form(visit, {
+      action,
+      button: words.revoke(reason),
+      danger: true,
+      confirm: `${words.revoke(reason)}? ${words.revokeText}`,
+      fields: html`<input type="hidden" name="change" value="grant_revoke"><input type="hidden" name="grant" value="${id}">
+${field({ name: 'reason', id: `revoke-${at}-reason`, label: words.reason })}${codeField(visit, `revoke-${at}`)}`,
+    }),
+  );
+  const give = html`<input type="hidden" name="change" value="grant"><input type="hidden" name="grant" value="${makeGrantId()}">
+${field({ name: 'amount', id: 'grant-amount', label: words.amount, inputmode: 'decimal' })}
+${field({ name: 'reason', id: 'grant-reason', label: words.reason, hint: words.reasonHint })}
+${field({ name: 'last', id: 'grant-last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
+${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(visit, 'grant')}`;
+  return html`<h2>${words.title}</h2>
+${grants.length > 0 && grantTable(visit, grants)}
+${revoke.length > 0 && html`<details><summary>${words.revokeText}</summary>${revoke}</details>`}
+<h3>${words.give}</h3>
+${form(visit, { action, button: words.give, fields: give })}`;
+}
+
+const GRANT_ID = /^grant_[0-9a-f]{24}$/;
+
+function makeGrantId(): string {
+  return `grant_${randomBytes(12).toString('hex')}`;
+}
+
+export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
+  const { services, language } = visit;
+  const words = WORDS[language];
+  const at = services.now();
+  const [amount, reason, last] = [readRub(sent.text('amount')), sent.text('reason'), sent.text('last')];
+  if (amount === undefined) return { problem: words.badAmount };
+  if (!isLine(reason)) return { problem: words.badText };
+  const until = last === '' ? null : await findEnd(visit, wallet, last);
+  if (until === undefined || (until !== null && until <= at)) return { problem: words.badDay };
+  // The form's own id, so that a double submission gives once.
+  const sentId = sent.text('grant');
+  const grantId = GRANT_ID.test(sentId) ? sentId : makeGrantId();
+  const opens = sent.has('opens');
+  const terms = { wallet, at, amount, grantId, until, reason, ...(opens && { opens: true as const }) };
+  const { status } = await giveGrant(services.store, terms);
+  if (status !== 'done' && status !== 'exists') return { problem: describeRefusal(visit, status) };
+  const detail = { grant: grantId, rub_micro: `${amount}`, reason, until, opens, status };
+  await audit(visit, { action: 'grant.give', target: wallet, account: wallet, detail });
+  return { to: `/admin/accounts/${wallet}?done=done` };
+}
+
+/** The end of a day in the account's zone; undefined if it is not a day. */
+async function findEnd({ services }: UserVisit, account: string, text: string): Promise<number | undefined> {
+  const day = parseDay(text);
+  if (day === undefined) return undefined;
+  return findDayStart(addDays(day, 1), await readZone(services.store.users, account));
+}
+
+export async function revokeByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
+  const { services, language } = visit;
+  const [grantId, reason] = [sent.text('grant'), sent.text('reason')];
+  if (!isLine(reason)) return { problem: WORDS[language].badText };
+  const { status, taken } = await revokeGrant(services.store, { wallet, grantId, reason, at: services.now() });
+  if (status !== 'done' && status !== 'exists') return { problem: describeRefusal(visit, status) };
+  const detail = { grant: grantId, rub_micro: `${taken}`, reason, status };
+  await audit(visit, { action: 'grant.revoke', target: wallet, account: wallet, detail });
+  return { to: `/admin/accounts/${wallet}?done=done` };
+}
+
+function describeRefusal({ language }: UserVisit, status: string): string {
+  const words = WORDS[language];
+  return (words.refusals as Readonly<Record<string, string>>)[status] ?? words.refused(status);
+}

@@ -1,0 +1,229 @@
+// Promo codes for an operator: what each gives and how often it was used; make one, end one.
+import { createPromo, makePromoCode, readPromoCode } from '../../accounts/promos.ts';
+import { fault } from '../../base/faults.ts';
+import { addDays, findDayStart, formatDay, parseDay } from '../../money/days.ts';
+import { DEFAULT_ZONE } from '../../money/key-limits.ts';
+import type { PromoCode } from '../../store/ports/promos.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { checkbox, field, form, message, table } from '../components.ts';
+import { type Form, isLine } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Promo codes',
+    intro: 'An owner types a code on the wallet page; each account can use it once.',
+    none: 'There are no promo codes yet.',
+    columns: { code: 'Code', reason: 'Reason', amount: 'Amount', used: 'Used', last: 'Last day', days: 'Bonus lasts' },
+    state: 'Status',
+    active: 'active',
+    ended: 'ended',
+    usedUp: 'used up',
+    of: (used: string, uses: string) => `${used} of ${uses}`,
+    never: 'no limit',
+    forGood: 'never expires',
+    days: (count: string) => `days: ${count}`,
+    create: 'Create a code',
+    code: 'Code',
+    codeHint: '4 to 40 Latin letters, digits and hyphens. Leave empty for a random code.',
+    amount: 'Amount for each account (RUB)',
+    uses: 'How many accounts may use it',
+    last: 'Last day of the code',
+    lastHint: 'Moscow time; empty: until it is ended or used up.',
+    life: 'How many days the bonus lasts',
+    lifeHint: 'Empty: the bonus never expires.',
+    reason: 'Reason',
+    reasonHint: 'Owners see it.',
+    opens: 'Can be spent before the first payment',
+    make: 'Create',
+    end: (code: string) => `End ${code}`,
+    endText: 'Nobody can use it any more. Bonuses already given stay.',
+    done: 'Done.',
+    older: 'More codes',
+    problems: {
+      code: 'A code has 4 to 40 Latin letters, digits and hyphens.',
+      amount: 'Enter an amount in RUB.',
+      count: 'Enter whole numbers of at least 1.',
+      day: 'The last day must be today or later.',
+      reason: 'Enter a reason.',
+      taken: 'There is such a code already.',
+    },
+  },
+  ru: {
+    title: 'Промокоды',
+    intro: 'Владелец вводит промокод на странице кошелька; каждый аккаунт может применить его один раз.',
+    none: 'Промокодов пока нет.',
+    columns: {
+      code: 'Промокод',
+      reason: 'Причина',
+      amount: 'Сумма',
+      used: 'Применён',
+      last: 'Последний день',
+      days: 'Срок бонуса',
+    },
+    state: 'Статус',
+    active: 'действует',
+    ended: 'завершён',
+    usedUp: 'исчерпан',
+    of: (used: string, uses: string) => `${used} из ${uses}`,
+    never: 'не ограничен',
+    forGood: 'бессрочно',
+    days: (count: string) => `дней: ${count}`,
+    create: 'Новый промокод',
+    code: 'Промокод',
+    codeHint: 'От 4 до 40 латинских букв, цифр и дефисов. Пусто — случайный код.',
+    amount: 'Сумма для каждого аккаунта, ₽',
+    uses: 'Сколько аккаунтов могут его применить',
+    last: 'Последний день промокода',
+    lastHint: 'По московскому времени; пусто — пока не завершён и не исчерпан.',
+    life: 'Сколько дней действует бонус',
+    lifeHint: 'Пусто — бонус бессрочный.',
+    reason: 'Причина',
+    reasonHint: 'Её увидят владельцы.',
+    opens: 'Можно тратить до первого платежа',
+    make: 'Создать',
+    end: (code: string) => `Завершить ${code}`,
+    endText: 'Больше никто не сможет его применить. Уже начисленные бонусы останутся.',
+    done: 'Готово.',
+    older: 'Ещё промокоды',
+    problems: {
+      code: 'В промокоде от 4 до 40 латинских букв, цифр и дефисов.',
+      amount: 'Введите сумму в рублях.',
+      count: 'Введите целые числа не меньше 1.',
+      day: 'Последний день — сегодня или позже.',
+      reason: 'Укажите причину.',
+      taken: 'Такой промокод уже есть.',
+    },
+  },
+});
+
+type Problem = keyof (typeof WORDS)['en']['problems'];
+
+const PER_PAGE = 100;
+const DAYS_MAX = 3650;
+
+export const adminPromo = page({
+  path: '/admin/promo',
+  who: 'operator',
+  get: (visit) => promoPage(visit),
+  async post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'create': {
+        const answer = await createByForm(visit, sent);
+        return 'problem' in answer ? { ...(await promoPage(visit, answer.problem)), status: 400 } : answer;
+      }
+      case 'end':
+        return endByForm(visit, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | { readonly problem: Problem }> {
+  const { services } = visit;
+  const createdAt = services.now();
+  const code = sent.text('promo') === '' ? makePromoCode() : readPromoCode(sent.text('promo'));
+  if (code === undefined) return { problem: 'code' };
+  const [amount, uses, reason] = [readRub(sent.text('amount')), readCount(sent.text('uses')), sent.text('reason')];
+  if (amount === undefined) return { problem: 'amount' };
+  const days = sent.text('days') === '' ? null : readCount(sent.text('days'));
+  if (uses === undefined || days === undefined || (days ?? 0) > DAYS_MAX) return { problem: 'count' };
+  const until = sent.text('last') === '' ? null : findEnd(sent.text('last'));
+  if (until === undefined || (until !== null && until <= createdAt)) return { problem: 'day' };
+  if (!isLine(reason)) return { problem: 'reason' };
+  const promo = createPromo({ code, amount, uses, until, days, opens: sent.has('opens'), reason, createdAt });
+  if (!(await services.store.promos.add(promo))) return { problem: 'taken' };
+  const detail = { rub_micro: `${amount}`, uses, until, days, opens: promo.opens, reason };
+  await audit(visit, { action: 'promo.create', target: code, detail });
+  return { to: '/admin/promo?done=done' };
+}
+
+function findEnd(text: string): number | undefined {
+  const day = parseDay(text);
+  return day === undefined ? undefined : findDayStart(addDays(day, 1), DEFAULT_ZONE);
+}
+
+function readCount(text: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
+async function endByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services } = visit;
+  const code = sent.text('promo');
+  if (!(await services.store.promos.get(code))) throw fault('not_found');
+  if (await services.store.promos.end(code, services.now())) await audit(visit, { action: 'promo.end', target: code });
+  return { to: '/admin/promo?done=done' };
+}
+
+async function promoPage(visit: UserVisit, problem?: Problem): Promise<Page> {
+  const { services, language, query } = visit;
+  const words = WORDS[language];
+  const codes = await services.store.promos.page({ after: query.get('after') ?? '', limit: PER_PAGE });
+  const last = codes.length === PER_PAGE ? codes.at(-1) : undefined;
+  const body = html`${problem !== undefined && message('error', words.problems[problem])}
+${query.get('done') === 'done' && message('done', words.done)}
+<p>${words.intro}</p>
+${codes.length === 0 ? html`<p>${words.none}</p>` : codeTable(visit, codes)}
+${last && html`<p><a href="/admin/promo?after=${last.code}" rel="next">${words.older}</a></p>`}
+<h2>${words.create}</h2>
+${createForm(visit)}
+${endForms(visit, codes)}`;
+  return { title: words.title, body };
+}
+
+function codeTable(visit: UserVisit, codes: readonly PromoCode[]): Html {
+  const { language, format } = visit;
+  const words = WORDS[language];
+  const { code, reason, amount, used, last, days } = words.columns;
+  const names = [code, words.state, reason, last, days].map((title) => ({ title }));
+  const numbers = [amount, used].map((title) => ({ title, number: true }));
+  const rows = codes.map((promo) => [
+    html`<code>${promo.code}</code>`,
+    words[findState(promo, visit.services.now())],
+    promo.reason,
+    promo.until === null ? words.never : formatDay(promo.until - 1, DEFAULT_ZONE),
+    promo.days === null ? words.forGood : words.days(format.number(promo.days)),
+    format.rub(promo.amount),
+    words.of(format.number(promo.used), format.number(promo.uses)),
+  ]);
+  return table(words.title, [...names, ...numbers], rows);
+}
+
+function findState({ endedAt, until, used, uses }: PromoCode, now: number): 'ended' | 'usedUp' | 'active' {
+  if (endedAt !== null || (until !== null && until <= now)) return 'ended';
+  return used >= uses ? 'usedUp' : 'active';
+}
+
+function createForm(visit: UserVisit): Html {
+  const words = WORDS[visit.language];
+  const fields = html`<input type="hidden" name="change" value="create">
+${field({ name: 'promo', label: words.code, hint: words.codeHint, optional: true })}
+${field({ name: 'amount', label: words.amount, inputmode: 'decimal' })}
+${field({ name: 'uses', label: words.uses, inputmode: 'numeric' })}
+${field({ name: 'reason', label: words.reason, hint: words.reasonHint })}
+${field({ name: 'last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
+${field({ name: 'days', label: words.life, hint: words.lifeHint, inputmode: 'numeric', optional: true })}
+${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(visit, 'promo')}`;
+  return form(visit, { action: '/admin/promo', button: words.make, fields });
+}
+
+function endForms(visit: UserVisit, codes: readonly PromoCode[]): Html {
+  const words = WORDS[visit.language];
+  const open = codes.filter((promo) => findState(promo, visit.services.now()) === 'active');
+  const forms = open.map(({ code }) =>
+    form(visit, {
+      action: '/admin/promo',
+      button: words.end(code),
+      danger: true,
+      confirm: `${words.end(code)}? ${words.endText}`,
+      fields: html`<input type="hidden" name="change" value="end"><input type="hidden" name="promo" value="${code}">${codeField(visit, `end-${code}`)}`,
+    }),
+  );
+  return html`${forms}`;
+}

@@ -1,0 +1,114 @@
+// The owner's grants, with what is left of each and when it ends, and the form for promo codes.
+import { listGrants } from '../../accounts/grants.ts';
+import { type Redemption, readPromoCode, redeemPromo } from '../../accounts/promos.ts';
+import { fault } from '../../base/faults.ts';
+import { toClientNetwork } from '../../base/network.ts';
+import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { audit } from '../audit.ts';
+import { field, form, message, table } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { Redirect } from '../page.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Bonuses',
+    note: 'Calls spend bonuses before paid money. Bonuses are not paid out.',
+    columns: { reason: 'Bonus', at: 'Received', until: 'Expires', amount: 'Amount', left: 'Left' },
+    never: 'never',
+    code: 'Promo code',
+    use: 'Use code',
+    problems: {
+      none: 'There is no such code. Check the spelling.',
+      over: 'This code has expired.',
+      used_up: 'This code has been used up.',
+      again: 'You have already used this code.',
+      too_many: 'The wallet has too many bonuses. Use the code once one of them has expired.',
+    },
+  },
+  ru: {
+    title: 'Бонусы',
+    note: 'Запросы сначала тратят бонусы, потом оплаченные деньги. Бонусы не возвращаются деньгами.',
+    columns: { reason: 'Бонус', at: 'Получен', until: 'Действует до', amount: 'Сумма', left: 'Осталось' },
+    never: 'бессрочно',
+    code: 'Промокод',
+    use: 'Применить',
+    problems: {
+      none: 'Такого промокода нет. Проверьте, нет ли опечатки.',
+      over: 'Срок действия промокода истёк.',
+      used_up: 'Промокод уже использован максимальное число раз.',
+      again: 'Вы уже применили этот промокод.',
+      too_many: 'В кошельке слишком много бонусов. Примените промокод, когда один из них закончится.',
+    },
+  },
+});
+
+export type PromoProblem = Exclude<Redemption['status'], 'done'>;
+
+export async function bonusSection(
+  visit: OwnerVisit,
+  wallet: { readonly grants?: string },
+  problem: PromoProblem | undefined,
+): Promise<Html> {
+  const { language, services } = visit;
+  const words = WORDS[language];
+  const grants = await listGrants(services.store, wallet);
+  const code = form(visit, {
+    action: linkTo(visit, '/account/wallet'),
+    button: words.use,
+    fields: html`<input type="hidden" name="change" value="promo">${field({ name: 'code', id: 'promo-code', label: words.code })}`,
+  });
+  return html`<h2>${words.title}</h2>
+${problem !== undefined && message('error', words.problems[problem])}
+${grants.length > 0 && grantTable(visit, grants)}
+${grants.length > 0 && html`<p class="hint">${words.note}</p>`}
+${code}`;
+}
+
+/** Also on the operator's page of an account. */
+export function grantTable(
+  { language, format }: Pick<OwnerVisit, 'language' | 'format'>,
+  grants: Awaited<ReturnType<typeof listGrants>>,
+): Html {
+  const { title, columns, never } = WORDS[language];
+  const names = [columns.reason, columns.at, columns.until].map((name) => ({ title: name }));
+  const sums = [columns.amount, columns.left].map((name) => ({ title: name, number: true }));
+  const rows = grants.map(({ reason, at, until, amount, left }) => [
+    reason,
+    format.time(at),
+    until === null ? never : format.time(until),
+    format.rub(amount),
+    format.rub(left),
+  ]);
+  return table(title, [...names, ...sums], rows);
+}
+
+const WINDOW_MS = 15 * 60_000;
+const WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
+
+/** Wrong codes make the account and the network wait, so that codes cannot be guessed. */
+export async function redeemByForm(
+  visit: OwnerVisit,
+  sent: Form,
+): Promise<Redirect | { readonly problem: PromoProblem }> {
+  const { services, account, address } = visit;
+  const { sessions } = services.store;
+  const names = [
+    { name: `promo-address:${toClientNetwork(address)}`, waitsMs: withFreeAttempts(20, WAITS_MS), windowMs: WINDOW_MS },
+    { name: `promo:${account.id}`, waitsMs: withFreeAttempts(5, WAITS_MS), windowMs: WINDOW_MS },
+  ];
+  const seconds = await countAttempt(sessions, names, services.now());
+  if (seconds > 0) throw fault('try_later', { retryAfterS: seconds });
+  const code = readPromoCode(sent.text('code'));
+  if (code === undefined) return { problem: 'none' };
+  const redeemed = await redeemPromo(services.store, { code, account: account.id, at: services.now() });
+  if (redeemed.status === 'none') return { problem: 'none' };
+  // Only codes that do not exist are guesses.
+  await uncountAttempt(sessions, names);
+  if (redeemed.status !== 'done') return { problem: redeemed.status };
+  const detail = { grant: redeemed.grantId, rub_micro: `${redeemed.amount}`, until: redeemed.until };
+  await audit(visit, { action: 'promo.use', target: code, detail });
+  return { to: linkTo(visit, '/account/wallet?done=promo') };
+}

@@ -1,0 +1,70 @@
+// Redeeming promo codes: money once, also after a failure between the use of the code and its grant.
+import { expect } from 'chai';
+import { createPromo, makePromoCode, readPromoCode, redeemPromo } from '../../lib/accounts/promos.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { problemsOf } from '../contract/store/context.ts';
+
+const RUB = 1_000_000n;
+const DAY_MS = 24 * 3_600_000;
+
+describe('promo codes', () => {
+  let opened: FaultyStore;
+  let account: string;
+
+  beforeEach(async () => {
+    opened = await openFaultyStore();
+    account = await opened.wallet();
+    const terms = { amount: 300n * RUB, uses: 2, until: null, days: 30, opens: false, reason: 'a trial' };
+    await opened.real.promos.add(createPromo({ code: 'SPRING', ...terms, createdAt: 0 }));
+  });
+  afterEach(() => opened.close());
+
+  const redeem = (wallet = account, at = 1000, code = 'SPRING') =>
+    redeemPromo(opened.store, { code, account: wallet, at });
+
+  it('give their grant once to an account, and to no more accounts than they have uses', async () => {
+    const until = 1000 + 30 * DAY_MS;
+    expect(await redeem()).to.deep.equal({
+      ...{ status: 'done', grantId: `promo:SPRING:${account}`, amount: 300n * RUB, until },
+    });
+    expect(await redeem()).to.deep.equal({ status: 'again' });
+    expect((await redeem(await opened.wallet())).status).to.equal('done');
+    expect((await redeem(await opened.wallet())).status).to.equal('used_up');
+    expect((await redeem(account, 1000, 'AUTUMN')).status).to.equal('none');
+    expect((await opened.read(account)).granted).to.equal(300n * RUB);
+    expect(await problemsOf(opened.real, account)).to.deep.equal([]);
+  });
+
+  it('give it the next time if a failure came between the use and the grant', async () => {
+    const failed = () =>
+      redeem().then(
+        () => 'done',
+        () => 'failed',
+      );
+    opened.next('promos.claim', refuse);
+    expect(await failed()).to.equal('failed');
+    expect((await opened.real.promos.get('SPRING'))?.used).to.equal(0);
+    opened.next('promos.claim', lose);
+    expect(await failed()).to.equal('failed');
+    opened.next('ledger.apply', refuse, refuse, refuse, refuse, refuse);
+    expect(await failed()).to.equal('failed');
+    expect((await opened.read(account)).granted).to.equal(undefined);
+    // The grant lasts from the use of the code on.
+    expect(await redeem(account, 5000)).to.include({ status: 'done' });
+    opened.next('ledger.apply', lose);
+    expect(await redeem(account, 6000)).to.deep.equal({ status: 'again' });
+    expect((await opened.read(account)).granted).to.equal(300n * RUB);
+    expect((await opened.real.promos.get('SPRING'))?.used).to.equal(1);
+  });
+
+  it('are typed in any case, and made so that nobody guesses them', () => {
+    expect(readPromoCode(' spring-24 ')).to.equal('SPRING-24');
+    for (const text of ['', 'abc', 'весна24', 'a b c d', '-abcd', 'x'.repeat(41)]) {
+      expect(readPromoCode(text), text).to.equal(undefined);
+    }
+    const made = makePromoCode();
+    expect(made).to.match(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/);
+    expect(readPromoCode(made)).to.equal(made);
+    expect(makePromoCode()).not.to.equal(made);
+  });
+});
