@@ -28,16 +28,30 @@ export interface Compose {
   remove(): Promise<void>;
 }
 
-/** Why Docker cannot be used here; undefined if it can. */
+/** Why Docker cannot be used here, or the images cannot be had; undefined if all is there. */
 export function findDockerProblem(): string | undefined {
-  for (const words of [['version'], ['compose', 'version']]) {
-    try {
-      execFileSync('docker', words, { stdio: 'pipe', timeout: 20_000 });
-    } catch (error) {
-      return `docker ${words.join(' ')}: ${(error as Error).message.split('\n').at(-2) ?? ''}`;
-    }
+  const problem = [['version'], ['compose', 'version']].map(tryDocker).find((found) => found !== undefined);
+  if (problem !== undefined) return problem;
+  const lacking = listImages().filter((image) => tryDocker(['image', 'inspect', image]) !== undefined);
+  return lacking.map((image) => tryDocker(['pull', '--quiet', image])).find((found) => found !== undefined);
+}
+
+function tryDocker(words: readonly string[]): string | undefined {
+  try {
+    execFileSync('docker', words, { stdio: 'pipe', timeout: 600_000 });
+    return undefined;
+  } catch (error) {
+    return `docker ${words.join(' ')}: ${(error as Error).message.trim().split('\n').at(-1)}`;
   }
-  return undefined;
+}
+
+const IMAGES = ['NODE_IMAGE', 'MONGO_IMAGE', 'CADDY_IMAGE'] as const;
+
+/** The images that are not built here: those of the environment, else of the Compose file. */
+function listImages(): readonly string[] {
+  const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+  const named = (name: string) => new RegExp(`\\$\\{${name}:-([^}]+)\\}`).exec(text)?.[1] ?? '';
+  return IMAGES.map((name) => process.env[name] || named(name));
 }
 
 interface ComposeOptions {
@@ -64,7 +78,7 @@ export function createCompose({ files, port, gateway }: ComposeOptions): Compose
   set(`COMPOSE_FILE=${files.join(':')}`);
   set(`PROXY_PORT=${port}`);
   set(`TOLLGATE_TAG=${project}`);
-  for (const name of ['NODE_IMAGE', 'MONGO_IMAGE', 'CADDY_IMAGE']) {
+  for (const name of IMAGES) {
     if (process.env[name]) set(`${name}=${process.env[name]}`);
   }
   const options = { cwd: folder, maxBuffer: OUTPUT_MAX, env: pickEnvironment() };
