@@ -74,6 +74,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'audit_log of_account': { key: { account: 1, _id: -1 } },
   'alarms of_account': { key: { account: 1, subject: 1 } },
   'rates of_currency': { key: { currency: 1, seq: 1 } },
+  'links of_account': { key: { account: 1 }, partialFilterExpression: { account: { $type: 'string' } } },
   'accounts by_price_list': { key: { priceList: 1 }, partialFilterExpression: { priceList: { $type: 'string' } } },
   'repeats by_end': { key: { expiresAt: 1 } },
 };
