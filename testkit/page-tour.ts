@@ -1,6 +1,8 @@
 // Every page of a gateway with content: accounts with calls of each kind, keys with limits, payments with each outcome,
 // alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
+
 import { createAccounts } from '../lib/accounts/accounts.ts';
+import { createManagementKeys, OPERATOR_SCOPES } from '../lib/accounts/management-keys.ts';
 import type { Who } from '../lib/console/page.ts';
 import { isPagePath } from '../lib/console/response-style.ts';
 import { createPeople } from '../lib/users/people.ts';
@@ -93,12 +95,23 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
     call: busy.calls.text,
     payments: busy.payments,
     webhook: webhook?.id ?? '',
+    managed: await makeManagementKeys(test, account.id),
   };
+  const { managed } = sights;
   return {
     visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
     busy,
-    stops: [...strangerStops(links), ...ownerStops({ ...busy, join: links.join }), ...operatorStops(sights)],
+    stops: [...strangerStops(links), ...ownerStops({ ...busy, join: links.join, managed }), ...operatorStops(sights)],
   };
+}
+
+async function makeManagementKeys({ store }: TestGateway, account: string): Promise<Managed['managed']> {
+  const keys = createManagementKeys({ store, keyPrefix: 'tg-' });
+  const createdBy = 'usr_tour';
+  const { id: own } = await keys.create({ name: 'CI', account, createdBy });
+  const terms = { name: 'billing', scopes: OPERATOR_SCOPES, account: null, addresses: ['10.0.0.0/8'], createdBy };
+  const { id: operator } = await keys.create({ ...terms, expiresAt: Date.now() + 1e10 });
+  return { own, operator };
 }
 
 interface Links {
@@ -160,7 +173,7 @@ interface Sights {
 const play = '/account/playground';
 const wallet = '/account/wallet';
 
-function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'>): readonly Stop[] {
+function ownerStops({ calls, keys, payments, join, managed }: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
   const at = createStopMaker('owner');
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
@@ -186,6 +199,8 @@ function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'
       ],
     }),
     at('/account/keys/{id}', 'key-revoke', { path: `/account/keys/${keys.fresh}` }),
+    at('/account/keys/management', 'management-keys'),
+    at('/account/keys/management/{id}', 'management-key-revoke', { path: `/account/keys/management/${managed.own}` }),
     at('/account/keys/{id}/limits', 'key-limits', { path: `/account/keys/${keys.fresh}/limits` }),
     at(wallet, 'wallet'),
     at(wallet, 'wallet-waiting', { path: `${wallet}?order=${payments.waiting}` }),
@@ -229,6 +244,11 @@ function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'
   ];
 }
 
+/** The ids of management keys. */
+interface Managed {
+  readonly managed: Readonly<Record<'own' | 'operator', string>>;
+}
+
 interface OperatorSights {
   readonly people: Readonly<Record<'active' | 'suspended' | 'operator' | 'former', string>>;
   readonly account: string;
@@ -237,11 +257,28 @@ interface OperatorSights {
   readonly webhook: string;
 }
 
-function operatorStops({ account, people, call, payments, webhook }: OperatorSights): readonly Stop[] {
+function operatorStops({
+  account,
+  people,
+  call,
+  payments,
+  webhook,
+  managed,
+}: OperatorSights & Managed): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
   const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
+  const management = '/admin/management-keys';
   return [
     at('/admin', 'overview'),
+    at(management, 'management-keys'),
+    at(management, 'management-keys-made', {
+      does: [
+        ['#name', 'биллинг'],
+        ['[name=scope-accounts]', true],
+        ['main form button', true],
+      ],
+    }),
+    at(`${management}/{id}`, 'management-key-revoke', { path: `${management}/${managed.operator}` }),
     ...plain.map((name) => at(`/admin/${name}`, name)),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
     at('/admin/accounts', 'accounts-invited', {

@@ -20,6 +20,8 @@ export const ACCESS = {
   '/account/keys/{id}/limits': CALLERS,
   '/account/keys/{id}/rotate': CALLERS,
   '/account/keys/{id}/users': CALLERS,
+  '/account/keys/management': OWNERS,
+  '/account/keys/management/{id}': OWNERS,
   '/account/wallet': PAYERS,
   '/account/wallet/receipt': PAYERS,
   '/account/usage': EVERYBODY,

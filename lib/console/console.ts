@@ -1,5 +1,6 @@
 // Assembles the services of the pages, and creates the links for the first visit.
 import { createAccounts } from '../accounts/accounts.ts';
+import { createManagementKeys } from '../accounts/management-keys.ts';
 import { createDevices } from '../users/devices.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
@@ -83,6 +84,7 @@ export function createConsole(options: ConsoleOptions): Console {
     clientStallMs: api.clientStallMs,
     bodyLimits: api.bodyLimits,
     accounts: createAccounts({ store, keyPrefix }),
+    managementKeys: createManagementKeys({ store, keyPrefix }),
     people: createPeople({ store }),
     sessions: createSessions({ store }),
     signIn: createSignIn({ store }),

@@ -33,6 +33,7 @@ const WORDS = defineWords({
       catalog: 'Catalog',
       upstreams: 'Upstreams',
       notices: 'Webhooks',
+      'management-keys': 'Management keys',
       audit: 'Audit log',
       checks: 'Setup checks',
       back: 'My account',
@@ -65,6 +66,7 @@ const WORDS = defineWords({
       catalog: 'Каталог',
       upstreams: 'Провайдеры',
       notices: 'Вебхуки',
+      'management-keys': 'Ключи управления',
       audit: 'Журнал действий',
       checks: 'Проверка',
       back: 'Мой аккаунт',
@@ -84,6 +86,7 @@ const ADMIN_PAGES = [
   'catalog',
   'upstreams',
   'notices',
+  'management-keys',
   'audit',
   'checks',
 ] as const;

@@ -22,6 +22,7 @@ import { join } from './pages/join.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
 import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
+import { adminManagementKey, adminManagementKeys, managementKey, managementKeys } from './pages/management-keys.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
@@ -47,6 +48,8 @@ const PAGES: readonly PageRoutes[] = [
   keyLimits,
   rotateKey,
   revokeKey,
+  managementKeys,
+  managementKey,
   wallet,
   receipt,
   usage,
@@ -73,6 +76,8 @@ const PAGES: readonly PageRoutes[] = [
   adminUpstreams,
   adminWebhooks,
   adminWebhook,
+  adminManagementKeys,
+  adminManagementKey,
   adminAudit,
   adminChecks,
   adminPromo,

@@ -1,6 +1,7 @@
 // The services that the pages use, composed once by the gateway.
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ManagementKeys } from '../accounts/management-keys.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
@@ -44,6 +45,7 @@ export interface ConsoleServices extends CallServices {
   /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;
+  readonly managementKeys: ManagementKeys;
   readonly people: People;
   readonly sessions: Sessions;
   readonly signIn: SignIn;

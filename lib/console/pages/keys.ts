@@ -10,7 +10,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import {
   activeKey,
   defaultLimits,
@@ -51,6 +51,7 @@ const WORDS = defineWords({
     revokeWrong: 'The name does not match.',
     done: 'The key was revoked.',
     back: 'Back to keys',
+    manage: 'Keys for managing this account',
   },
   ru: {
     title: 'Ключи',
@@ -81,6 +82,7 @@ const WORDS = defineWords({
     revokeWrong: 'Название не совпадает.',
     done: 'Ключ отозван.',
     back: 'Назад к ключам',
+    manage: 'Ключи для управления аккаунтом',
   },
 });
 
@@ -138,7 +140,8 @@ ${issued !== undefined && html`<p>${words.call}</p>${firstCallSample(visit, issu
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
-${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
+${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}
+${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit, '/account/keys/management')}">${words.manage}</a></p>`}`;
   return { title: words.title, body };
 }
 

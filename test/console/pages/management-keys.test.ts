@@ -1,0 +1,79 @@
+// The pages with keys of the management API: an operator makes and revokes them with a code, an owner for one account.
+import { expect } from 'chai';
+import { send } from '../../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
+import { createVisitor, setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+
+const ADMIN = '/admin/management-keys';
+const OWN = '/account/keys/management';
+const readKey = (text: string) => /tg-mk-\w+/.exec(text)?.[0] ?? '';
+
+describe('pages with management keys', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let operator: Visitor;
+  let owner: Visitor;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    account = await test.account();
+    [operator, owner] = [await setUpOperator(test), await setUpOwner(test, account.id)];
+  });
+  after(() => test.stop());
+
+  const statusOf = async (key: string, path: string) => (await send(`${test.url}/api/v1${path}`, { key })).status;
+
+  it('make a key of an operator with its scopes, shown once and logged', async () => {
+    const made = await operator.submit(ADMIN, { name: 'billing', 'scope-accounts': 'yes', addresses: '127.0.0.0/8' });
+    const key = readKey(made.text);
+    expect(await statusOf(key, '/manage/accounts')).to.equal(200);
+    expect(await statusOf(key, '/manage/payments')).to.equal(403);
+    const { text } = await operator.get(`${ADMIN}?lang=en`);
+    expect(text).to.contain('billing').and.to.contain('127.0.0.0/8').and.to.not.contain(key);
+    const [line] = await test.store.auditLog.page({ limit: 1 });
+    expect(line).to.include({ action: 'management_key.create', account: null });
+    expect(line?.detail).to.equal('{"name":"billing","scopes":["accounts"]}');
+    expect((await operator.get('/admin/audit?lang=en')).text).to.contain('created a management key');
+  });
+
+  it('revoke a key at once', async () => {
+    const key = readKey((await operator.submit(ADMIN, { name: 'old', 'scope-usage': 'yes' })).text);
+    const id = (await test.store.management.listKeys()).at(-1)?.id;
+    expect((await operator.get(`${ADMIN}/${id}?lang=en`)).text).to.contain('Revoke “old”');
+    expect((await operator.submit(`${ADMIN}/${id}`, {})).headers.location).to.equal(`${ADMIN}?done=revoked`);
+    expect(await statusOf(key, '/manage/costs')).to.equal(401);
+    expect((await operator.get(`${ADMIN}/${id}`)).status).to.equal(404);
+  });
+
+  it('refuse a key without a name, a scope, a day to come, and with wrong addresses', async () => {
+    const count = (await test.store.management.listKeys()).length;
+    const cases = [
+      [{ name: '', 'scope-usage': 'yes' }, 'A name must have 1 to 100 characters'],
+      [{ name: 'x' }, 'Choose at least one scope.'],
+      [{ name: 'x', 'scope-usage': 'yes', expires: '2020-01-01' }, 'Choose a day that is not over.'],
+      [{ name: 'x', 'scope-usage': 'yes', expires: 'soon' }, 'Choose a day that is not over.'],
+      [{ name: 'x', 'scope-usage': 'yes', addresses: 'here' }, 'These are not addresses'],
+    ] as const;
+    for (const [fields, problem] of cases) {
+      const { status, text } = await operator.submit(ADMIN, fields);
+      expect([status, text.includes(problem)], problem).to.deep.equal([400, true]);
+    }
+    expect(await test.store.management.listKeys()).to.have.length(count);
+  });
+
+  it("make a key of an owner for their account, which others' owners and operators cannot see", async () => {
+    expect((await owner.get('/account/keys')).text).to.contain(OWN);
+    const key = readKey((await owner.submit(OWN, { name: 'ci' })).text);
+    expect(await statusOf(key, '/account/wallet')).to.equal(200);
+    expect(await statusOf(key, '/manage/accounts')).to.equal(403);
+    expect(await statusOf(key, '/balance')).to.equal(401);
+    const [row] = await test.store.management.listKeys(account.id);
+    expect(row).to.deep.include({ scopes: ['account'], account: account.id });
+    const other = await setUpOwner(test, (await test.account()).id, 'other@example.com');
+    expect((await other.get(`${OWN}/${row?.id}`)).status).to.equal(404);
+    expect((await operator.get(`${ADMIN}/${row?.id}`)).status).to.equal(404);
+    expect((await createVisitor(test.url).get(OWN)).status).to.equal(303);
+    expect((await owner.submit(`${OWN}/${row?.id}`, {})).status).to.equal(303);
+    expect(await statusOf(key, '/account/wallet')).to.equal(401);
+  });
+});
