@@ -2,7 +2,6 @@
 // alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
 
 import { createAccounts } from '../lib/accounts/accounts.ts';
-import { createManagementKeys, OPERATOR_SCOPES } from '../lib/accounts/management-keys.ts';
 import type { Who } from '../lib/console/page.ts';
 import { isPagePath } from '../lib/console/response-style.ts';
 import { createPeople } from '../lib/users/people.ts';
@@ -10,6 +9,12 @@ import { makeTotpSecret } from '../lib/users/totp.ts';
 import { createUserRemoval } from '../lib/users/user-removal.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
+import {
+  listManagementStops,
+  listOwnManagementStops,
+  type Managed,
+  makeManagementKeys,
+} from './page-tour-management.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
@@ -105,15 +110,6 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   };
 }
 
-async function makeManagementKeys({ store }: TestGateway, account: string): Promise<Managed['managed']> {
-  const keys = createManagementKeys({ store, keyPrefix: 'tg-' });
-  const createdBy = 'usr_tour';
-  const { id: own } = await keys.create({ name: 'CI', account, createdBy });
-  const terms = { name: 'billing', scopes: OPERATOR_SCOPES, account: null, addresses: ['10.0.0.0/8'], createdBy };
-  const { id: operator } = await keys.create({ ...terms, expiresAt: Date.now() + 1e10 });
-  return { own, operator };
-}
-
 interface Links {
   readonly invite: string;
   readonly operator: string;
@@ -199,8 +195,7 @@ function ownerStops({ calls, keys, payments, join, managed }: Sights & Pick<Link
       ],
     }),
     at('/account/keys/{id}', 'key-revoke', { path: `/account/keys/${keys.fresh}` }),
-    at('/account/keys/management', 'management-keys'),
-    at('/account/keys/management/{id}', 'management-key-revoke', { path: `/account/keys/management/${managed.own}` }),
+    ...listOwnManagementStops(at, managed),
     at('/account/keys/{id}/limits', 'key-limits', { path: `/account/keys/${keys.fresh}/limits` }),
     at(wallet, 'wallet'),
     at(wallet, 'wallet-waiting', { path: `${wallet}?order=${payments.waiting}` }),
@@ -244,11 +239,6 @@ function ownerStops({ calls, keys, payments, join, managed }: Sights & Pick<Link
   ];
 }
 
-/** The ids of management keys. */
-interface Managed {
-  readonly managed: Readonly<Record<'own' | 'operator', string>>;
-}
-
 interface OperatorSights {
   readonly people: Readonly<Record<'active' | 'suspended' | 'operator' | 'former', string>>;
   readonly account: string;
@@ -267,18 +257,9 @@ function operatorStops({
 }: OperatorSights & Managed): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
   const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
-  const management = '/admin/management-keys';
   return [
     at('/admin', 'overview'),
-    at(management, 'management-keys'),
-    at(management, 'management-keys-made', {
-      does: [
-        ['#name', 'биллинг'],
-        ['[name=scope-accounts]', true],
-        ['main form button', true],
-      ],
-    }),
-    at(`${management}/{id}`, 'management-key-revoke', { path: `${management}/${managed.operator}` }),
+    ...listManagementStops(at, managed),
     ...plain.map((name) => at(`/admin/${name}`, name)),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
     at('/admin/accounts', 'accounts-invited', {

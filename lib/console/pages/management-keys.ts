@@ -106,7 +106,8 @@ function readKey({ visit, account, zone }: Whose, sent: Form): NewManagementKey 
   const name = sent.text('name');
   const scopes = OPERATOR_SCOPES.filter((scope) => sent.has(`scope-${scope}`));
   const day = sent.text('expires');
-  const expiresAt = day === '' ? null : momentAtWallTime(Date.parse(`${day}T00:00:00Z`), zone);
+  const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
+  const expiresAt = wall === null || Number.isNaN(wall) ? wall : momentAtWallTime(wall, zone);
   const named = sent
     .text('addresses')
     .split(',')
