@@ -7,9 +7,10 @@ import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, hasKeyLength, isWellFormedKey } from './key.ts';
 import { createKeyUsageCounter, type KeyUsageCounter } from './key-usage-counter.ts';
+import { createMovedKeys, isMovedKey } from './moved-keys.ts';
 
 export interface HoldersOptions {
-  readonly store: Pick<Store, 'keys'>;
+  readonly store: Pick<Store, 'keys' | 'settings'>;
   /** `config.keyPrefix`. */
   readonly prefix: string;
   /** How long a row is used without reading it again; revocations and suspensions take effect within this time. */
@@ -54,6 +55,7 @@ export function createHolders(options: HoldersOptions): Holders {
   const holders = new LRUCache<string, CachedHolder>({ max: holdersMax });
   const unknown = new LRUCache<string, CachedHolder>({ max: UNKNOWN_MAX });
   const pendingReads = new Map<string, PendingRead>();
+  const moved = createMovedKeys(store);
   const {
     countUse: used,
     pending,
@@ -66,10 +68,18 @@ export function createHolders(options: HoldersOptions): Holders {
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
-    if (!hasKeyLength(prefix, keyText)) return undefined;
-    const hash = hashKey(keyText);
-    // The checksum costs more than the rest of the look-up, so it is skipped for a cached key.
-    return holders.has(hash) || isWellFormedKey(prefix, keyText) ? findHash(hash) : undefined;
+    if (hasKeyLength(prefix, keyText)) {
+      const hash = hashKey(keyText);
+      // The checksum costs more than the rest of the look-up, so it is skipped for a cached key.
+      if (holders.has(hash) || isWellFormedKey(prefix, keyText)) return findHash(hash);
+    }
+    return isMovedKey(keyText) ? findMoved(hashKey(keyText)) : undefined;
+  }
+
+  function findMoved(hash: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
+    const mayExist = holders.has(hash) || moved.mayHave(hash);
+    if (typeof mayExist === 'boolean') return mayExist ? findHash(hash) : undefined;
+    return mayExist.then((found) => (found ? findHash(hash) : undefined));
   }
 
   function findHash(hash: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {

@@ -59,11 +59,14 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   const marker = `${prefix}[sm]k-`;
   // A match stops where the next key begins, in case two are adjacent.
   const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
+  // Keys from another gateway are longer, and have no prefix.
+  const moved = /\bsk-[0-9A-Za-z_-]{40,}/g;
   const scrub = (line: string): string => {
     let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
     if (HAS_LINK.test(text)) text = text.replace(LINKS, `$1${SCRUBBED}`);
-    return markers.some((each) => text.includes(each)) ? text.replace(keys, SCRUBBED) : text;
+    if (markers.some((each) => text.includes(each))) text = text.replace(keys, SCRUBBED);
+    return text.includes('sk-') ? text.replace(moved, SCRUBBED) : text;
   };
   // The types of sonic-boom only allow strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };

@@ -53,7 +53,7 @@ describe('holders', () => {
   });
 
   function open(options: Partial<HoldersOptions> = {}): Holders {
-    const holders = createHolders({ store: { keys }, prefix: 'tg-', ...options });
+    const holders = createHolders({ store: { keys, settings: store.settings }, prefix: 'tg-', ...options });
     opened.push(holders);
     return holders;
   }

@@ -236,6 +236,14 @@ describe('log', () => {
     expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');
   });
 
+  it('hides keys that moved in from another gateway', async () => {
+    const key = `sk-${'aB3_'.repeat(12)}`;
+    log.info({ url: `/x?key=${key}&a=1` }, `again ${key}, and task-list`);
+    expect(await written())
+      .to.contain('and task-list')
+      .and.not.contain('aB3_');
+  });
+
   const secrets: Readonly<Record<string, string>> = {
     'a plain one': 'sk-upstream-0123456789',
     'one with quotes and backslashes': 'pa"ss\\wo"rd\\\\x',
