@@ -28,7 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/store/'],
   ['lib/upstream/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/', 'lib/alerts/'],
-  ['lib/calls/', 'lib/payments/'],
+  ['lib/calls/', 'lib/payments/', 'lib/moving/'],
   ['lib/http/'],
   // The actions of commands, which the management API runs as well.
   ['lib/api/', 'lib/console/', 'lib/metrics/', 'lib/manage/', 'lib/cli/'],

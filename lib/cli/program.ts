@@ -7,6 +7,7 @@ import { addChargeCommands } from './charge.ts';
 import { addCostCommands } from './cost.ts';
 import { addGrantCommands } from './grant.ts';
 import { addHoldCommands } from './hold.ts';
+import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addManagementKeyCommands } from './management-key.ts';
@@ -78,6 +79,7 @@ export function createProgram(): Command {
   addProviderCommands(program);
   addSmartCommands(program);
   addStoreCommands(program);
+  addImportCommand(program);
   addPeopleCommands(program);
   addManagementKeyCommands(program);
   addSecretsCommands(program);

@@ -23,6 +23,7 @@ const OPERATORS = 'makes operators: whoever has a key must not become one';
 export const COMMAND_ONLY: Readonly<Record<string, string>> = {
   'catalog import': FILES,
   'cost compare': FILES,
+  import: FILES,
   'ledger archive': FILES,
   'management-key': 'makes keys: what a stolen key made would outlive it',
   operator: OPERATORS,

@@ -1,0 +1,88 @@
+// Writes the catalog of what moved in: a file of the catalog, and beside it one of variables that only its owner reads.
+import { existsSync, readdirSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { checkCatalog } from '../catalog/check.ts';
+import { listCatalogFiles, readCatalogFiles } from '../catalog/files.ts';
+import type { CatalogConfig } from '../catalog/live.ts';
+import type { CatalogParts } from './catalog-parts.ts';
+
+export const DEFAULT_FILE = 'imported.json';
+
+/** Ids and aliases of the models of the catalog, retired ones too, without those of the file itself. */
+export function listTakenNames({ catalogDir, catalogVariables }: CatalogConfig, out: string): ReadonlySet<string> {
+  const isEmpty = !existsSync(catalogDir) || !readdirSync(catalogDir).some((name) => name.endsWith('.json'));
+  if (isEmpty) return new Set();
+  const paths = listCatalogFiles(catalogDir).filter((path) => resolve(path) !== resolve(out));
+  const { models, retired } = readCatalogFiles(paths, catalogVariables);
+  return new Set([...models.flatMap(({ id, aliases }) => [id, ...aliases]), ...Object.keys(retired)]);
+}
+
+export interface CatalogReport {
+  readonly file: string;
+  /** Where the keys of the upstreams are; undefined: there are none. */
+  readonly variables: string | undefined;
+  /** `there`: the file existed, and stays as it is. */
+  readonly state: 'written' | 'there' | 'planned';
+  readonly upstreams: number;
+  readonly models: number;
+  readonly priceLists: number;
+  /** Why a start would refuse the catalog as it is now. */
+  readonly refusal: string | undefined;
+}
+
+/** The file of variables is complete before the catalog names them. */
+export async function writeCatalogFiles(
+  config: CatalogConfig,
+  { catalog, secrets }: CatalogParts,
+  { out, isDry }: { readonly out: string; readonly isDry: boolean },
+): Promise<CatalogReport> {
+  const variables = secrets.size > 0 ? `${out.replace(/\.json$/, '')}.env` : undefined;
+  const counts = {
+    upstreams: Object.keys(catalog.upstreams).length,
+    models: catalog.models.length,
+    priceLists: Object.keys(catalog.priceLists ?? {}).length,
+  };
+  const report = { file: out, variables, ...counts };
+  if (existsSync(out)) return { ...report, state: 'there', refusal: undefined };
+  if (isDry) return { ...report, state: 'planned', refusal: undefined };
+  if (variables !== undefined) {
+    const lines = [...secrets].map(([name, value]) => `${name}=${value}\n`).join('');
+    await writeNewFile(variables, lines, 0o600);
+  }
+  await writeNewFile(out, `${JSON.stringify(catalog, null, 2)}\n`, 0o644);
+  const isRead = resolve(dirname(out)) === resolve(config.catalogDir);
+  return { ...report, state: 'written', refusal: isRead ? await findRefusal(config) : undefined };
+}
+
+/** Complete or absent at any moment; refuses a file that exists. */
+async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  const unfinished = `${path}.unfinished`;
+  try {
+    if (existsSync(path)) throw new OperatorError(`${path}: exists already: move it away`);
+    await rm(unfinished, { force: true });
+    const handle = await open(unfinished, 'wx', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+async function findRefusal(config: CatalogConfig): Promise<string | undefined> {
+  try {
+    await checkCatalog(config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+// The catalog that channels, ratios and groups become.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { buildCatalogParts } from '../../lib/moving/catalog-parts.ts';
+import { readSource } from '../../lib/moving/read-source.ts';
+import type { Source, SourceChannel } from '../../lib/moving/source.ts';
+import { NEW_API } from './new-api.ts';
+
+const NOTHING = { completionRatio: undefined, taken: new Set<string>() };
+
+describe('the catalog of what moved in', () => {
+  let source: Source;
+
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-moving-'));
+    const db = new DatabaseSync(join(folder, 'a.db'));
+    db.exec(NEW_API);
+    db.close();
+    source = await readSource(join(folder, 'a.db'), { program: 'new-api', rate: 80_000_000n });
+    rmSync(folder, { recursive: true });
+  });
+
+  const leftOut = (parts: ReturnType<typeof buildCatalogParts>) =>
+    parts.leftOut.map(({ what, why }) => `${what}: ${why}`);
+
+  function build(channel: Partial<SourceChannel>, program: Source['program'] = 'new-api') {
+    const channels = [{ ...(source.channels[0] as SourceChannel), ...channel }];
+    return buildCatalogParts({ ...source, program, channels }, NOTHING);
+  }
+
+  it('has upstreams without their secrets, and models with prices and routes in order', () => {
+    const { catalog, secrets } = buildCatalogParts(source, NOTHING);
+    const variable = (name: string) => `\${NEW_API_${name}_API_KEY}`;
+    expect(catalog.upstreams).to.deep.equal({
+      'new-api-7': {
+        plugin: 'openai-compatible',
+        settings: { baseUrl: 'http://127.0.0.1:4010/v1', apiKey: [variable('7_1'), variable('7_2')] },
+      },
+      'new-api-7-image': {
+        plugin: 'openai-images',
+        settings: { baseUrl: 'http://127.0.0.1:4010/v1', apiKey: [variable('7_1'), variable('7_2')] },
+      },
+      'new-api-8': {
+        plugin: 'openai-compatible',
+        settings: { baseUrl: 'https://api.deepseek.com/v1', apiKey: variable('8') },
+      },
+    });
+    expect([...secrets]).to.deep.equal([
+      ['NEW_API_7_1_API_KEY', 'sk-one'],
+      ['NEW_API_7_2_API_KEY', 'sk-two'],
+      ['NEW_API_8_API_KEY', 'sk-deep'],
+    ]);
+    const text = { type: 'text', provider: 'OpenAI', tools: true, json: true };
+    const chat = { upstream: 'new-api-7', model: 'deepseek-chat' };
+    expect(catalog.models).to.deep.equal([
+      {
+        ...{ ...text, id: 'gpt-4o', vision: true, routes: [{ upstream: 'new-api-7', model: 'up-4o' }] },
+        price: { input: '200.00', output: '800.00', cacheRead: '100.00', cacheWrite: '250.00' },
+      },
+      {
+        ...{ ...text, id: 'deepseek-chat', routes: [chat, { ...chat, upstream: 'new-api-8' }] },
+        price: { input: '21.60', output: '87.912' },
+      },
+      {
+        ...{ id: 'text-embedding-3-small', type: 'embedding', provider: 'OpenAI', price: { input: '1.60' } },
+        routes: [{ upstream: 'new-api-7', model: 'text-embedding-3-small' }],
+      },
+      {
+        ...{ id: 'gpt-image-1', type: 'image', provider: 'OpenAI', price: { request: '3.20' } },
+        routes: [{ upstream: 'new-api-7-image', model: 'gpt-image-1' }],
+      },
+    ]);
+  });
+
+  it('makes groups with other ratios price lists', () => {
+    const { catalog, lists, leftOut: notes } = buildCatalogParts(source, NOTHING);
+    expect(catalog.priceLists).to.deep.equal({ vip: { factor: '0.85' }, 'group-2': { factor: '1.2' } });
+    expect([...lists]).to.deep.equal([
+      ['vip', 'vip'],
+      ['Группа 2', 'group-2'],
+    ]);
+    expect(notes.map(({ what }) => what)).to.include('group free');
+  });
+
+  it('says which models it leaves out, and why', () => {
+    expect(leftOut(buildCatalogParts(source, NOTHING))).to.include.members([
+      'models deepseek-reasoner: they cost nothing there, and nothing is free here',
+      'models gemini-2.5-flash: the store does not say what their output costs: --completion-ratio does',
+      'models veo-3: nothing here makes what they make through their channel',
+    ]);
+    const options = { completionRatio: { units: 85n, scale: 1 }, taken: new Set(['gpt-4o']) };
+    const parts = buildCatalogParts(source, options);
+    expect(leftOut(parts)).to.include('models gpt-4o: the catalog has models of these names already');
+    const flash = parts.catalog.models.find((model) => (model as { id: string }).id === 'gemini-2.5-flash');
+    expect(flash).to.deep.include({ price: { input: '24.00', output: '204.00' }, vision: true });
+  });
+
+  for (const [what, channel, why] of [
+    ['of an unknown type', { type: '99' }, 'its type 99 is unknown'],
+    ['of a type that nothing here speaks', { type: '33' }, 'nothing here speaks the API of its type, AWS Bedrock'],
+    ['without a base URL', { type: '3', baseUrl: '' }, 'it has no base URL'],
+    ['without a key', { keys: [] }, 'it has no key'],
+    ['with a key that is a text', { keys: ['{"a": 1}'] }, 'its key is no plain text'],
+  ] as const) {
+    it(`leaves out a channel ${what}`, () => {
+      const parts = build(channel);
+      expect(parts.catalog).to.deep.include({ upstreams: {}, models: [] });
+      expect(leftOut(parts)).to.include(`channel 7 main: ${why}`);
+    });
+  }
+
+  for (const [program, type, baseUrl, wanted] of [
+    ['new-api', '1', 'https://api.example.com/v1/', 'https://api.example.com/v1'],
+    ['new-api', '8', 'https://api.example.com/x/chat/completions', 'https://api.example.com/x'],
+    ['one-api', '8', 'https://api.example.com', 'https://api.example.com/v1'],
+    ['one-api', '50', 'https://api.example.com/x/v1', 'https://api.example.com/x/v1'],
+    ['one-api', '36', '', 'https://api.deepseek.com/v1'],
+    ['one-hub', '28', '', 'https://api.deepseek.com/v1'],
+    ['new-api', '26', '', 'https://open.bigmodel.cn/api/paas/v4'],
+  ] as const) {
+    it(`knows the address of type ${type} of ${program} with ${baseUrl || 'none of its own'}`, () => {
+      const [upstream] = Object.values(build({ type, baseUrl }, program).catalog.upstreams);
+      expect((upstream as { settings: { baseUrl: string } }).settings.baseUrl).to.equal(wanted);
+    });
+  }
+});

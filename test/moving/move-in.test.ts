@@ -1,0 +1,191 @@
+// Accounts of another gateway in a store: balances to the micro-rouble, keys with their limits, once, however often.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { hashKey } from '../../lib/accounts/key.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { type MovedAccount, type MoveOptions, moveAccounts } from '../../lib/moving/move-in.ts';
+import { readSource } from '../../lib/moving/read-source.ts';
+import type { Source, SourceKey, SourceUser } from '../../lib/moving/source.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { type Store, StoreError } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import type { StoreDatabase } from '../contract/store/context.ts';
+import { NEW_API, OLD_KEYS } from './new-api.ts';
+
+const NOW = Date.parse('2026-11-27T00:00:00Z');
+const RATE = 81_400_000n;
+const OPTIONS: MoveOptions = { installation: 'new-api', isDry: false, lists: new Map([['vip', 'vip']]), now: NOW };
+
+async function readStore(): Promise<Source> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-moving-'));
+  const db = new DatabaseSync(join(folder, 'a.db'));
+  db.exec(NEW_API);
+  db.close();
+  const source = await readSource(join(folder, 'a.db'), { program: 'new-api', rate: RATE });
+  rmSync(folder, { recursive: true });
+  return source;
+}
+
+for (const kind of STORES) {
+  describe(`moving in: ${kind.name}`, () => {
+    let database: StoreDatabase;
+    let store: Store;
+    let source: Source;
+
+    before(async () => {
+      database = await kind.create();
+      store = await openStore(database.url, { inProcess: true });
+      source = await readStore();
+    });
+    after(async () => {
+      await store.close();
+      await database.remove();
+    });
+
+    const move = (from: Source = source, more: Partial<MoveOptions> = {}) =>
+      Array.fromAsync(moveAccounts(store, from, { ...OPTIONS, ...more }));
+
+    /** The user and key of the source with changes, as if they were others. */
+    function other(id: string, user: Partial<SourceUser>, key: Partial<SourceKey> = {}): Source {
+      const secret = `${id}-${'x'.repeat(45)}`;
+      return {
+        ...source,
+        users: [{ ...(source.users[0] as SourceUser), ...user, id }],
+        keys: [{ ...(source.keys[0] as SourceKey), ...key, id, user: id, secret }],
+      };
+    }
+
+    const [ann] = [0].map((index) => (all: readonly MovedAccount[]) => all[index] as MovedAccount);
+
+    it('reports what would move without writing', async () => {
+      const all = await move(source, { isDry: true });
+      expect(all.map(({ before, after, state }) => [before, after, state])).to.deep.equal([
+        [97_680_000n, 97_680_000n, 'planned'],
+        [488n, 488n, 'planned'],
+      ]);
+      expect(await store.accounts.list()).to.deep.equal([]);
+      const without = await Array.fromAsync(moveAccounts(undefined, source, { ...OPTIONS, isDry: true }));
+      expect(without).to.deep.equal(all);
+    });
+
+    it('brings balances, keys and price lists, and suspends whom it must', async () => {
+      const all = await move();
+      expect(all.map(({ after, state, priceList }) => [after, state, priceList])).to.deep.equal([
+        [97_680_000n, 'moved', 'vip'],
+        [488n, 'moved', undefined],
+      ]);
+      const account = await store.accounts.get(ann?.(all).id ?? '');
+      expect(account).to.deep.include({
+        name: 'Ann',
+        status: 'active',
+        priceList: 'vip',
+        createdAt: 1_700_000_000_000,
+      });
+      expect(await store.ledger.wallet(account?.id ?? '')).to.deep.include({
+        avail: 97_680_000n,
+        topped: 0n,
+        opened: true,
+      });
+      expect((await store.accounts.get(all[1]?.id ?? ''))?.status).to.equal('suspended');
+      const found = await store.keys.find(hashKey(`sk-${OLD_KEYS[1]}`));
+      expect(found).to.deep.include({ name: 'second', account: account?.id, last4: 'T1rP9'.slice(1), revokedAt: null });
+      expect(found?.limits).to.deep.include({
+        ...{ budget: 40_700_000n, reset: 'none', models: ['gpt-4o', 'deepseek-chat'] },
+        requests: { addresses: ['10.0.0.0/8', '1.2.3.4'] },
+      });
+      expect((await verifyLedger(store)).ok).to.equal(true);
+    });
+
+    it('changes nothing when it is repeated', async () => {
+      const before = await Promise.all([store.accounts.list(), verifyLedger(store), store.settings.list()]);
+      const all = await move();
+      expect(all.flatMap(({ state, keys }) => [state, ...keys.map((key) => key.state)])).to.deep.equal([
+        ...['there', 'there', 'there', 'there'],
+      ]);
+      expect(await Promise.all([store.accounts.list(), verifyLedger(store), store.settings.list()])).to.deep.equal(
+        before,
+      );
+    });
+
+    it('keeps what moved in if the store says something else later', async () => {
+      const [first] = source.users as [SourceUser];
+      const changed = { ...source, users: [{ ...first, quota: first.quota + 1n }] };
+      const [account] = await move(changed);
+      expect(account).to.include({ state: 'refused', after: 97_680_000n });
+      expect(account?.notes.join()).to.include('97.68 RUB moved in before, and the store says 97.680163 RUB now');
+    });
+
+    it('tells installations apart', async () => {
+      const [account] = await move({ ...source, keys: [] }, { installation: 'second' });
+      expect(account).to.include({ state: 'moved', after: 97_680_000n });
+      const [twice] = await move(source, { installation: 'third' });
+      expect(twice?.keys.map(({ state, notes }) => [state, /has the same text/.test(notes.join())])).to.deep.equal([
+        ['left out', true],
+        ['left out', true],
+      ]);
+    });
+
+    it('brings debts, and opens only wallets that had money', async () => {
+      const [debtor] = await move(other('21', { quota: -1n }));
+      expect(await store.ledger.wallet(debtor?.id ?? '')).to.deep.include({ avail: -163n, opened: true });
+      const [spent] = await move(other('22', { quota: 0n, used: 7n }));
+      expect(await store.ledger.wallet(spent?.id ?? '')).to.deep.include({ avail: 0n, opened: true, seq: 1 });
+      const [fresh] = await move(other('23', { quota: 0n, used: 0n }));
+      expect(await store.ledger.wallet(fresh?.id ?? '')).to.not.have.property('opened');
+      const [rich] = await move(other('24', { quota: 500_000_000_000_000n }));
+      expect(rich).to.include({ state: 'refused', after: null });
+      expect(await store.accounts.get(rich?.id ?? '')).to.equal(undefined);
+      expect((await verifyLedger(store)).ok).to.equal(true);
+    });
+
+    for (const [name, key, wanted] of [
+      ['31 disabled', { isActive: false }, { revoked: true }],
+      ['32 expired', { expiresAt: NOW - 1 }, { expiresAt: NOW - 1 }],
+      ['33 exhausted', { budget: 0n }, { budget: 1n }],
+      ['34 everywhere', { addresses: ['0.0.0.0/0', '1.2.3.4'] }, {}],
+      ['35 half valid', { addresses: ['nowhere', '1.2.3.4'] }, { addresses: ['1.2.3.4'], notes: 1 }],
+      ['36 nowhere', { addresses: ['nowhere'] }, { revoked: true, notes: 2 }],
+      ['37 no model', { models: ['smart'] }, { revoked: true, notes: 2 }],
+    ] as const) {
+      it(`brings a key that is ${name.slice(3)}`, async () => {
+        const id = name.slice(0, 2);
+        const [account] = await move(other(id, {}, key as Partial<SourceKey>));
+        const row = await store.keys.get(account?.keys[0]?.id ?? '');
+        const { limits, revokedAt } = row ?? {};
+        expect(revokedAt !== null).to.equal('revoked' in wanted);
+        if ('expiresAt' in wanted) expect(limits?.expiresAt).to.equal(wanted.expiresAt);
+        else if (revokedAt !== null) expect(limits?.expiresAt).to.be.below(NOW);
+        expect(limits?.budget).to.equal('budget' in wanted ? wanted.budget : null);
+        expect(limits?.requests?.addresses).to.deep.equal('addresses' in wanted ? wanted.addresses : undefined);
+        if ('notes' in wanted) expect(account?.keys[0]?.notes).to.have.length(wanted.notes);
+      });
+    }
+
+    it('leaves out keys that could be guessed', async () => {
+      const from = other('41', {});
+      const keys = from.keys.map((key) => ({ ...key, secret: 'short' }));
+      const [account] = await move({ ...from, keys });
+      expect(account?.keys[0]).to.include({ state: 'left out' });
+    });
+
+    it('continues where it was interrupted', async () => {
+      const from = other('51', {});
+      let left = 1;
+      const add: Store['keys']['add'] = (...args) => {
+        left -= 1;
+        if (left === 0) throw new StoreError('gone', 'no');
+        return store.keys.add(...args);
+      };
+      const failing = { ...store, keys: { ...store.keys, add } };
+      const broken = Array.fromAsync(moveAccounts(failing, from, OPTIONS));
+      expect(await broken.catch((error) => error)).to.be.instanceOf(StoreError);
+      const [account] = await move(from);
+      expect(account).to.deep.include({ state: 'there', after: 97_680_000n });
+      expect(account?.keys.map(({ state }) => state)).to.deep.equal(['moved']);
+      expect((await verifyLedger(store)).ok).to.equal(true);
+    });
+  });
+}

@@ -1,0 +1,159 @@
+// Stores that one-api and one-hub themselves have made, through their own APIs, on three databases; and one of new-api by
+// its published schema.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { formatDecimal } from '../../lib/moving/amounts.ts';
+import { readSource } from '../../lib/moving/read-source.ts';
+import type { Program } from '../../lib/moving/source.ts';
+import { NEW_API } from './new-api.ts';
+
+const RATE = 80_000_000n;
+const file = (name: string) => fileURLToPath(new URL(`./stores/${name}`, import.meta.url));
+
+describe('the store of another gateway', () => {
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-moving-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function makeDatabase(sql: string): string {
+    const path = join(folder, `${Math.random()}.db`);
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
+    return path;
+  }
+
+  const read = (program: Program, path: string) => readSource(path, { program, rate: RATE });
+
+  const refusal = (program: Program, path: string) =>
+    read(program, path).then(
+      () => 'read',
+      (error: Error) => error.message,
+    );
+
+  async function describeStore(program: Program, path: string) {
+    const { users, keys, channels, groups, leftOut } = await read(program, path);
+    const alice = keys.filter(({ user }) => user === '2').sort((one, other) => one.name.localeCompare(other.name));
+    return {
+      users: [...users]
+        .sort((one, other) => Number(one.id) - Number(other.id))
+        .map(({ id, name, email, quota, isActive, group }) => [id, name, email, quota, isActive, group]),
+      keys: alice.map(({ name, isActive, budget, models, addresses, expiresAt }) => ({
+        ...{ name, isActive, budget, models, addresses, expires: expiresAt !== null },
+      })),
+      secrets: new Set(keys.map(({ secret }) => secret.length)),
+      channels: channels.map(({ type, name, keys: secrets, baseUrl, models, isActive, priority }) => [
+        ...[type, name, ...secrets, baseUrl, models.length, isActive, priority],
+      ]),
+      mapping: Object.fromEntries(channels.find(({ name }) => name === 'main')?.mapping ?? []),
+      vip: formatDecimal(groups.get('vip') ?? { units: 0n, scale: 0 }),
+      leftOut: leftOut.map(({ what, count }) => `${count} ${what}`),
+    };
+  }
+
+  const USERS = [
+    ['1', 'Root User', '', 100_000_000n, true, 'default'],
+    ['2', "Alice O'Hara", 'alice@example.com', 5_123_457n, true, 'vip'],
+    ['3', 'Боб', 'bob@example.com', 1n, true, 'default'],
+    ['4', 'Carol\\n"x"', '', -250_000n, true, 'default'],
+    ['5', 'Dave', '', 777n, false, 'default'],
+  ];
+  const free = { budget: null, models: null, addresses: null, expires: false, isActive: true };
+  const keys = (...addresses: readonly string[]) => [
+    { ...free, name: 'empty', budget: 0n },
+    {
+      name: 'limited',
+      isActive: true,
+      budget: 1_000_000n,
+      models: ['gpt-4o', 'gpt-4o-mini'],
+      addresses,
+      expires: true,
+    },
+    { ...free, name: 'off', budget: 10n, isActive: false },
+    { ...free, name: 'open' },
+  ];
+  const channels = (aws: string, ...more: readonly string[]) => [
+    ['1', 'main', 'sk-up-1', 'http://127.0.0.1:4010', 6, true, 10n],
+    ['14', 'claude', 'sk-ant-1', '', 1, true, 0n],
+    [aws, 'aws', 'a|b|c', '', 1, true, 0n],
+    ['1', 'spare', 'sk-up-2', 'http://127.0.0.1:4011', 1, true, 1n],
+    ['1', 'off', ...(more.length > 0 ? more : ['sk-up-3']), '', 1, false, 0n],
+  ];
+
+  for (const name of ['sqlite', 'sqlite.sql', 'postgresql.sql']) {
+    it(`of one-api is read from ${name}`, async () => {
+      const dump = file(name === 'sqlite' ? 'one-api.sqlite.sql' : `one-api.${name}`);
+      const path = name === 'sqlite' ? makeDatabase(readFileSync(dump, 'utf8')) : dump;
+      const found = await describeStore('one-api', path);
+      expect(found.users).to.deep.equal(USERS);
+      expect(found.keys).to.deep.equal([{ ...free, name: 'default' }, ...keys('127.0.0.0/8', '10.1.2.3/32')]);
+      expect([...found.secrets]).to.deep.equal([48]);
+      expect(found.channels).to.deep.equal(channels('33'));
+      expect(found.mapping).to.deep.equal({ 'gpt-4o': 'gpt-4o-2024-11-20' });
+      expect(found.vip).to.equal('0.9');
+      expect(found.leftOut).to.include.members([
+        '1 deleted users',
+        '1 deleted keys',
+        '2 redemption codes',
+        '6 passwords',
+      ]);
+    });
+  }
+
+  it('of one-hub is read from mysql.sql', async () => {
+    const found = await describeStore('one-hub', file('one-hub.mysql.sql'));
+    expect(found.users).to.deep.equal(USERS);
+    expect(found.keys).to.deep.equal(keys('127.0.0.0/8', '10.1.2.3'));
+    expect([...found.secrets]).to.deep.equal([59]);
+    expect(found.channels).to.deep.equal(channels('32'));
+    expect(found.vip).to.equal('0.9');
+    expect(found.leftOut).to.include.members(['1 deleted users', '1 deleted keys', '2 redemption codes']);
+    const { findPrice } = await read('one-hub', file('one-hub.mysql.sql'));
+    const price = findPrice('gpt-4o', '1');
+    expect(price?.per === 'token' && price.output && formatDecimal(price.output)).to.equal('7.5');
+  });
+
+  it('of new-api is read from sqlite', async () => {
+    const source = await read('new-api', makeDatabase(NEW_API));
+    expect(source.users.map(({ id, quota, isActive }) => [id, quota, isActive])).to.deep.equal([
+      ['1', 600_000n, true],
+      ['2', 3n, false],
+    ]);
+    expect(source.keys.map(({ id, budget, models, addresses }) => [id, budget, models, addresses])).to.deep.equal([
+      ['1', null, null, null],
+      ['2', 250_000n, ['gpt-4o', 'deepseek-chat'], ['10.0.0.0/8', '1.2.3.4']],
+    ]);
+    expect(source.channels[0]?.keys).to.deep.equal(['sk-one', 'sk-two']);
+    expect(source.leftOut.map(({ what, count }) => `${count} ${what}`)).to.include('1 second factors');
+  });
+
+  const without = (column: string) => NEW_API.replaceAll(new RegExp(`,\`${column}\` [a-z]+( DEFAULT -1)?`, 'g'), '');
+
+  it('is refused if it is that of another program', async () => {
+    expect(await refusal('one-api', makeDatabase(NEW_API))).to.include('looks like a store of new-api');
+    expect(await refusal('new-api', file('one-api.sqlite.sql'))).to.include('import one-api');
+    expect(await refusal('one-api', file('one-hub.mysql.sql'))).to.include('import one-hub');
+    expect(await refusal('one-api', makeDatabase('CREATE TABLE a (b)'))).to.include('it has no table users');
+  });
+
+  it('is refused if it is older than can be read, or damaged', async () => {
+    const old = makeDatabase(without('expired_time').replace(/INSERT INTO tokens[^;]*;/g, ''));
+    expect(await refusal('new-api', old)).to.include('the table tokens lacks expired_time: update new-api');
+    const wrong = makeDatabase(NEW_API.replace('600000', "'12.5'"));
+    expect(await refusal('new-api', wrong)).to.include('the user 1: quota is not a whole number: "12.5"');
+    const path = makeDatabase(NEW_API);
+    writeFileSync(path, readFileSync(path).fill(0xff, 100, 4000));
+    expect(await refusal('new-api', path)).to.include('the SQLite database cannot be read');
+    writeFileSync(path, Buffer.from([80, 75, 3, 4, 0, 0, 1]));
+    expect(await refusal('new-api', path)).to.include('unpack it first');
+    expect(await refusal('new-api', join(folder, 'none'))).to.include('cannot be read (ENOENT)');
+    expect(await refusal('new-api', folder)).to.include('cannot be read (EISDIR)');
+  });
+});

@@ -1,0 +1,142 @@
+// SQL dumps of three databases: values as they were, cut anywhere; everything else is skipped, and damage is named.
+import { expect } from 'chai';
+import { createDumpReader } from '../../lib/moving/sql-rows.ts';
+
+const WANTED = new Set(['users', 'options']);
+
+function read(dump: string, size = dump.length) {
+  const reader = createDumpReader(WANTED);
+  for (let at = 0; at < dump.length; at += size) reader.write(dump.slice(at, at + size));
+  return reader.finish();
+}
+
+function rows(dump: string, table = 'users', size?: number) {
+  return read(dump, size)
+    .get(table)
+    ?.rows.map((row) => [...row.values()]);
+}
+
+const SQLITE = `PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE \`users\` (\`id\` integer,\`name\` text DEFAULT "a,(b",\`key\` char(48),PRIMARY KEY (\`id\`),CONSTRAINT \`u\` UNIQUE (\`name\`));
+INSERT INTO users VALUES(1,'it''s; a "name"',NULL);
+INSERT INTO users VALUES(-2,replace(replace('one\\ntwo\\r','\\n',char(10)),'\\r',char(13)),unistr('a\\u000ab\\\\'));
+INSERT INTO users VALUES(3,X'c3a4',1.5);
+INSERT INTO logs VALUES(1,'INSERT INTO users VALUES(9,');
+INSERT INTO logs VALUES(2,'b');
+CREATE TABLE IF NOT EXISTS "options" ("key" text, value text);
+INSERT INTO "options" ("value","key") VALUES('v','k');
+CREATE INDEX i ON users (name);
+COMMIT;
+`;
+
+const MYSQL = `-- MySQL dump 10.13
+/*!40101 SET NAMES utf8mb4 */;
+# a remark with a quote: it's
+DROP TABLE IF EXISTS \`users\`;
+CREATE TABLE \`users\` (
+  \`id\` bigint NOT NULL AUTO_INCREMENT,
+  \`name\` longtext COMMENT 'the; name',
+  \`key\` char(48),
+  PRIMARY KEY (\`id\`),
+  UNIQUE KEY \`i\` (\`key\`),
+  KEY \`n\` (\`name\`(20))
+) ENGINE=InnoDB;
+/*!40000 ALTER TABLE \`users\` DISABLE KEYS */;
+INSERT INTO \`users\` VALUES (1,'it\\'s; a "name"',NULL),(-2,'one\\ntwo\\r','a\\nb\\\\'),
+(3,_binary 'ä',1.5);
+INSERT IGNORE INTO \`logs\` VALUES (1,'; INSERT INTO users VALUES (9,\\''),(2,'b');
+REPLACE INTO \`db\`.\`options\` (\`value\`,\`key\`) VALUES ('v','k') ON DUPLICATE KEY UPDATE \`key\`='x';
+-- Dump completed on 2026-11-27
+`;
+
+const POSTGRESQL = `--
+-- PostgreSQL database dump
+--
+\\restrict abc'def
+SET standard_conforming_strings = on;
+CREATE FUNCTION public.f() RETURNS void AS $body$ INSERT INTO users VALUES (9; ' $body$ LANGUAGE sql;
+CREATE TABLE public.users (
+    id bigint NOT NULL,
+    name text DEFAULT 'x;y'::text,
+    key character(48),
+    CONSTRAINT users_check CHECK ((id <> 0))
+);
+CREATE TABLE public.logs (id bigint);
+CREATE TABLE public.options (key text NOT NULL, value text);
+COPY public.users (id, name, key) FROM stdin;
+1\tit's; a "name"\t\\N
+-2\tone\\ntwo\\r\ta\\nb\\\\
+3\tä\t1.5
+\\.
+COPY public.logs (id, content) FROM stdin;
+1\tCOPY public.users (id) FROM stdin;
+2\tb
+\\.
+INSERT INTO public.options VALUES ('k', 'v');
+\\unrestrict abc'def
+-- PostgreSQL database dump complete
+`;
+
+const ROWS = [
+  ['1', 'it\'s; a "name"', null],
+  ['-2', 'one\ntwo\r', 'a\nb\\'],
+  ['3', 'ä', '1.5'],
+];
+
+describe('SQL dumps', () => {
+  for (const [name, dump] of Object.entries({ SQLITE, MYSQL, POSTGRESQL })) {
+    it(`of ${name} are read, in pieces of any size`, () => {
+      for (const size of [undefined, 1, 2, 3, 7]) {
+        expect(rows(dump, 'users', size), `pieces of ${size}`).to.deep.equal(ROWS);
+        const options = read(dump, size)
+          .get('options')
+          ?.rows.map((row) => Object.fromEntries(row));
+        expect(options).to.deep.equal([{ key: 'k', value: 'v' }]);
+        expect(read(dump, size).get('logs')).to.deep.include({ rows: [], count: 2 });
+      }
+    });
+
+    it(`of ${name} that are cut off are refused, wherever`, () => {
+      const message =
+        /^it ends in the middle of a statement|^it is not whole|^a row of users has 2 values instead of 3$/;
+      const ends = [
+        dump.indexOf('users') + 1,
+        dump.indexOf('name"') + 2,
+        dump.lastIndexOf("'k'") + 1,
+        dump.lastIndexOf('(') - 9,
+      ];
+      const statement = dump.lastIndexOf(';', dump.lastIndexOf('INSERT')) + 2;
+      for (const end of [...ends, statement]) {
+        expect(() => read(dump.slice(0, end)), dump.slice(end - 9, end)).to.throw(message);
+      }
+    });
+  }
+
+  it('with E-strings and truth values are read', () => {
+    const dump = 'SET search_path = pg_catalog;\nCREATE TABLE users (a text, b boolean, c boolean);\n';
+    expect(rows(`${dump}INSERT INTO users VALUES (E'a\\'b', true, false);\n`)).to.deep.equal([["a'b", '1', '0']]);
+    expect(rows(`${dump}INSERT INTO users VALUES ('a\\', true, false);\n`)).to.deep.equal([['a\\', '1', '0']]);
+  });
+
+  for (const [what, dump, message] of [
+    ['nothing', ' \n', 'it is empty'],
+    ['another text', 'hello, world', 'is neither an SQLite database nor a dump'],
+    [
+      'two databases',
+      `${MYSQL}${MYSQL.slice(MYSQL.indexOf('CREATE'))}`,
+      'it holds two tables users: dump one database only',
+    ],
+    ['a row that is too short', SQLITE.replace(",X'c3a4'", ''), 'a row of users has 2 values instead of 3'],
+    [
+      'an expression',
+      SQLITE.replace("X'c3a4'", "random('x')"),
+      'a row of users has a value that cannot be read: "random ( x )"',
+    ],
+    ['no columns', 'PRAGMA a;\nINSERT INTO users VALUES (1);\n', 'it names no columns of the table users'],
+  ] as const) {
+    it(`with ${what} are refused`, () => {
+      expect(() => read(dump)).to.throw(message);
+    });
+  }
+});
