@@ -173,10 +173,12 @@ export function checkCharges(page: JournalPage, report: ReportProblem): void {
 }
 
 function checkChargeKey(
-  { wallet, key: id, period, budgetKey }: Charge,
+  { wallet, kind, key: id, period, budgetKey }: Charge,
   key: JournalPage['keys'][number] | undefined,
   keyed: ReadonlySet<string>,
 ): string | undefined {
+  // A hold of a service that names no key has who made it: a management key, or the command line.
+  if (kind === 'service' && !key && !id.startsWith('key_')) return undefined;
   // Programs that use the ledger without keys write accounts without any.
   if (key?.account !== wallet) return key || keyed.has(wallet) ? `its key ${id} is not one of this account` : undefined;
   const wanted = period === null ? null : key.budgetKey;

@@ -110,9 +110,10 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
     const { request, verb, input, manager, isOwn } = action;
     const session = openSession(request, manager, claimed.operation);
-    const account = await findAccount(input);
+    let account: string | undefined;
     let json: object;
     try {
+      account = await findAccount(input);
       if (isOwn && account !== manager.account) throw unknownObject(input);
       await refuseOperators(input);
       ({ json } = await run(verb, session, input));
@@ -139,12 +140,13 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     return { store, config: { ...config, publicUrl: publicUrl() }, caller };
   }
 
-  /** The account that a change is about; throws for a key that does not exist. */
+  /** The account that a change is about; undefined if there is none, or if what it names does not exist. */
   async function findAccount({ account, key, payment, hold }: Input): Promise<string | undefined> {
-    if (typeof account === 'string') return account;
+    // First: an owner's request names an account as well, which must be that of the key.
     if (typeof key === 'string') return (await services.store.keys.get(key))?.account;
     if (typeof payment === 'string') return (await services.store.payments.get(payment))?.wallet;
-    return typeof hold === 'string' ? (await services.store.ledger.charge(hold))?.wallet : undefined;
+    if (typeof hold === 'string') return (await services.store.ledger.charge(hold))?.wallet;
+    return typeof account === 'string' ? account : undefined;
   }
 
   /** A key must not take an operator's access away. */
