@@ -15,7 +15,7 @@ import {
   type Managed,
   makeManagementKeys,
 } from './page-tour-management.ts';
-import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
+import { createVisitor, setUpMember, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
@@ -75,7 +75,8 @@ export async function makeBusy(test: TestGateway, email: string): Promise<Busy> 
   await send(`${test.url}/api/v1/images/generations`, { key, body: drawn });
   const alert = { change: 'wishes', threshold: '500', budgets: 'yes', webhook: 'https://example.com/hook' };
   await owner.submit('/account/settings/alerts', alert);
-  return { account, owner, payments, calls, keys };
+  const colleague = await inviteMember(test, account, owner);
+  return { account, owner, payments, calls, keys, colleague };
 }
 
 export async function setUpTour(test: TestGateway): Promise<Tour> {
@@ -164,12 +165,14 @@ interface Sights {
   readonly calls: Readonly<Record<'text' | 'failed' | 'video', string>> & { readonly job: string };
   readonly keys: { readonly limited: string; readonly fresh: string };
   readonly payments: Payments;
+  /** A member of the account. */
+  readonly colleague: string;
 }
 
 const play = '/account/playground';
 const wallet = '/account/wallet';
 
-function ownerStops({ calls, keys, payments, join, managed }: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
+function ownerStops({ calls, keys, payments, join, colleague, managed }: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
   const at = createStopMaker('owner');
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
@@ -225,6 +228,13 @@ function ownerStops({ calls, keys, payments, join, managed }: Sights & Pick<Link
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
     at('/account/join', 'join', { path: join }),
     at('/account/join', 'join-none', { path: '/account/join?token=none' }),
+    at('/account/keys/{id}/users', 'key-users', { path: `/account/keys/${keys.fresh}/users` }),
+    at('/account/keys/{id}/users', 'key-users-none', { path: `/account/keys/${keys.fresh}/users?name=nobody` }),
+    at('/account/people', 'people'),
+    at('/account/people/{id}', 'person', { path: `/account/people/${colleague}` }),
+    at('/account/people/{id}/remove', 'person-remove', { path: `/account/people/${colleague}/remove` }),
+    at('/account/people/{id}/hand-over', 'person-hand-over', { path: `/account/people/${colleague}/hand-over` }),
+    at('/account/leave', 'leave'),
     at('/account/settings', 'settings'),
     at('/account/settings', 'settings-with-app', {
       as: 'member',
@@ -336,7 +346,8 @@ async function makeCalls({ url, store }: TestGateway, { key, id }: TestAccount):
 
 async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
   const accounts = createAccounts({ store, keyPrefix: 'tg-' });
-  const limits = { budget: 6_000_000n, reset: 'month', models: ['sandbox-lite', 'sandbox-image'] } as const;
+  const endUsers = { cap: 6_000_000n, reset: 'month' } as const;
+  const limits = { budget: 6_000_000n, reset: 'month', models: ['sandbox-lite', 'sandbox-image'], endUsers } as const;
   const limited = await accounts.issueKey(id, 'сайт магазина', limits);
   const fresh = await accounts.rotateKey(limited.id, 24);
   const revoked = await accounts.issueKey(id, 'old laptop');
@@ -344,6 +355,14 @@ async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
   const expiresAt = Date.now() + 100 * 86_400_000;
   await accounts.issueKey(id, 'a name that is rather long for the key of an application', { expiresAt });
   return { limited: limited.id, fresh: fresh.id, key: fresh.key };
+}
+
+/** Somebody who accepts an invitation, under a cap, and an invitation that waits. */
+async function inviteMember(test: TestGateway, { id }: TestAccount, owner: Visitor): Promise<string> {
+  const cap = { limit: 250_000_000n, reset: 'month', zone: 'Europe/Moscow' } as const;
+  const member = await setUpMember(test, { account: id, role: 'member', cap });
+  await owner.submit('/account/people', { email: `new-${id}@example.com`, role: 'accountant' });
+  return member.id;
 }
 
 /** Also an owner of a second account. */

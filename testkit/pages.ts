@@ -1,5 +1,6 @@
 // A person using a gateway's pages: keeps cookies, follows no redirect automatically, fills in forms as they are.
 import { Secret, TOTP } from 'otpauth';
+import type { Membership } from '../lib/store/ports/users.ts';
 import { hashPassword } from '../lib/users/password.ts';
 import { createPeople } from '../lib/users/people.ts';
 import { createSessions } from '../lib/users/sessions.ts';
@@ -131,4 +132,17 @@ export async function setUpOwner(
   if (!changed) throw new Error(`there is a user ${email} already`);
   const session = await createSessions({ store }).open(user, { address: '127.0.0.1', agent: '' });
   return { ...createVisitor(url, { session }), email };
+}
+
+/** Somebody with another role in an account that has an owner. */
+export async function setUpMember(
+  test: Pick<TestGateway, 'store' | 'url'>,
+  membership: Omit<Membership, 'user'>,
+  email = `${membership.role}-${membership.account}@example.com`,
+): Promise<Visitor & { email: string; id: string }> {
+  const visitor = await setUpOwner(test, membership.account, email);
+  const id = (await test.store.users.find(email))?.id ?? '';
+  const changed = await test.store.users.setMembership({ ...membership, user: id }, Date.now());
+  if (changed !== 'done') throw new Error(`the role of ${email} was not changed: ${changed}`);
+  return { ...visitor, id };
 }

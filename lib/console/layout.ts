@@ -3,7 +3,7 @@ import { disambiguate } from './charge-query.ts';
 import { sandboxWords } from './fault-words.ts';
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
-import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
+import { linkTo, mayVisit, type OwnerVisit, type Visit } from './visit.ts';
 
 const WORDS = defineWords({
   en: {
@@ -15,6 +15,7 @@ const WORDS = defineWords({
     calls: 'Calls',
     models: 'Models',
     playground: 'Playground',
+    people: 'People',
     settings: 'Settings',
     operator: 'Operator',
     signOut: 'Sign out',
@@ -48,6 +49,7 @@ const WORDS = defineWords({
     calls: 'Запросы',
     models: 'Модели',
     playground: 'Попробовать',
+    people: 'Участники',
     settings: 'Настройки',
     operator: 'Оператор',
     signOut: 'Выйти',
@@ -75,7 +77,17 @@ const WORDS = defineWords({
 });
 
 /** The navigation, in order; each name is the last part of the page's path. */
-const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
+const ACCOUNT_PAGES = [
+  'overview',
+  'keys',
+  'wallet',
+  'usage',
+  'calls',
+  'models',
+  'playground',
+  'people',
+  'settings',
+] as const;
 const ADMIN_PAGES = [
   'overview',
   'accounts',
@@ -91,10 +103,9 @@ const ADMIN_PAGES = [
   'checks',
 ] as const;
 
-export function layout(
-  visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
-  { title, body }: { title: string; body: Html },
-): Html {
+type FrameVisit = Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts' | 'role'>>;
+
+export function layout(visit: FrameVisit, { title, body }: { title: string; body: Html }): Html {
   const words = WORDS[visit.language];
   return html`<html lang="${visit.language}">
 <head>
@@ -137,15 +148,24 @@ function scriptsFor({ text }: Html): readonly string[] {
   return SCRIPTS.filter(([mark]) => text.includes(mark)).map(([, name]) => name);
 }
 
-function navigation(visit: Visit): Html {
+function navigation(visit: FrameVisit): Html {
   const words = WORDS[visit.language];
   const isAdmin = visit.path.startsWith('/admin');
   const links = isAdmin
     ? ADMIN_PAGES.map((name) => [words.admin[name], name === 'overview' ? '/admin' : `/admin/${name}`] as const)
-    : OWNER_PAGES.map((name) => [words[name], name === 'overview' ? '/account' : `/account/${name}`] as const);
+    : listAccountPages(visit).map(([name, path]) => [words[name], path] as const);
   const across = isAdmin ? ([words.admin.back, '/account'] as const) : ([words.operator, '/admin'] as const);
   const all = visit.signedIn?.user.operator ? [...links, across] : links;
   return html`<nav aria-label="${words.navigation}"><ul>${all.map(([name, path]) => item(visit, name, path))}</ul></nav>`;
+}
+
+/** Those that the visitor's role includes; on pages of no account all. */
+function listAccountPages({ role }: FrameVisit) {
+  const pages = ACCOUNT_PAGES.map((name) => {
+    const path = name === 'overview' ? ('/account' as const) : (`/account/${name}` as const);
+    return [name, path] as const;
+  });
+  return pages.filter(([, path]) => role === undefined || mayVisit({ role }, path));
 }
 
 function item(visit: Visit, name: string, path: string): Html {
@@ -155,12 +175,7 @@ function item(visit: Visit, name: string, path: string): Html {
 }
 
 /** For people with several accounts. */
-function accountSwitch({
-  account,
-  accounts = [],
-  language,
-  path,
-}: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>): Html | undefined {
+function accountSwitch({ account, accounts = [], language, path }: FrameVisit): Html | undefined {
   if (accounts.length < 2) return undefined;
   const words = WORDS[language];
   const named = disambiguate(accounts.map(({ id, name }) => [id, name]));

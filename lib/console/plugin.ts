@@ -20,11 +20,14 @@ import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
 import { join } from './pages/join.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
+import { keyUsers } from './pages/key-users.ts';
 import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
 import { adminManagementKey, adminManagementKeys, managementKey, managementKeys } from './pages/management-keys.ts';
+import { handOver, leave, member, removeMember } from './pages/member.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
+import { invitation, people } from './pages/people.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
 import { exportData, settings } from './pages/settings.ts';
 import { register, reset, setup } from './pages/setup.ts';
@@ -50,6 +53,7 @@ const PAGES: readonly PageRoutes[] = [
   revokeKey,
   managementKeys,
   managementKey,
+  keyUsers,
   wallet,
   receipt,
   usage,
@@ -61,6 +65,12 @@ const PAGES: readonly PageRoutes[] = [
   playground,
   playgroundText,
   playgroundVideo,
+  people,
+  invitation,
+  member,
+  removeMember,
+  handOver,
+  leave,
   settings,
   exportData,
   alerts,

@@ -6,6 +6,7 @@ import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } 
 import type { Micro } from '../../money/money.ts';
 import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
+import type { Membership, User } from '../../store/ports/users.ts';
 import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -15,9 +16,11 @@ import { type Form, isLine } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { formatCap, roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { giveByForm, grantForms, revokeByForm } from './account-grants.ts';
+import { accountLimitsForm, changeAccountLimits, type RefusedLimits } from './admin-account-limits.ts';
 import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
 import { sendLink } from './link-request.ts';
 
@@ -60,12 +63,12 @@ const WORDS = defineWords({
     email: 'Email',
     inviteButton: 'Create a link',
     link: 'Send this link to the owner. It works once, expires in a week, and is shown only now. Somebody who already has access accepts the invitation after signing in.',
-    isOwner: 'This user is already an owner of the account.',
+    isOwner: 'This user belongs to the account already.',
     suspendedPerson: 'This user is suspended.',
     isSuspended: 'suspended',
     payments: 'Payments',
     keys: 'Keys',
-    owners: 'Owners',
+    members: 'People',
     name: 'Name',
     key: 'Key',
     calls: 'Calls',
@@ -121,12 +124,12 @@ const WORDS = defineWords({
     email: 'Почта',
     inviteButton: 'Создать ссылку',
     link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и больше не будет показана. Тот, у кого уже есть доступ, примет приглашение после входа.',
-    isOwner: 'Этот пользователь уже владелец аккаунта.',
+    isOwner: 'Этот пользователь уже состоит в аккаунте.',
     suspendedPerson: 'Доступ этого пользователя приостановлен.',
     isSuspended: 'доступ приостановлен',
     payments: 'Платежи',
     keys: 'Ключи',
-    owners: 'Владельцы',
+    members: 'Участники',
     name: 'Название',
     key: 'Ключ',
     calls: 'Запросов',
@@ -149,6 +152,7 @@ const WORDS = defineWords({
 interface PageState {
   readonly problem?: string;
   readonly link?: string;
+  readonly limits?: RefusedLimits;
 }
 
 export const adminAccount = page({
@@ -178,6 +182,11 @@ export const adminAccount = page({
       case 'convert':
       case 'write_off':
         return endPlayMoney(visit, account, sent);
+      case 'limits': {
+        const limits = await changeAccountLimits(visit, account, sent);
+        if (limits) return { ...(await accountPage(visit, account, { limits })), status: 400 };
+        return { to: `/admin/accounts/${account.id}?done=done` };
+      }
       case 'invite':
         return invite(visit, account, sent);
       default:
@@ -284,7 +293,7 @@ async function refused(visit: UserVisit, account: Account, problem: string): Pro
   return { ...(await accountPage(visit, account, { problem })), status: 400 };
 }
 
-async function accountPage(visit: UserVisit, account: Account, { problem, link }: PageState): Promise<Page> {
+async function accountPage(visit: UserVisit, account: Account, { problem, link, limits }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { store } = visit.services;
   const [wallet, keys, members] = await Promise.all([
@@ -292,7 +301,9 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
     store.keys.list(account.id),
     store.users.listAccountMembers(account.id),
   ]);
-  const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
+  const people = await Promise.all(
+    members.map(async (member) => ({ member, user: await store.users.get(member.user) })),
+  );
   const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');
   const body = html`${problem !== undefined && message('error', problem)}
@@ -307,11 +318,20 @@ ${table(
   [{ title: words.name }, { title: words.key }, { title: words.calls, number: true }],
   keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
 )}
-<h2>${words.owners}</h2>
-<ul>${owners.map((user) => user && html`<li><a href="/admin/people/${user.id}">${user.email}</a>${user.status === 'suspended' && html` (${words.isSuspended})`}</li>`)}</ul>
+<h2>${words.members}</h2>
+<ul>${people.map(({ member, user }) => user && html`<li>${renderMember(visit, member, user)}</li>`)}</ul>
 ${wallet && (await grantForms(visit, account, wallet))}
-${changes(visit, account)}`;
+${changes(visit, account, limits)}`;
   return { title: account.name, body };
+}
+
+function renderMember(visit: UserVisit, { role, cap }: Membership, { id, email, status }: User): Html {
+  const notes = [
+    roleWords(visit)[role],
+    ...(cap ? [formatCap(visit, cap)] : []),
+    ...(status === 'suspended' ? [WORDS[visit.language].isSuspended] : []),
+  ];
+  return html`<a href="/admin/people/${id}">${email}</a> (${notes.join(', ')})`;
 }
 
 function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
@@ -346,7 +366,7 @@ ${choice('convert', words.convert, words.convertHint)}
 ${choice('write_off', words.writeOff, words.writeOffHint(visit.format.rub(left)))}`;
 }
 
-function changes(visit: UserVisit, account: Account): Html {
+function changes(visit: UserVisit, account: Account, limits: RefusedLimits | undefined): Html {
   const words = WORDS[visit.language];
   const change = (name: string, button: string, fields: Html, danger = false) =>
     form(visit, {
@@ -364,6 +384,7 @@ ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}$
 <h2>${words.correct}</h2>
 ${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
 ${priceListForm(visit, account)}
+${accountLimitsForm(visit, account, limits)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>

@@ -21,7 +21,7 @@ const WORDS = defineWords({
     noAccounts: 'No accounts.',
     leave: (account: string) => `Remove from “${account}”`,
     lastOwner: 'The only owner: nobody else can sign in to this account. Its keys and automatic top-up keep working.',
-    noOwner: 'This user is not an owner of that account.',
+    noOwner: 'This user does not belong to that account.',
     sessions: 'Active sessions',
     noSessions: 'No active sessions.',
     began: 'Started',
@@ -36,12 +36,13 @@ const WORDS = defineWords({
     restore: 'Create a link',
     link: (email: string) => `Send this link to ${email}. It works once, expires in an hour, and is shown only now.`,
     suspend: 'Suspend',
-    suspendText: 'All sessions and one-time links end at once, and sign-in is refused. Keys of accounts keep working.',
+    suspendText:
+      'All sessions and one-time links end at once, and sign-in is refused. Keys of accounts keep working; those that the user has as a member are refused.',
     resume: 'Lift the suspension',
     resumeText: 'The user can sign in again with the same password and authenticator app.',
     remove: 'Remove',
     removeText:
-      'All sessions, one-time links and memberships end at once and for good. The audit log and payment consents are kept. Keys of accounts keep working.',
+      'All sessions, one-time links and memberships end at once and for good. The audit log and payment consents are kept. Keys of accounts keep working; those that the user has as a member are revoked.',
     typeEmail: 'To confirm, enter the email of this user',
     badEmail: 'This is not the email of this user.',
     lastOperator: 'This is the last active operator: nobody would be left to run the service.',
@@ -67,7 +68,7 @@ const WORDS = defineWords({
     leave: (account: string) => `Убрать из аккаунта «${account}»`,
     lastOwner:
       'Единственный владелец: больше никто не сможет войти в этот аккаунт. Ключи и автопополнение продолжат работать.',
-    noOwner: 'Этот пользователь не владелец того аккаунта.',
+    noOwner: 'Этот пользователь не состоит в том аккаунте.',
     sessions: 'Активные входы',
     noSessions: 'Активных входов нет.',
     began: 'Вход',
@@ -84,12 +85,12 @@ const WORDS = defineWords({
       `Отправьте ссылку на ${email}. Она сработает один раз в течение часа и больше не будет показана.`,
     suspend: 'Приостановить доступ',
     suspendText:
-      'Все входы и одноразовые ссылки сразу перестанут действовать, войти будет нельзя. Ключи аккаунтов продолжат работать.',
+      'Все входы и одноразовые ссылки сразу перестанут действовать, войти будет нельзя. Ключи аккаунтов продолжат работать, личные ключи участника — нет.',
     resume: 'Вернуть доступ',
     resumeText: 'Пользователь снова сможет войти с тем же паролем и приложением-аутентификатором.',
     remove: 'Удалить',
     removeText:
-      'Все входы, одноразовые ссылки и права на аккаунты сразу и навсегда перестанут действовать. Журнал действий и согласия на платежи сохранятся. Ключи аккаунтов продолжат работать.',
+      'Все входы, одноразовые ссылки и права на аккаунты сразу и навсегда перестанут действовать. Журнал действий и согласия на платежи сохранятся. Ключи аккаунтов продолжат работать, личные ключи участника будут отозваны.',
     typeEmail: 'Для подтверждения введите почту пользователя',
     badEmail: 'Это не почта этого пользователя.',
     lastOperator: 'Это последний активный оператор: управлять сервисом станет некому.',

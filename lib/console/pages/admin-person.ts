@@ -2,7 +2,7 @@
 
 import { fault } from '../../base/faults.ts';
 import type { Account } from '../../store/ports/accounts.ts';
-import type { FormerUser, User } from '../../store/ports/users.ts';
+import type { FormerUser, Role, User } from '../../store/ports/users.ts';
 import { listOwners } from '../../users/owners.ts';
 import { createUserRemoval, type RemovalOutcome } from '../../users/user-removal.ts';
 import { audit } from '../audit.ts';
@@ -11,6 +11,7 @@ import { definitionList, field, form, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { findWord } from '../language.ts';
+import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { personWords } from './admin-person-words.ts';
@@ -165,21 +166,30 @@ async function accounts(visit: UserVisit, person: User): Promise<Html> {
   const { store } = visit.services;
   const memberships = await store.users.listUserMemberships(person.id);
   const rows = await Promise.all(
-    memberships.map(async ({ account }) => ({
+    memberships.map(async ({ account, role }) => ({
       account: await store.accounts.get(account),
+      role,
       isLast: (await listOwners(store.users, account)).every(({ user }) => user === person.id),
     })),
   );
   if (rows.length === 0) return html`<p>${words.noAccounts}</p>`;
-  return html`<ul>${rows.map(({ account, isLast }) => account && html`<li>${renderLeaveForm(visit, person, account, isLast)}</li>`)}</ul>`;
+  return html`<ul>${rows.map(({ account, ...membership }) => account && html`<li>${renderLeaveForm(visit, person, { account, ...membership })}</li>`)}</ul>`;
 }
 
-function renderLeaveForm(visit: UserVisit, person: User, { id, name }: Account, isLast: boolean): Html {
+interface OwnMembership {
+  readonly account: Account;
+  readonly role: Role;
+  /** The person is its only owner. */
+  readonly isLast: boolean;
+}
+
+function renderLeaveForm(visit: UserVisit, person: User, { account, role, isLast }: OwnMembership): Html {
+  const { id, name } = account;
   const words = personWords(visit.language);
   const fields = html`<input type="hidden" name="account" value="${id}"><input type="hidden" name="change" value="leave">${codeField(visit, id)}`;
   const confirm = isLast ? `${words.leave(name)}? ${words.lastOwner}` : `${words.leave(name)}?`;
   const button = { action: linkToPerson(person), fields, button: words.leave(name), danger: true, confirm };
-  return html`<a href="/admin/accounts/${id}">${name}</a>${isLast && html` <strong>${words.lastOwner}</strong>`}${form(visit, button)}`;
+  return html`<a href="/admin/accounts/${id}">${name}</a> (${roleWords(visit)[role]})${isLast && html` <strong>${words.lastOwner}</strong>`}${form(visit, button)}`;
 }
 
 async function sessions(visit: UserVisit, person: User): Promise<Html> {

@@ -29,6 +29,12 @@ const WORDS = defineWords({
     'management_key.create': 'created a management key',
     'management_key.revoke': 'revoked a management key',
     'payment.decide': 'decided on a payment',
+    'member.change': 'changed the role or cap of a member',
+    'member.hand_over': 'handed over the account',
+    'member.invite': 'invited somebody to the account',
+    'member.leave': 'left the account',
+    'member.remove': 'removed somebody from the account',
+    'member.withdraw': 'withdrew an invitation',
     'notice.retry': 'processed a webhook again',
     'operator.invite': 'created a link for a new operator',
     'operator.reset': 'created a recovery link for an operator',
@@ -93,6 +99,12 @@ const WORDS = defineWords({
     'management_key.create': 'создание ключа управления',
     'management_key.revoke': 'отзыв ключа управления',
     'payment.decide': 'решение по платежу',
+    'member.change': 'смена роли или лимита участника',
+    'member.hand_over': 'передача аккаунта',
+    'member.invite': 'приглашение в аккаунт',
+    'member.leave': 'выход из аккаунта',
+    'member.remove': 'удаление из аккаунта',
+    'member.withdraw': 'отзыв приглашения',
     'notice.retry': 'повторная обработка вебхука',
     'operator.invite': 'ссылка для нового оператора',
     'operator.reset': 'ссылка восстановления для оператора',
@@ -153,6 +165,7 @@ const DETAILS = defineWords({
         convert: 'converted',
         write_off: 'written off',
       },
+      role: { owner: 'owner', member: 'member', accountant: 'accountant' },
       purpose: {
         setup: 'first operator',
         operator: 'operator',
@@ -194,6 +207,8 @@ const DETAILS = defineWords({
       status: 'result',
       end: 'result',
       owner: 'owner',
+      role: 'role',
+      member_cap: 'cap',
       result: 'result',
       page: 'page',
       purpose: 'link',
@@ -214,6 +229,7 @@ const DETAILS = defineWords({
         convert: 'засчитаны',
         write_off: 'списаны',
       },
+      role: { owner: 'владелец', member: 'участник', accountant: 'бухгалтер' },
       purpose: {
         setup: 'первый оператор',
         operator: 'оператор',
@@ -255,6 +271,8 @@ const DETAILS = defineWords({
       status: 'результат',
       end: 'результат',
       owner: 'владелец',
+      role: 'роль',
+      member_cap: 'лимит',
       result: 'результат',
       page: 'страница',
       purpose: 'ссылка',
@@ -274,7 +292,7 @@ export function detailText({ language, format }: Pick<Visit, 'language' | 'forma
     if (Object.hasOwn(values, name))
       return findWord(values[name as keyof typeof values], String(value)) ?? String(value);
     if (name === 'expiresAt') return format.time(Number(value));
-    if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
+    if (name === 'rub_micro' || name === 'member_cap') return format.rubExact(BigInt(String(value)));
     return Array.isArray(value) ? value.join(', ') : String(value);
   };
   return Object.entries(JSON.parse(detail))

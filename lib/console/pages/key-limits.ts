@@ -1,14 +1,13 @@
 // The limits of a key on its pages (form fields, display, changes) and key rotation.
 
 import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
-import { checkLimits, checkRequestLimits, type RequestedLimits } from '../../accounts/limits.ts';
+import { checkLimits, type RequestedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type BudgetSum, getBudgetKeyId, getSpent } from '../../money/budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub } from '../../money/money.ts';
 import { formatMoment, momentAtWallTime, periodAt } from '../../money/period.ts';
-import type { RequestLimits } from '../../money/request-limits.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -18,6 +17,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { type RequestLimitProblem, readRequestLimits, requestLimitFields } from '../request-limit-fields.ts';
 import { isVisibleKey } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
@@ -35,16 +35,6 @@ const WORDS = defineWords({
       'For an app with users of its own, named in `user`, `safety_identifier` or `metadata.user_id` of each call. Leave empty for no limit.',
     usersReset: 'Budgets of end users reset',
     perUser: 'per end user',
-    perMinute: 'Requests a minute',
-    perMinuteHint: 'Leave empty for the rate of the service, which cannot be exceeded.',
-    atOnce: 'Calls at once',
-    atOnceHint: 'Leave empty for no limit.',
-    wait: 'Further calls wait (seconds)',
-    waitHint: 'From 1 to 60. Leave empty to refuse them at once.',
-    addresses: 'Allowed addresses',
-    addressesHint: 'Where calls may come from: addresses or networks, separated by commas. Leave empty for everywhere.',
-    badRequests: 'Enter a whole number above zero, or leave it empty; seconds only with a number of calls.',
-    badAddresses: 'These are not addresses or networks such as 203.0.113.7 or 10.0.0.0/8.',
     models: 'Models',
     modelsHint: 'Model IDs separated by commas. Leave empty for all models.',
     save: 'Save',
@@ -65,6 +55,7 @@ const WORDS = defineWords({
     full: 'This account already has ten active keys. Revoke one first.',
     ended: 'This key has just expired or been revoked: nothing was changed.',
     revoke: 'Revoke this key',
+    usersLink: 'End users of this key',
     back: 'Back to keys',
   },
   ru: {
@@ -80,16 +71,6 @@ const WORDS = defineWords({
       'Для приложения со своими пользователями: их имена передаются в `user`, `safety_identifier` или `metadata.user_id`. Оставьте пустым, чтобы не ограничивать.',
     usersReset: 'Обновлять бюджеты пользователей',
     perUser: 'на пользователя',
-    perMinute: 'Запросов в минуту',
-    perMinuteHint: 'Если поле пустое, действует общий лимит сервиса; задать больше него нельзя.',
-    atOnce: 'Запросов одновременно',
-    atOnceHint: 'Оставьте пустым, чтобы не ограничивать.',
-    wait: 'Остальные ждут очереди, секунд',
-    waitHint: 'От 1 до 60. Оставьте пустым, чтобы отклонять их сразу.',
-    addresses: 'Разрешённые адреса',
-    addressesHint: 'С каких адресов или сетей работает ключ, через запятую. Оставьте пустым, чтобы не ограничивать.',
-    badRequests: 'Введите целое число больше нуля или оставьте поле пустым; секунды — только вместе с числом запросов.',
-    badAddresses: 'Это не адреса и не сети вида 203.0.113.7 или 10.0.0.0/8.',
     models: 'Модели',
     modelsHint: 'Названия через запятую. Оставьте пустым, чтобы разрешить все.',
     save: 'Сохранить',
@@ -110,13 +91,14 @@ const WORDS = defineWords({
     full: 'В аккаунте уже десять действующих ключей. Сначала отзовите один.',
     ended: 'Этот ключ только что отозван или истёк: ничего не изменилось.',
     revoke: 'Отозвать этот ключ',
+    usersLink: 'Пользователи этого ключа',
     back: 'Назад к ключам',
   },
 });
 
 /** A wrong field and its error. */
 export interface LimitProblem {
-  readonly field: 'budget' | 'users' | 'per_minute' | 'at_once' | 'wait' | 'addresses' | 'expires' | 'models';
+  readonly field: 'budget' | 'users' | RequestLimitProblem['field'] | 'expires' | 'models';
   readonly text: string;
 }
 
@@ -141,36 +123,10 @@ export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refu
 ${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
 ${field({ name: 'users', label: words.users, value: typed('users', userMoney), inputmode: 'decimal', hint: words.usersHint, optional: true, ...wrong('users') })}
 ${select({ name: 'users_reset', label: words.usersReset, chosen: typed('users_reset', endUsers?.reset ?? 'month') }, options)}
-${requestFields(limits.requests ?? {}, { typed, wrong, words })}
+${requestLimitFields(visit, limits.requests ?? {}, { typed, wrong })}
 <input type="hidden" name="expires_shown" value="${typed('expires_shown', formatExpiryDay(limits))}">
 ${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', formatExpiryDay(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
 ${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
-}
-
-interface FieldParts {
-  typed(name: string, value: string): string;
-  wrong(name: LimitProblem['field']): object;
-  readonly words: (typeof WORDS)[keyof typeof WORDS];
-}
-
-function requestFields(
-  { perMinute, atOnce, waitSeconds, addresses = [] }: RequestLimits,
-  { typed, wrong, words }: FieldParts,
-): Html {
-  const number = (name: WrongRequests['field'], label: string, value: number | undefined, hint: string) =>
-    field({
-      name,
-      label,
-      value: typed(name, String(value ?? '')),
-      inputmode: 'numeric',
-      hint,
-      optional: true,
-      ...wrong(name),
-    });
-  return html`${number('per_minute', words.perMinute, perMinute, words.perMinuteHint)}
-${number('at_once', words.atOnce, atOnce, words.atOnceHint)}
-${number('wait', words.wait, waitSeconds, words.waitHint)}
-${field({ name: 'addresses', label: words.addresses, value: typed('addresses', addresses.join(', ')), hint: words.addressesHint, optional: true, ...wrong('addresses') })}`;
 }
 
 function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
@@ -187,8 +143,8 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
-  const requests = readRequestLimits(sent, before);
-  if (requests && 'field' in requests) return { ...requests, text: words[requests.text] };
+  const requests = sent.has('per_minute') ? readRequestLimits(visit, sent) : before.requests;
+  if (requests && 'field' in requests) return requests;
   const endUsers = readUserLimit(sent, before);
   if (endUsers === null) return { field: 'users', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
@@ -219,42 +175,6 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
     if (!(error instanceof OperatorError)) throw error;
     const isPast = expiresAt !== null && expiresAt <= visit.services.now();
     return isPast ? { field: 'expires', text: words.badDay } : { field: 'models', text: words.badModels };
-  }
-}
-
-interface WrongRequests {
-  readonly field: 'per_minute' | 'at_once' | 'wait' | 'addresses';
-  readonly text: 'badRequests' | 'badAddresses';
-}
-
-/** A form without the fields changes nothing. */
-function readRequestLimits(sent: Form, before: KeyLimits): KeyLimits['requests'] | WrongRequests {
-  if (!sent.has('per_minute')) return before.requests;
-  const number = (name: string) => (sent.text(name) === '' ? undefined : Number(sent.text(name)));
-  const rate = { perMinute: number('per_minute') };
-  const atOnce = { atOnce: number('at_once') };
-  const turns = { ...atOnce, waitSeconds: number('wait') };
-  const named = sent
-    .text('addresses')
-    .split(',')
-    .map((address) => address.trim());
-  const addresses = named.filter((address) => address !== '');
-  if (!isAllowed(rate)) return { field: 'per_minute', text: 'badRequests' };
-  if (!isAllowed(atOnce)) return { field: 'at_once', text: 'badRequests' };
-  if (!isAllowed(turns)) return { field: 'wait', text: 'badRequests' };
-  if (addresses.length > 0 && !isAllowed({ addresses })) return { field: 'addresses', text: 'badAddresses' };
-  const all = Object.entries({ ...rate, ...turns, ...(addresses.length > 0 && { addresses }) });
-  const given = all.filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
-}
-
-function isAllowed(limits: RequestLimits): boolean {
-  try {
-    checkRequestLimits(limits);
-    return true;
-  } catch (error) {
-    if (error instanceof OperatorError) return false;
-    throw error;
   }
 }
 
@@ -390,7 +310,7 @@ async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: prob
 ${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits, refused), button: words.save })}
 <h2>${words.rotateTitle}</h2>
 ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
-<p><a href="${path}">${words.revoke}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+<p>${key.limits.endUsers && html`<a href="${to('users')}">${words.usersLink}</a> · `}<a href="${path}">${words.revoke}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
   return { title: words.title(key.name), body };
 }
 

@@ -10,6 +10,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import {
   activeKey,
@@ -37,6 +38,7 @@ const WORDS = defineWords({
     issue: 'Create a key',
     issueButton: 'Create',
     limit: `An account can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.`,
+    ownLimit: `You can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.`,
     badName: 'A name must have 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once.',
     call: 'Try it on the command line:',
@@ -67,6 +69,7 @@ const WORDS = defineWords({
     issue: 'Создать ключ',
     issueButton: 'Создать',
     limit: `В аккаунте может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
+    ownLimit: `У вас может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
     issued: 'Скопируйте ключ: он показан только один раз.',
     call: 'Проверка из командной строки:',
@@ -100,12 +103,12 @@ export const keys = page({
     const limits = readLimits(visit, sent, defaultLimits(visit));
     if ('field' in limits) return { ...(await keysPage(visit, { name, sent, wrong: limits })), status: 400 };
     try {
-      const { id, key } = await accounts.issueKey(visit.account.id, name, limits);
+      const { id, key } = await accounts.issueKey(visit.account.id, name, limits, visit.signedIn.user.id);
       await audit(visit, { action: 'key.issue', target: id, detail: { name, ...toAuditDetail(limits) } });
       return keysPage(visit, { issued: key });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
-      return { ...(await keysPage(visit, { name, sent, refused: words.limit })), status: 400 };
+      return { ...(await keysPage(visit, { name, sent, refused: limitText(visit) })), status: 400 };
     }
   },
 });
@@ -124,9 +127,13 @@ interface PageState {
 
 async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
-  const rows = await visit.services.store.keys.list(visit.account.id);
+  const rows = await listVisibleKeys(visit);
+  const members = await readMemberEmails(visit, rows);
   const sums = await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId));
-  const active = rows.filter((key) => isActive(visit, key)).length;
+  // Members have keys of their own, beside those of the account.
+  const counted = visit.ownKeys ? rows : rows.filter(({ createdBy }) => !members.has(createdBy ?? ''));
+  const active = counted.filter((key) => isActive(visit, key)).length;
+  const limit = limitText(visit);
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
     fields: html`${field({ name: 'name', label: words.name, value: name, error: problem, autofocus: problem !== undefined })}
@@ -138,14 +145,34 @@ ${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
 ${issued !== undefined && html`<p>${words.call}</p>${firstCallSample(visit, issued)}`}
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
-${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, { sums, members })}
 <h2>${words.issue}</h2>
-${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}
+${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
 ${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit, '/account/keys/management')}">${words.manage}</a></p>`}`;
   return { title: words.title, body };
 }
 
-function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly BudgetSum[]): Html {
+function limitText({ language, ownKeys }: OwnerVisit): string {
+  const words = WORDS[language];
+  return ownKeys ? words.ownLimit : words.limit;
+}
+
+/** The members among those who issued the keys; owners see whose a key is. */
+async function readMemberEmails(visit: OwnerVisit, rows: readonly KeyRow[]): Promise<ReadonlyMap<string, string>> {
+  const { users } = visit.services.store;
+  if (visit.ownKeys || rows.every(({ createdBy }) => createdBy === null)) return new Map();
+  const members = (await users.listAccountMembers(visit.account.id)).filter(({ role }) => role === 'member');
+  const read = members.map(async ({ user }) => [user, (await users.get(user))?.email ?? user] as const);
+  return new Map(await Promise.all(read));
+}
+
+interface KeyTableParts {
+  readonly sums: readonly BudgetSum[];
+  /** The emails of members by id. */
+  readonly members: ReadonlyMap<string, string>;
+}
+
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }: KeyTableParts): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const columns = [
@@ -156,7 +183,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Bud
     { title: '' },
   ];
   const cells = rows.map((key) => [
-    isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name,
+    html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${members.has(key.createdBy ?? '') && html`<br><span class="hint">${members.get(key.createdBy ?? '')}</span>`}`,
     html`<code>…${key.last4}</code>`,
     ...limitCells(
       visit,

@@ -1,17 +1,23 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../base/faults.ts';
+import { memberSumId } from '../../ledger/caps.ts';
 import type { UsageReport } from '../../ledger/usage.ts';
 import { readUsage } from '../../ledger/usage-fold.ts';
+import { getSpent } from '../../money/budget.ts';
 import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
 import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
+import { periodAt } from '../../money/period.ts';
+import type { ChargePage } from '../../store/ports/ledger.ts';
 import { definitionList } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { formatCap } from '../member-words.ts';
 import { page } from '../page.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { chargeTable } from './charge-table.ts';
 import { USAGE_RANGE } from './usage.ts';
 
@@ -29,7 +35,9 @@ const WORDS = defineWords({
     last: 'Latest calls',
     topUp: 'Top up',
     newKey: 'New key',
-    begin: 'Three steps to your first call',
+    begin: 'Your first call, step by step',
+    cap: 'Your cap',
+    capLeft: 'Left of your cap',
     money: 'Top up the wallet',
     key: 'Create a key',
     call: 'Make a call',
@@ -52,7 +60,9 @@ const WORDS = defineWords({
     last: 'Последние запросы',
     topUp: 'Пополнить',
     newKey: 'Новый ключ',
-    begin: 'Три шага до первого запроса',
+    begin: 'Как отправить первый запрос',
+    cap: 'Ваш лимит',
+    capLeft: 'Осталось от лимита',
     money: 'Пополните кошелёк',
     key: 'Создайте ключ',
     call: 'Отправьте запрос',
@@ -65,6 +75,7 @@ const WORDS = defineWords({
 
 const { days: DAYS } = USAGE_RANGE;
 const CALLS = 10;
+const DAY_MS = 86_400_000;
 
 export const overview = page({
   path: '/account',
@@ -76,23 +87,43 @@ export const overview = page({
     const [wallet, used, charges, keys] = await Promise.all([
       ledger.wallet(account.id),
       recentUsage(visit),
-      ledger.charges(account.id, { limit: CALLS }),
-      services.store.keys.list(account.id),
+      mayVisit(visit, '/account/calls') ? ledger.charges(account.id, { limit: CALLS, ...latest(visit) }) : undefined,
+      mayVisit(visit, '/account/keys') ? listVisibleKeys(visit) : undefined,
     ]);
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+    const pays = mayVisit(visit, '/account/wallet');
     const numbers = definitionList([
-      ...fundsRows(visit, wallet),
-      [words.held, format.rub(wallet.held)],
-      ...usageRows(visit, wallet, used),
+      ...(pays ? [...fundsRows(visit, wallet), [words.held, format.rub(wallet.held)] as const] : await capRows(visit)),
+      ...usageRows(visit, pays ? wallet : undefined, used),
     ]);
+    const progress = { ...(pays && { isPaid: !needsFirstPayment(wallet) }), hasKey: (keys?.length ?? 0) > 0 };
     const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
 ${numbers}
-<p class="buttons"><a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>
-<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a></p>
-${charges.length === 0 ? steps(visit, { isPaid: !needsFirstPayment(wallet), hasKey: keys.length > 0 }) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
+<p class="buttons">${pays && html`<a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>`}
+${keys && html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>`}</p>
+${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`)}`;
     return { title: words.title, body };
   },
 });
+
+/** Those of a member lie anywhere among the calls of others, which are all read to find them. */
+function latest({ ownKeys, services }: OwnerVisit): Pick<ChargePage, 'filter'> {
+  return ownKeys ? { filter: { keys: ownKeys, from: services.now() - DAYS * DAY_MS } } : {};
+}
+
+/** What a member may spend. */
+async function capRows(visit: OwnerVisit) {
+  const { cap, account, signedIn, services, format } = visit;
+  if (!cap) return [];
+  const words = WORDS[visit.language];
+  const [sum] = await services.store.ledger.budgets([memberSumId({ account: account.id, user: signedIn.user.id })]);
+  const spent = getSpent(sum, periodAt(services.now(), cap).start);
+  const left = cap.limit > spent ? cap.limit - spent : 0n;
+  return [
+    [words.capLeft, html`<strong class="big">${format.rub(left)}</strong>`],
+    [words.cap, formatCap(visit, cap)],
+  ] as const;
+}
 
 /** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
 async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Promise<UsageReport | undefined> {
@@ -109,19 +140,21 @@ async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Pr
   return undefined;
 }
 
-function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefined) {
+/** Without a wallet, not how long it will last. */
+function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: UsageReport | undefined) {
   const { language, format, services, zone } = visit;
   const words = WORDS[language];
   const spent = used?.total.charged;
   if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
   const today = used.rows.find(({ group }) => group === findHourDay(services.now(), zone))?.charged ?? 0n;
-  const days = daysLeft(getSpendable(wallet), spent);
-  const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
-  return [
+  const charged = [
     [words.today, format.rub(today)],
     [words.spent, format.rub(spent)],
-    [words.left, left],
   ] as const;
+  if (!wallet) return charged;
+  const days = daysLeft(getSpendable(wallet), spent);
+  const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
+  return [...charged, [words.left, left]] as const;
 }
 
 function daysLeft(spendable: Micro, spent: Micro): number | undefined {
@@ -130,7 +163,8 @@ function daysLeft(spendable: Micro, spent: Micro): number | undefined {
 }
 
 interface Progress {
-  readonly isPaid: boolean;
+  /** Absent for visitors who do not pay. */
+  readonly isPaid?: boolean;
   readonly hasKey: boolean;
 }
 
@@ -141,7 +175,7 @@ function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
     html`<li><a href="${linkTo(visit, path)}">${text}</a>${isDone && html` <strong>${words.isDone}</strong>`}</li>`;
   return html`<h2>${words.begin}</h2>
 <ol class="steps">
-${step('/account/wallet', words.money, isPaid)}
+${isPaid !== undefined && step('/account/wallet', words.money, isPaid)}
 ${step('/account/keys', words.key, hasKey)}
 <li>${words.call}${firstCallSample(visit, words.yourKey)}
 ${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a></li>

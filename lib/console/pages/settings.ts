@@ -9,9 +9,11 @@ import { confirmPassword } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord, isLanguage, isTimeZone, LANGUAGE_NAMES } from '../language.ts';
+import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { listVisibleKeys } from '../visible-keys.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
 
 const WORDS = defineWords({
@@ -48,6 +50,9 @@ const WORDS = defineWords({
     export: 'My data',
     exportText: 'Your profile, sessions, keys, wallet and alerts, as JSON.',
     exportLink: 'Download',
+    leave: 'Your role in this account',
+    role: 'You are',
+    leaveLink: 'Leave the account',
   },
   ru: {
     title: 'Настройки',
@@ -81,6 +86,9 @@ const WORDS = defineWords({
     export: 'Мои данные',
     exportText: 'Профиль, активные входы, ключи, кошелёк и оповещения в JSON.',
     exportLink: 'Скачать',
+    leave: 'Ваша роль в аккаунте',
+    role: 'Вы',
+    leaveLink: 'Выйти из аккаунта',
   },
 });
 
@@ -122,8 +130,10 @@ async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProbl
     user.password !== null && password(visit, problems),
     await appSection(visit, app),
     await sessions(visit),
-    html`<h2>${words.alerts}</h2><p>${words.alertsText} <a href="${linkTo(visit, '/account/settings/alerts')}">${words.alertsLink}</a></p>`,
+    mayVisit(visit, '/account/settings/alerts') &&
+      html`<h2>${words.alerts}</h2><p>${words.alertsText} <a href="${linkTo(visit, '/account/settings/alerts')}">${words.alertsLink}</a></p>`,
     html`<h2>${words.export}</h2><p>${words.exportText} <a href="${linkTo(visit, '/account/settings/export')}" download>${words.exportLink}</a></p>`,
+    html`<h2>${words.leave}</h2><p>${words.role}: ${roleWords(visit)[visit.role]}. <a href="${linkTo(visit, '/account/leave')}">${words.leaveLink}</a></p>`,
   ];
   return { title: words.title, body: html`${sections}` };
 }
@@ -224,9 +234,9 @@ export const exportData = page({
     const { services, signedIn, account } = visit;
     const { id, email, language, timeZone, createdAt } = signedIn.user;
     const [wallet, keys, alertSettings] = await Promise.all([
-      services.store.ledger.wallet(account.id),
-      services.store.keys.list(account.id),
-      services.store.alerts.get(account.id),
+      mayVisit(visit, '/account/wallet') ? services.store.ledger.wallet(account.id) : undefined,
+      mayVisit(visit, '/account/keys') ? listVisibleKeys(visit) : undefined,
+      mayVisit(visit, '/account/settings/alerts') ? services.store.alerts.get(account.id) : undefined,
     ]);
     const data = {
       user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
@@ -236,13 +246,13 @@ export const exportData = page({
         address,
         agent,
       })),
-      account: { id: account.id, name: account.name, status: account.status, wallet },
+      account: { id: account.id, name: account.name, status: account.status, role: visit.role, wallet },
       alerts: alertSettings && {
         balance_below: alertSettings.balanceBelow,
         budgets: alertSettings.budgets,
         webhook_url: alertSettings.webhook?.url ?? null,
       },
-      keys: keys.map(({ hash: _, ...key }) => key),
+      keys: keys?.map(({ hash: _, ...key }) => key),
     };
     const content = JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? `${value}` : value), 2);
     return { type: 'application/json; charset=utf-8', name: `data-${account.id}.json`, content };

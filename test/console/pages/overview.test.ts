@@ -45,7 +45,7 @@ describe('the overview of an owner', () => {
   });
 
   it('shows the latest ten calls, and no steps after the first call', async () => {
-    expect((await owner.get('/account')).text).to.contain('Three steps to your first call');
+    expect((await owner.get('/account')).text).to.contain('Your first call, step by step');
     for (let number = 0; number < 11; number += 1) await spend(1n, 11 - number, `n${number}`);
     const { text } = await owner.get('/account');
     const ids = [...text.matchAll(/<code>n(\d+)-acc_\w+<\/code>/g)].map(([, number]) => Number(number));

@@ -1,0 +1,163 @@
+// The people of an account for its owners: roles, caps and what was spent of them, invitations.
+import { memberSumId } from '../../ledger/caps.ts';
+import { getSpent } from '../../money/budget.ts';
+import { periodAt } from '../../money/period.ts';
+import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
+import type { Membership, User } from '../../store/ports/users.ts';
+import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { readEmail } from '../../users/people.ts';
+import { audit } from '../audit.ts';
+import { field, form, message, table } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { findWord } from '../language.ts';
+import { memberFields, readOffer, toOfferDetail } from '../member-fields.ts';
+import { formatCap, roleWords } from '../member-words.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { sendLink } from './link-request.ts';
+import { WORDS } from './people-words.ts';
+
+const PEOPLE = '/account/people';
+const HOUR_MS = 3_600_000;
+/** Invitations of an account in an hour: each may send an email to a stranger. */
+const INVITATIONS_MAX = 20;
+
+interface PageState {
+  readonly sent?: Form;
+  readonly problem?: string;
+  /** The error of role and cap. */
+  readonly badOffer?: string;
+  /** A new link, shown once. */
+  readonly link?: string;
+  readonly isSent?: boolean;
+}
+
+export const people = page({
+  path: PEOPLE,
+  who: 'account',
+  get: (visit) => peoplePage(visit, {}),
+  async post(visit, sent) {
+    const words = WORDS[visit.language];
+    const email = readEmail(sent.text('email'));
+    const offer = readOffer(sent);
+    if (email === undefined) return refused(visit, { sent, problem: words.badEmail });
+    if (!offer) return refused(visit, { sent, badOffer: words.badCap });
+    const { users } = visit.services.store;
+    const known = await users.find(email);
+    const members = await users.listAccountMembers(visit.account.id);
+    if (members.some(({ user }) => user === known?.id)) return refused(visit, { sent, problem: words.isMember });
+    return invite(visit, email, offer);
+  },
+});
+
+export const invitation = page({
+  path: '/account/people/invitation',
+  who: 'account',
+  async post(visit, sent) {
+    const words = WORDS[visit.language];
+    const email = sent.text('email');
+    const found = (await listInvitations(visit)).find((link) => link.email === email);
+    if (!found) return refused(visit, { problem: words.noInvitation });
+    if (sent.text('change') === 'again') return invite(visit, email, found.offer ?? { role: 'owner' });
+    await visit.services.store.sessions.removeLinks({ purpose: 'invite', account: visit.account.id, email });
+    await audit(visit, { action: 'member.withdraw', target: email });
+    return { to: linkTo(visit, `${PEOPLE}?done=revoked`) };
+  },
+});
+
+/** Earlier links of the same person to the account become invalid. */
+async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer): Promise<Answer> {
+  const { services, account } = visit;
+  const hour = Math.floor(services.now() / HOUR_MS);
+  const waitsMs = withFreeAttempts(INVITATIONS_MAX, [HOUR_MS]);
+  const counted = { name: `letters:member:${account.id}:${hour}`, waitsMs, windowMs: HOUR_MS };
+  if ((await countAttempt(services.store.sessions, [counted], services.now())) > 0)
+    return { ...(await peoplePage(visit, { problem: WORDS[visit.language].tooMany })), status: 429 };
+  await audit(visit, { action: 'member.invite', target: email, detail: toOfferDetail(offer) });
+  const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email, offer });
+  const isSent = await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) => {
+    services.log.error({ err }, 'could not send an email');
+    return false;
+  });
+  return peoplePage(visit, { link: `${services.publicUrl()}/setup?token=${token}`, isSent });
+}
+
+async function refused(visit: OwnerVisit, state: PageState): Promise<Page> {
+  return { ...(await peoplePage(visit, state)), status: 400 };
+}
+
+async function listInvitations({ services, account }: OwnerVisit): Promise<readonly Link[]> {
+  const links = await services.store.sessions.listInvitations(account.id);
+  return links.filter(({ expiresAt }) => expiresAt > services.now());
+}
+
+async function peoplePage(visit: OwnerVisit, state: PageState): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { users } = visit.services.store;
+  const members = await users.listAccountMembers(visit.account.id);
+  const rows = await Promise.all(members.map(async (member) => ({ member, user: await users.get(member.user) })));
+  const invitations = await listInvitations(visit);
+  const done = findWord(words.done, visit.query.get('done'));
+  const fields = html`${field({ name: 'email', label: words.email, type: 'email', value: state.sent?.text('email'), inputmode: 'email' })}
+${memberFields(visit, { sent: state.sent, offer: { role: 'member' }, problem: state.badOffer })}`;
+  const body = html`${done !== undefined && message('done', done)}
+${state.problem !== undefined && message('error', state.problem)}
+${state.link !== undefined && message('done', html`${words.link}${state.isSent && ` ${words.sent}`}<br><code class="key" data-copy>${state.link}</code>`)}
+<p>${words.text}</p>
+${await memberTable(visit, rows)}
+${invitations.length > 0 && html`<h2>${words.invitations}</h2>${invitationTable(visit, invitations)}`}
+<h2>${words.invite}</h2>
+${form(visit, { action: linkTo(visit, PEOPLE), fields, button: words.inviteButton })}`;
+  return { title: words.title, body };
+}
+
+interface Person {
+  readonly member: Membership;
+  readonly user: User | undefined;
+}
+
+async function memberTable(visit: OwnerVisit, rows: readonly Person[]): Promise<Html> {
+  const words = WORDS[visit.language];
+  const { services, format, signedIn } = visit;
+  const roles = roleWords(visit);
+  const sums = await services.store.ledger.budgets(rows.map(({ member }) => memberSumId(member)));
+  const columns = [words.email, words.role, words.capHead].map((title) => ({ title }));
+  const cells = rows.map(({ member, user }) => {
+    const { cap } = member;
+    const sum = sums.find(({ key }) => key === memberSumId(member));
+    const spent = cap && getSpent(sum, periodAt(services.now(), cap).start);
+    const notes = [
+      ...(member.user === signedIn.user.id ? [words.you] : []),
+      ...(user?.status === 'suspended' ? [words.isSuspended] : []),
+    ];
+    return [
+      html`<a href="${linkTo(visit, `${PEOPLE}/${member.user}`)}">${user?.email ?? member.user}</a>${notes.length > 0 && ` (${notes.join(', ')})`}`,
+      roles[member.role],
+      cap ? formatCap(visit, cap) : words.none,
+      spent === undefined ? words.none : format.rub(spent),
+    ];
+  });
+  return table(words.title, [...columns, { title: words.spent, number: true }], cells);
+}
+
+function invitationTable(visit: OwnerVisit, links: readonly Link[]): Html {
+  const words = WORDS[visit.language];
+  const roles = roleWords(visit);
+  const columns = [words.email, words.role, words.capHead, words.expires, ''].map((title) => ({ title }));
+  const act = (email: string, change: 'again' | 'revoke') =>
+    form(visit, {
+      action: linkTo(visit, `${PEOPLE}/invitation`),
+      fields: html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="change" value="${change}">`,
+      button: words[change],
+      danger: change === 'revoke',
+    });
+  const cells = links.map(({ email, expiresAt, offer = { role: 'owner' as const } }) => [
+    email ?? '',
+    roles[offer.role],
+    'cap' in offer && offer.cap ? formatCap(visit, offer.cap) : words.none,
+    visit.format.time(expiresAt),
+    html`<div class="buttons">${act(email ?? '', 'again')}${act(email ?? '', 'revoke')}</div>`,
+  ]);
+  return table(words.invitations, columns, cells);
+}

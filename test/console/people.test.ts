@@ -1,0 +1,199 @@
+// The people of an account on its pages: invitations with a role, changes, removal, handing over, leaving.
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn, PASSWORD, setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+const PEOPLE = '/account/people';
+const INVITATION = `${PEOPLE}/invitation`;
+
+describe('the people of an account', function () {
+  this.timeout(30_000);
+  let mail: MailServer;
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Visitor & { email: string };
+
+  before(async () => {
+    mail = await startMailServer();
+    test = await startGateway({ catalog: {}, env: { SMTP_URL: mail.url } });
+  });
+  beforeEach(async () => {
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.stop();
+    await mail.stop();
+  });
+
+  const members = () => test.store.users.listAccountMembers(account.id);
+  const findId = async (email: string) => (await test.store.users.find(email))?.id ?? '';
+  const invitations = () => test.store.sessions.listInvitations(account.id);
+  const deeds = async () =>
+    (await test.store.auditLog.page({ limit: 5, account: account.id })).map((row) => row.action);
+  const linkIn = (text: string) => /(http:[^<]*\/setup\?token=[\w-]+)/.exec(text)?.[1] ?? '';
+  const newEmail = (name: string) => `${name}-${account.id}@example.com`;
+  const issueKey = (user: string) =>
+    createAccounts({ store: test.store, keyPrefix: 'tg-' }).issueKey(account.id, 'laptop', {}, user);
+
+  it('are invited with a role and a cap, and join with them', async () => {
+    const email = newEmail('bob');
+    const page = await owner.submit(PEOPLE, { email, role: 'member', cap: '99,50', reset: 'week' });
+    expect(page.status).to.equal(200);
+    expect(page.text).to.contain(email).and.to.contain('It was emailed, too.');
+    const bob = await comeIn(test, linkIn(page.text));
+    const found = (await members()).find(({ role }) => role === 'member');
+    expect(found).to.deep.equal({
+      user: await findId(email),
+      account: account.id,
+      role: 'member',
+      cap: { limit: 99_500_000n, reset: 'week', zone: 'Europe/Moscow' },
+    });
+    expect(await invitations()).to.deep.equal([]);
+    expect((await bob.get('/account')).text).to.contain('Left of your cap');
+    const list = (await owner.get(PEOPLE)).text;
+    expect(list).to.contain('₽99.50 a week').and.to.contain('₽0.00');
+    expect(await deeds()).to.include('member.invite');
+  });
+
+  it('who have access already accept on a page that says the role', async () => {
+    const other = await setUpOwner(test, (await test.account()).id);
+    const page = await owner.submit(PEOPLE, { email: other.email, role: 'accountant' });
+    const { search } = new URL(linkIn(page.text));
+    const first = await other.get(`/account/join${search}`);
+    const join = String(first.headers.location ?? `/account/join${search}`);
+    expect((await other.get(join)).text).to.contain('become an accountant of this account');
+    expect((await other.submit(join, {})).status).to.equal(303);
+    expect((await members()).map(({ role }) => role).sort()).to.deep.equal(['accountant', 'owner']);
+  });
+
+  it('are invited again with the same role, and not after the invitation is withdrawn', async () => {
+    const email = newEmail('carl');
+    const first = linkIn((await owner.submit(PEOPLE, { email, role: 'member', cap: '5' })).text);
+    const again = await owner.submit(PEOPLE, { email, change: 'again' }, { action: INVITATION });
+    const [waiting, ...more] = await invitations();
+    expect([waiting?.email, waiting?.offer, more]).to.deep.equal([
+      email,
+      { role: 'member', cap: { limit: 5_000_000n, reset: 'month' } },
+      [],
+    ]);
+    expect((await owner.get(new URL(first).pathname + new URL(first).search)).status).to.equal(404);
+    const revoked = await owner.submit(PEOPLE, { email, change: 'revoke' }, { action: INVITATION });
+    expect(revoked.headers.location).to.equal(`${PEOPLE}?done=revoked`);
+    expect(await invitations()).to.deep.equal([]);
+    const link = new URL(linkIn(again.text));
+    expect((await owner.get(link.pathname + link.search)).status).to.equal(404);
+  });
+
+  it('are not invited by a wrong form, nor twice', async () => {
+    const wrong: readonly Readonly<Record<string, string>>[] = [
+      { email: 'nobody', role: 'member' },
+      { email: newEmail('a'), role: 'boss' },
+      { email: newEmail('a'), role: 'member', cap: '0' },
+      { email: newEmail('a'), role: 'member', cap: 'much' },
+      { email: newEmail('a'), role: 'member', cap: '5', reset: 'year' },
+      { email: newEmail('a'), role: 'accountant', cap: '5' },
+      { email: owner.email, role: 'member' },
+    ];
+    for (const fields of wrong) {
+      const { status, text } = await owner.submit(PEOPLE, fields);
+      expect(
+        [status, text.includes('class="message error"') || text.includes('class="error"')],
+        JSON.stringify(fields),
+      ).to.deep.equal([400, true]);
+    }
+    expect(await invitations()).to.deep.equal([]);
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await owner.get(PEOPLE)).text)?.[1] ?? '';
+    expect((await owner.post(INVITATION, { csrf, email: 'x@example.com', change: 'again' })).status).to.equal(400);
+  });
+
+  it('are invited twenty times an hour at most', async () => {
+    const now = Date.now();
+    const hour = 3_600_000;
+    const counted = (at: number) => `letters:member:${account.id}:${Math.floor(at / hour)}`;
+    // Also those of the next hour, if it is about to begin.
+    for (const name of [counted(now), counted(now + 60_000)]) {
+      const rule = { now, since: now - hour, waitsMs: [0] };
+      for (let count = 0; count < 20; count += 1) await test.store.sessions.count(name, rule);
+    }
+    const { status, text } = await owner.submit(PEOPLE, { email: newEmail('late'), role: 'member' });
+    expect([status, text.includes('Too many invitations')]).to.deep.equal([429, true]);
+    expect(await invitations()).to.deep.equal([]);
+  });
+
+  it('get another role and cap', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const { id: key } = await issueKey(bob.id);
+    const path = `${PEOPLE}/${bob.id}`;
+    expect((await owner.submit(path, { role: 'member', cap: '10', reset: 'day' })).status).to.equal(303);
+    expect((await members()).find(({ user }) => user === bob.id)?.cap).to.include({ limit: 10_000_000n, reset: 'day' });
+    expect((await owner.submit(path, { role: 'member', cap: '-1' })).status).to.equal(400);
+    expect((await owner.submit(path, { role: 'accountant' })).status).to.equal(303);
+    expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
+    expect((await bob.get('/account/keys')).status).to.equal(403);
+    expect((await owner.get(`${PEOPLE}/usr_none`)).status).to.equal(404);
+    expect(await deeds()).to.include('member.change');
+  });
+
+  it('always include an owner', async () => {
+    const self = `${PEOPLE}/${await findId(owner.email)}`;
+    const name = (await test.store.accounts.get(account.id))?.name ?? '';
+    for (const reply of [
+      await owner.submit(self, { role: 'member' }),
+      await owner.submit(`${self}/remove`, {}),
+      await owner.submit('/account/leave', { name }),
+    ]) {
+      expect([reply.status, reply.text.includes('The account needs an owner')]).to.deep.equal([400, true]);
+    }
+    expect(await members()).to.have.length(1);
+  });
+
+  it('are removed together with their keys, which the page names', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const { id: key } = await issueKey(bob.id);
+    const path = `${PEOPLE}/${bob.id}/remove`;
+    expect((await owner.get(path)).text).to.contain('their keys (laptop) are revoked');
+    expect((await owner.submit(path, {})).headers.location).to.equal(`${PEOPLE}?done=removed`);
+    expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
+    expect((await bob.get('/account')).status).to.equal(404);
+  });
+
+  it('leave by typing the name of the account; members lose their keys, owners leave theirs', async () => {
+    const name = (await test.store.accounts.get(account.id))?.name ?? '';
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const { id: key } = await issueKey(bob.id);
+    expect((await bob.get('/account/leave')).text).to.contain('your keys (laptop) are revoked');
+    expect((await bob.submit('/account/leave', { name: 'x' })).status).to.equal(400);
+    expect((await bob.submit('/account/leave', { name })).text).to.contain('You have left the account.');
+    expect((await test.store.keys.get(key))?.revokedAt).to.be.a('number');
+    const second = await setUpOwner(test, account.id, newEmail('second'));
+    const { id: kept } = await issueKey(await findId(second.email));
+    expect((await second.submit('/account/leave', { name })).status).to.equal(200);
+    expect((await test.store.keys.get(kept))?.revokedAt).to.equal(null);
+  });
+
+  it('hand the account over with the password', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    const path = `${PEOPLE}/${bob.id}/hand-over`;
+    expect((await owner.submit(path, { old: 'wrong' })).status).to.equal(400);
+    expect((await owner.submit(path, { old: PASSWORD })).headers.location).to.equal('/account');
+    const roles = Object.fromEntries((await members()).map(({ user, role }) => [user, role]));
+    expect(roles).to.deep.equal({ [bob.id]: 'owner', [await findId(owner.email)]: 'member' });
+    expect((await bob.get(PEOPLE)).status).to.equal(200);
+    expect((await owner.get(PEOPLE)).status).to.equal(403);
+  });
+
+  it('are shown in Russian too', async () => {
+    const bob = await setUpMember(test, { account: account.id, role: 'member' });
+    for (const [path, text] of [
+      [PEOPLE, 'Пригласить'],
+      [`${PEOPLE}/${bob.id}`, 'Передать аккаунт'],
+      [`${PEOPLE}/${bob.id}/remove`, 'Доступ прекратится сразу.'],
+      ['/account/leave', 'Выйти из аккаунта'],
+    ] as const) {
+      expect((await owner.get(`${path}?lang=ru`)).text, path).to.contain(text);
+    }
+  });
+});
