@@ -228,13 +228,7 @@ function ownerStops({ calls, keys, payments, join, colleague, managed }: Sights 
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
     at('/account/join', 'join', { path: join }),
     at('/account/join', 'join-none', { path: '/account/join?token=none' }),
-    at('/account/keys/{id}/users', 'key-users', { path: `/account/keys/${keys.fresh}/users` }),
-    at('/account/keys/{id}/users', 'key-users-none', { path: `/account/keys/${keys.fresh}/users?name=nobody` }),
-    at('/account/people', 'people'),
-    at('/account/people/{id}', 'person', { path: `/account/people/${colleague}` }),
-    at('/account/people/{id}/remove', 'person-remove', { path: `/account/people/${colleague}/remove` }),
-    at('/account/people/{id}/hand-over', 'person-hand-over', { path: `/account/people/${colleague}/hand-over` }),
-    at('/account/leave', 'leave'),
+    ...peopleStops(colleague, keys.fresh),
     at('/account/settings', 'settings'),
     at('/account/settings', 'settings-with-app', {
       as: 'member',
@@ -246,6 +240,20 @@ function ownerStops({ calls, keys, payments, join, colleague, managed }: Sights 
     at('/account/settings/alerts', 'alerts'),
     at('/account/settings/export', 'export'),
     at('/account', 'not-found', { path: '/account/nothing' }),
+  ];
+}
+
+/** The people of the account, and those below a key. */
+function peopleStops(colleague: string, key: string): readonly Stop[] {
+  const at = createStopMaker('owner');
+  return [
+    at('/account/keys/{id}/users', 'key-users', { path: `/account/keys/${key}/users` }),
+    at('/account/keys/{id}/users', 'key-users-none', { path: `/account/keys/${key}/users?name=nobody` }),
+    at('/account/people', 'people'),
+    at('/account/people/{id}', 'person', { path: `/account/people/${colleague}` }),
+    at('/account/people/{id}/remove', 'person-remove', { path: `/account/people/${colleague}/remove` }),
+    at('/account/people/{id}/hand-over', 'person-hand-over', { path: `/account/people/${colleague}/hand-over` }),
+    at('/account/leave', 'leave'),
   ];
 }
 

@@ -31,7 +31,7 @@ describe('the overview of an operator', () => {
     }
     const own = (await test.store.accounts.list()).filter(({ name }) => name === 'op@example.com');
     expect(own).to.have.length(1);
-    expect((await operator.get('/account')).text).to.contain('Three steps to your first call');
+    expect((await operator.get('/account')).text).to.contain('Your first call, step by step');
     expect((await operator.get('/admin')).text).not.to.contain('Create my account');
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect(deed).to.include({ action: 'account.create', target: own[0]?.id });

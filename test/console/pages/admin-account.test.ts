@@ -154,14 +154,39 @@ describe('the pages of accounts', () => {
     const members = (await test.store.users.listAccountMembers(account.id)).map((member) => member.user);
     expect(members).to.deep.equal([known?.id]);
     expect((await operator.get(path)).text)
-      .to.contain(`<li><a href="/admin/people/${known?.id}">${email}</a></li>`)
+      .to.contain(`<li><a href="/admin/people/${known?.id}">${email}</a> (owner)</li>`)
       .and.to.contain(account.key.slice(-4))
       .and.not.to.contain(other);
     await test.store.users.suspend(invited as User);
     const suspended = await submit({ change: 'invite', email: other });
     expect([suspended.status, suspended.text.includes('This user is suspended')]).to.deep.equal([400, true]);
     await test.store.users.suspend(known as User);
-    expect((await operator.get(path)).text).to.contain(`${email}</a> (suspended)</li>`);
+    expect((await operator.get(path)).text).to.contain(`${email}</a> (owner, suspended)</li>`);
+  });
+
+  it('limit the requests of the account, or remove its limits', async () => {
+    const limits = {
+      change: 'limits',
+      per_minute: '300',
+      at_once: '20',
+      wait: '10',
+      addresses: '10.0.0.0/8, 192.0.2.7',
+    };
+    const requests = async () => (await test.store.accounts.get(account.id))?.requests;
+    expect((await submit(limits)).status).to.equal(303);
+    const set = { perMinute: 300, atOnce: 20, waitSeconds: 10, addresses: ['10.0.0.0/8', '192.0.2.7'] };
+    expect(await requests()).to.deep.equal(set);
+    expect((await operator.get(path)).text).to.contain('value="10.0.0.0/8, 192.0.2.7"');
+    const [deed] = await test.store.auditLog.page({ limit: 1 });
+    expect(deed).to.include({ action: 'account.limit', account: account.id, detail: JSON.stringify(set) });
+    for (const wrong of [{ per_minute: '0' }, { at_once: '1.5' }, { wait: '61' }, { addresses: 'here' }]) {
+      const { status, text } = await submit({ ...limits, ...wrong });
+      expect([status, text.includes('aria-invalid')], JSON.stringify(wrong)).to.deep.equal([400, true]);
+    }
+    expect(await requests()).to.deep.equal(set);
+    const none = { per_minute: '', at_once: '', wait: '', addresses: '' };
+    expect((await submit({ ...limits, ...none })).status).to.equal(303);
+    expect(await requests()).to.equal(undefined);
   });
 
   it('answer 404 for an unknown account', async () => {

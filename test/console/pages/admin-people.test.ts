@@ -120,7 +120,7 @@ describe('the pages of users', () => {
     expect((await get(`/account?account=${account}`)).status).to.equal(404);
     expect((await second.get('/account')).status).to.equal(200);
     const again = await submit(path, 'leave', { account });
-    expect([again.status, again.text.includes('not an owner of that account')]).to.deep.equal([400, true]);
+    expect([again.status, again.text.includes('does not belong to that account')]).to.deep.equal([400, true]);
     const last = (await test.store.users.find(second.email)) as User;
     expect((await submit(`${LIST}/${last.id}`, 'leave', { account })).status).to.equal(303);
     expect(await test.store.users.listAccountMembers(account)).to.deep.equal([]);
