@@ -248,7 +248,6 @@ function peopleStops(colleague: string, key: string): readonly Stop[] {
   const at = createStopMaker('owner');
   return [
     at('/account/keys/{id}/users', 'key-users', { path: `/account/keys/${key}/users` }),
-    at('/account/keys/{id}/users', 'key-users-none', { path: `/account/keys/${key}/users?name=nobody` }),
     at('/account/people', 'people'),
     at('/account/people/{id}', 'person', { path: `/account/people/${colleague}` }),
     at('/account/people/{id}/remove', 'person-remove', { path: `/account/people/${colleague}/remove` }),
