@@ -15,7 +15,8 @@ import {
   type Managed,
   makeManagementKeys,
 } from './page-tour-management.ts';
-import { createVisitor, setUpMember, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
+import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
+import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
@@ -75,7 +76,7 @@ export async function makeBusy(test: TestGateway, email: string): Promise<Busy> 
   await send(`${test.url}/api/v1/images/generations`, { key, body: drawn });
   const alert = { change: 'wishes', threshold: '500', budgets: 'yes', webhook: 'https://example.com/hook' };
   await owner.submit('/account/settings/alerts', alert);
-  const colleague = await inviteMember(test, account, owner);
+  const colleague = await inviteColleague(test, account, owner);
   return { account, owner, payments, calls, keys, colleague };
 }
 
@@ -172,7 +173,14 @@ interface Sights {
 const play = '/account/playground';
 const wallet = '/account/wallet';
 
-function ownerStops({ calls, keys, payments, join, colleague, managed }: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
+function ownerStops({
+  calls,
+  keys,
+  payments,
+  join,
+  colleague,
+  managed,
+}: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
   const at = createStopMaker('owner');
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
@@ -226,33 +234,10 @@ function ownerStops({ calls, keys, payments, join, colleague, managed }: Sights 
     at(play, 'playground-images', { path: `${play}?images=2` }),
     at(play, 'playground-image', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
-    at('/account/join', 'join', { path: join }),
-    at('/account/join', 'join-none', { path: '/account/join?token=none' }),
-    ...peopleStops(colleague, keys.fresh),
-    at('/account/settings', 'settings'),
-    at('/account/settings', 'settings-with-app', {
-      as: 'member',
-      does: [
-        ['details:nth-of-type(1) summary', true],
-        ['details:nth-of-type(2) summary', true],
-      ],
-    }),
+    ...listPeopleStops(at, { colleague, key: keys.fresh, join }),
     at('/account/settings/alerts', 'alerts'),
     at('/account/settings/export', 'export'),
     at('/account', 'not-found', { path: '/account/nothing' }),
-  ];
-}
-
-/** The people of the account, and those below a key. */
-function peopleStops(colleague: string, key: string): readonly Stop[] {
-  const at = createStopMaker('owner');
-  return [
-    at('/account/keys/{id}/users', 'key-users', { path: `/account/keys/${key}/users` }),
-    at('/account/people', 'people'),
-    at('/account/people/{id}', 'person', { path: `/account/people/${colleague}` }),
-    at('/account/people/{id}/remove', 'person-remove', { path: `/account/people/${colleague}/remove` }),
-    at('/account/people/{id}/hand-over', 'person-hand-over', { path: `/account/people/${colleague}/hand-over` }),
-    at('/account/leave', 'leave'),
   ];
 }
 
@@ -362,14 +347,6 @@ async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
   const expiresAt = Date.now() + 100 * 86_400_000;
   await accounts.issueKey(id, 'a name that is rather long for the key of an application', { expiresAt });
   return { limited: limited.id, fresh: fresh.id, key: fresh.key };
-}
-
-/** Somebody who accepts an invitation, under a cap, and an invitation that waits. */
-async function inviteMember(test: TestGateway, { id }: TestAccount, owner: Visitor): Promise<string> {
-  const cap = { limit: 250_000_000n, reset: 'month', zone: 'Europe/Moscow' } as const;
-  const member = await setUpMember(test, { account: id, role: 'member', cap });
-  await owner.submit('/account/people', { email: `new-${id}@example.com`, role: 'accountant' });
-  return member.id;
 }
 
 /** Also an owner of a second account. */
