@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
+import { readFlagsFromMark } from '../money/mark.ts';
 import { getEntryChargeId, replayCharge } from '../money/replay.ts';
 import type { JournalPage } from './ports/journal.ts';
 import type { Store } from './store.ts';
@@ -63,7 +64,14 @@ export async function copyRowsBeforeOpening(
     const some = earlier.slice(from, from + ROWS_PER_WRITE);
     await to.archives.restoreRows({ entries: some, charges: rebuildChargesAt(opening.seq, some, page) });
   }
+  // Later payments and calls may depend on it.
+  if (earlier.some(opensWallet)) await to.accounts.setWalletFlags(id, { opened: true });
   if (isLast || earlier.length < entries.length) await to.archives.restore(opening);
+}
+
+function opensWallet(entry: Entry): boolean {
+  const { movesIn, opens } = readFlagsFromMark(entry);
+  return movesIn === true || opens === true;
 }
 
 /** Rebuilds the charges of the entries as they were at the opening. */

@@ -8,11 +8,14 @@ import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
 import { type FaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
+  adjust,
   applied,
   appliedInBatches,
   charge,
   everythingOf,
   giveBack,
+  movingIn,
+  newAccount,
   newId,
   problemsOf,
   RUB,
@@ -100,6 +103,18 @@ describe('copy of a store with archives', () => {
     await copy();
     await expectEqual();
   }).timeout(20_000);
+
+  it('lets a wallet that an archived entry opened go on without a payment', async () => {
+    const moved = await newAccount(from.real);
+    await applied(from.real, movingIn(adjust(moved, RUB)), charge(moved, { amount: 1n }));
+    const { id: _id, status: _status, opened: _opened, ...sums } = await walletOf(from.real, moved);
+    const opening = { wallet: moved, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
+    expect(await from.real.archives.open(opening, 0)).to.equal(true);
+    await applied(from.real, topup(moved, 1n), charge(moved, { amount: 1n }));
+    await copy();
+    expect(await walletOf(to.real, moved)).to.deep.equal(await walletOf(from.real, moved));
+    expect(await problemsOf(to.real, moved)).to.deep.equal([]);
+  });
 
   it('continues after the opening if more than a page follows', async () => {
     const opening = await openAtEnd();
