@@ -96,7 +96,7 @@ function buildSource(tables: Tables, { program, exchange, options }: Settings): 
     channels,
     groups: readGroups(tables, options),
     findPrice: createPriceFinder({ program, options, prices: listRows(tables, 'prices') }),
-    leftOut: [...gone, ...listOtherTables(tables)].filter(({ count }) => count > 0),
+    leftOut: [...gone, ...listColumns(tables), ...listOtherTables(tables)].filter(({ count }) => count > 0),
   };
 }
 
@@ -201,6 +201,36 @@ function readRatio(text: string, where: string): Decimal {
   if (!ratio || ratio.units < 0n)
     throw new OperatorError(`${where}: its ratio is not a number: ${JSON.stringify(text)}`);
   return ratio;
+}
+
+/** Columns that have no counterpart here, if they hold something. */
+const COLUMNS: readonly (readonly [table: string, columns: readonly string[], what: string, why: string])[] = [
+  ['users', ['aff_quota'], 'rewards for invitations that were not taken', 'take them into the balance there first'],
+  ['tokens', ['group', 'backup_group'], 'groups of keys', 'a key pays the prices of its account'],
+  [
+    'channels',
+    [
+      'proxy',
+      'setting',
+      'settings',
+      'param_override',
+      'header_override',
+      'model_headers',
+      'custom_parameter',
+      'system_prompt',
+    ],
+    'channels with further settings',
+    'proxies, headers and parameters are settings of upstreams or routes in the catalog',
+  ],
+];
+const EMPTY = /^(|0|\{\}|null|\[\])$/;
+
+function listColumns(tables: Tables): readonly LeftOut[] {
+  return COLUMNS.map(([table, columns, what, why]) => {
+    const rows = listRows(tables, table).filter((row) => !isDeleted(row));
+    const count = rows.filter((row) => columns.some((column) => !EMPTY.test(getText(row, column).trim()))).length;
+    return { what, count, why };
+  });
 }
 
 const OTHERS: readonly (readonly [table: string, what: string, why: string])[] = [

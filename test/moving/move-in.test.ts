@@ -171,21 +171,26 @@ for (const kind of STORES) {
       expect(account?.keys[0]).to.include({ state: 'left out' });
     });
 
-    it('continues where it was interrupted', async () => {
-      const from = other('51', {});
-      let left = 1;
-      const add: Store['keys']['add'] = (...args) => {
-        left -= 1;
-        if (left === 0) throw new StoreError('gone', 'no');
-        return store.keys.add(...args);
-      };
-      const failing = { ...store, keys: { ...store.keys, add } };
-      const broken = Array.fromAsync(moveAccounts(failing, from, OPTIONS));
-      expect(await broken.catch((error) => error)).to.be.instanceOf(StoreError);
-      const [account] = await move(from);
-      expect(account).to.deep.include({ state: 'there', after: 97_680_000n });
-      expect(account?.keys.map(({ state }) => state)).to.deep.equal(['moved']);
-      expect((await verifyLedger(store)).ok).to.equal(true);
-    });
+    const fail = async () => {
+      throw new StoreError('gone', 'no');
+    };
+    for (const [id, what, failing] of [
+      ['51', 'noting the keys', () => ({ ...store, settings: { ...store.settings, set: fail } })],
+      ['52', 'creating the account', () => ({ ...store, accounts: { ...store.accounts, put: fail } })],
+      ['53', 'suspending it', () => ({ ...store, ledger: { ...store.ledger, entry: fail } })],
+      ['54', 'adding a key', () => ({ ...store, keys: { ...store.keys, add: fail } })],
+      ['55', 'revoking it', () => ({ ...store, keys: { ...store.keys, revoke: fail } })],
+    ] as const) {
+      it(`continues where it was interrupted, ${what}`, async () => {
+        const from = other(id, { isActive: false }, { isActive: false });
+        const broken = Array.fromAsync(moveAccounts(failing(), from, OPTIONS));
+        expect(await broken.catch((error) => error)).to.be.instanceOf(StoreError);
+        const [account] = await move(from);
+        expect(account).to.deep.include({ after: 97_680_000n, notes: [] });
+        expect((await store.accounts.get(account?.id ?? ''))?.status).to.equal('suspended');
+        expect(await store.keys.get(account?.keys[0]?.id ?? '')).to.have.property('revokedAt', NOW);
+        expect((await verifyLedger(store)).ok).to.equal(true);
+      });
+    }
   });
 }
