@@ -275,6 +275,6 @@ function describeLedger(ledger: Told['ledger']): string {
   if (!ledger) return 'not verified';
   const { ok, wallets, entries, problems } = ledger;
   const [first] = problems;
-  if (!ok) throw new OperatorError(`The ledger does not add up: wallet ${first?.wallet}, ${first?.problem}.`);
+  if (!ok) return `DOES NOT ADD UP: wallet ${first?.wallet}, ${first?.problem}; see "tollgate ledger verify"`;
   return `adds up: ${wallets} wallets, ${entries} entries`;
 }

@@ -134,6 +134,15 @@ function readTime(row: Row, column: string, where: string): number | undefined {
   return seconds > 0n && seconds < 100_000_000_000n ? Number(seconds) * 1000 : undefined;
 }
 
+const NEVER = -1n;
+
+/** Anything but a later time or -1 is over there, too. */
+function readExpiry(row: Row, where: string): number | null {
+  const seconds = getWhole(row, 'expired_time', where);
+  if (seconds === NEVER) return null;
+  return seconds > 0n ? (readTime(row, 'expired_time', where) ?? null) : 1;
+}
+
 const EXHAUSTED = '4';
 
 function readKey(program: Program): (row: Row) => SourceKey {
@@ -150,7 +159,7 @@ function readKey(program: Program): (row: Row) => SourceKey {
       // PostgreSQL fills `char(48)` up with blanks.
       secret: getText(row, 'key').trim(),
       isActive: status === ENABLED || status === EXHAUSTED,
-      expiresAt: readTime(row, 'expired_time', where) ?? null,
+      expiresAt: readExpiry(row, where),
       budget: isLimited ? (left > 0n && status !== EXHAUSTED ? left : 0n) : null,
       ...readKeyLimits(program, row, where),
       createdAt: readTime(row, 'created_time', where),

@@ -37,6 +37,7 @@ const FRAMES: readonly (readonly [start: RegExp, end: RegExp])[] = [
   [/^BEGIN TRANSACTION;/m, /^COMMIT;/m],
 ];
 const TAIL_LENGTH = 2000;
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 export function createDumpReader(wanted: ReadonlySet<string>): DumpReader {
   const statements = new StatementReader(wanted);
@@ -44,6 +45,7 @@ export function createDumpReader(wanted: ReadonlySet<string>): DumpReader {
   let head = '';
   let tail = '';
   const begin = () => {
+    head = head.replace(BYTE_ORDER_MARK, '');
     if (head.trim() === '') throw new OperatorError('it is empty');
     tokens = new SqlTokens(findDialect(head), statements);
     tokens.write(head);

@@ -135,6 +135,17 @@ describe('the store of another gateway', () => {
     expect(leftOut).to.include.members(['1 second factors', '1 groups of keys', '1 channels with further settings']);
   });
 
+  it('says when keys expire: never, at a time, or long ago', async () => {
+    const at = async (seconds: string) => {
+      const sql = NEW_API.replace("'first',1700000000,0,-1", `'first',1700000000,0,${seconds}`);
+      return (await read('new-api', makeDatabase(sql))).keys[0]?.expiresAt;
+    };
+    expect(await at('-1')).to.equal(null);
+    expect(await at('1800000000')).to.equal(1_800_000_000_000);
+    for (const over of ['0', '-2', 'NULL']) expect(await at(over), over).to.equal(1);
+    expect(await at('999999999999999'), 'beyond all dates').to.equal(null);
+  });
+
   const without = (column: string) => NEW_API.replaceAll(new RegExp(`,\`${column}\` [a-z]+( DEFAULT -1)?`, 'g'), '');
 
   it('is refused if it is that of another program', async () => {

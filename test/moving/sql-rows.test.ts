@@ -113,6 +113,10 @@ describe('SQL dumps', () => {
     });
   }
 
+  it('with a byte order mark are read', () => {
+    expect(rows(`\ufeff${SQLITE.slice(SQLITE.indexOf('CREATE'))}`)).to.deep.equal(ROWS);
+  });
+
   it('with E-strings and truth values are read', () => {
     const dump = 'SET search_path = pg_catalog;\nCREATE TABLE users (a text, b boolean, c boolean);\n';
     expect(rows(`${dump}INSERT INTO users VALUES (E'a\\'b', true, false);\n`)).to.deep.equal([["a'b", '1', '0']]);
