@@ -31,7 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/calls/', 'lib/payments/', 'lib/moving/'],
   ['lib/http/'],
   // The actions of commands, which the management API runs as well.
-  ['lib/api/', 'lib/console/', 'lib/metrics/', 'lib/manage/', 'lib/cli/'],
+  ['lib/api/', 'lib/console/', 'lib/metrics/', 'lib/doctor/', 'lib/manage/', 'lib/cli/'],
   ['lib/start/', 'lib/gateway.ts'],
   ['lib/index.ts', 'lib/testing.ts'],
   ['lib/workers/'],

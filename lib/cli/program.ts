@@ -5,6 +5,7 @@ import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addCostCommands } from './cost.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addGrantCommands } from './grant.ts';
 import { addHoldCommands } from './hold.ts';
 import { addImportCommand } from './import.ts';
@@ -19,6 +20,7 @@ import { addSecretsCommands } from './secrets.ts';
 import { addServeCommand } from './serve.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
+import { addSupportBundleCommand } from './support-bundle.ts';
 import { addUsageCommand } from './usage.ts';
 import { addWalletCommands } from './wallet.ts';
 
@@ -83,6 +85,8 @@ export function createProgram(): Command {
   addPeopleCommands(program);
   addManagementKeyCommands(program);
   addSecretsCommands(program);
+  addDoctorCommand(program);
+  addSupportBundleCommand(program);
   addServeCommand(program);
   return program;
 }

@@ -24,6 +24,7 @@ export const COMMAND_ONLY: Readonly<Record<string, string>> = {
   'catalog import': FILES,
   'cost compare': FILES,
   import: FILES,
+  doctor: 'looks at the machine it runs on',
   'ledger archive': FILES,
   'management-key': 'makes keys: what a stolen key made would outlive it',
   operator: OPERATORS,
@@ -33,4 +34,5 @@ export const COMMAND_ONLY: Readonly<Record<string, string>> = {
   serve: 'starts the server',
   smart: 'explains a request in a file',
   store: FILES,
+  'support-bundle': FILES,
 };

@@ -130,7 +130,7 @@ export function describeStore(databaseUrl: string): string {
   return databaseUrl.replace(/(\/\/[^:@/]*):.*@/s, '$1:***@').replace(/\?.*$/s, '');
 }
 
-function splitDatabaseUrl(databaseUrl: string): { readonly scheme: string; readonly rest: string } {
+export function splitDatabaseUrl(databaseUrl: string): { readonly scheme: string; readonly rest: string } {
   const { scheme = '', rest = '' } = /^(?<scheme>[a-z][a-z0-9+]*):(?<rest>.*)$/is.exec(databaseUrl)?.groups ?? {};
   return { scheme, rest };
 }

@@ -20,12 +20,17 @@ const TIMEOUT_MS = 10_000;
 /** A server on this machine needs no TLS. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 
+interface MailSettings {
+  readonly from: string;
+  readonly options: object;
+}
+
 /**
  * Takes `smtp://user:password@host:587` or `smtps://…`; `?from=` sets the sender. With `smtp:`, STARTTLS is required
  * unless the server is on this machine or the URL has `?tls=off`. Throws an `OperatorError` for anything else, without
  * quoting the URL: it may contain a password.
  */
-export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
+function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings {
   const url = URL.parse(smtpUrl);
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
     throw new OperatorError('SMTP_URL must be an smtp:// or smtps:// URL with a host');
@@ -50,6 +55,24 @@ export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   };
+  return { from, options };
+}
+
+/** Rejects with what the server says to a connection, to TLS, and to our user and password. */
+export async function checkMailServer(smtpUrl: string): Promise<void> {
+  const { options } = readMailSettings(smtpUrl, '');
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport(options);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+/** Throws as `readMailSettings` does. */
+export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
+  const { from, options } = readMailSettings(smtpUrl, fromByDefault);
   let transport: Promise<Transporter> | undefined;
   return {
     async send({ to, subject, text }) {
