@@ -277,6 +277,15 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
       });
     });
 
+    describe('holds money of services', () => {
+      it('which no upstream is asked for', async () => {
+        const service = { at: AT, key: 'mk_1', chargeId: 'hold_1', chargeKind: 'service' } as const;
+        await applied(store, reserve('acc_demo', service), settle('acc_demo', 'hold_1', { at: AT, usage: '{}' }));
+        expect(await store.ledger.charge('hold_1')).to.include({ kind: 'service', state: 'settled' });
+        expect(await store.management.listKeys()).to.deep.equal([]);
+      });
+    });
+
     describe('counts cached tokens', () => {
       it('as zeros of what was there before', async () => {
         const hours = Object.values(contents.usageHours ?? {}) as Rows[];

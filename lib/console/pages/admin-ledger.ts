@@ -9,7 +9,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { attemptSection } from './attempt-table.ts';
-import { chargeWords } from './charge-table.ts';
+import { chargeWords, describeState } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
@@ -110,7 +110,7 @@ interface ChargeRows {
 function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: ChargeRows): Html {
   const { language, format } = visit;
   const words = WORDS[language];
-  const { states, kinds } = chargeWords({ language });
+  const { kinds } = chargeWords({ language });
   const raw = (title: string, json: string) =>
     html`<h2>${title}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>`;
   return html`${definitionList([
@@ -118,7 +118,7 @@ function chargeDetails(visit: UserVisit, charge: Charge, { entries, attempts }: 
     [words.time, format.time(charge.createdAt)],
     [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],
     [words.key, html`<code>${charge.key}</code>`],
-    [words.state, states[charge.state]],
+    [words.state, describeState({ language }, charge)],
     [words.kind, kinds[charge.kind]],
     [words.model, charge.model],
     [words.held, format.rubExact(charge.reserved)],

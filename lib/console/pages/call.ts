@@ -13,7 +13,7 @@ import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
-import { chargeWords } from './charge-table.ts';
+import { chargeWords, describeState } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
@@ -111,7 +111,7 @@ export const call = page({
       services.store.ledger.listChargeEntries(charge.id),
       listVisibleKeys(visit),
     ]);
-    const { kinds, states } = chargeWords(visit);
+    const { kinds } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
     const usage = parseUsage(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
@@ -121,8 +121,8 @@ ${definitionList([
   [words.key, key ? keyName(key) : charge.key],
   [words.kind, kinds[charge.kind]],
   ...modelRows(visit, charge, usage),
-  [words.state, states[charge.state]],
-  [words.why, endingWords(visit.language, charge, usage)],
+  [words.state, describeState(visit, charge)],
+  ...(charge.kind === 'service' ? [] : [[words.why, endingWords(visit.language, charge, usage)] as const]),
   [words.held, format.rubExact(charge.reserved)],
   [words.charged, format.rubExact(charge.charged)],
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),

@@ -22,6 +22,13 @@ const WORDS = defineWords({
       expired: 'failed on our side, not charged',
       refunded: 'refunded',
     },
+    services: {
+      held: 'amount held',
+      settled: 'done',
+      released: 'cancelled, not charged',
+      expired: 'the hold ran out, not charged',
+      refunded: 'refunded',
+    },
   },
   ru: {
     caption: 'Запросы',
@@ -46,12 +53,25 @@ const WORDS = defineWords({
       expired: 'наш сбой, деньги не списаны',
       refunded: 'деньги возвращены',
     },
+    services: {
+      held: 'сумма в резерве',
+      settled: 'готово',
+      released: 'отменено, деньги не списаны',
+      expired: 'срок резерва истёк, деньги не списаны',
+      refunded: 'возвращено',
+    },
   },
 });
 
 /** Words for kinds and states, shared with other pages. */
 export function chargeWords({ language }: Pick<Visit, 'language'>) {
   return WORDS[language];
+}
+
+/** How far a call, or a hold of a service, has come. */
+export function describeState({ language }: Pick<Visit, 'language'>, { kind, state }: Charge): string {
+  const { states, services } = WORDS[language];
+  return kind === 'service' ? services[state] : states[state];
 }
 
 export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html {
@@ -69,7 +89,7 @@ export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html
     html`<a href="${linkTo(visit, `/account/calls/${encodeURIComponent(charge.id)}`)}"><code>${charge.id}</code></a>`,
     words.kinds[charge.kind],
     charge.model,
-    words.states[charge.state],
+    describeState(visit, charge),
     visit.format.rub(netCharged(charge)),
   ]);
   return table(words.caption, columns, rows);
