@@ -7,6 +7,6 @@ export function longer<T>(short: T, long: T): T {
 }
 
 /** A test for the slow tests only; undefined in `npm test`. */
-export function itLong(title: string, run: Mocha.AsyncFunc): Mocha.Test | undefined {
-  return LONG ? it(title, run) : undefined;
+export function itLong(title: string, run: (this: Mocha.Context) => unknown): Mocha.Test | undefined {
+  return LONG ? it(title, run as Mocha.AsyncFunc) : undefined;
 }

@@ -20,7 +20,7 @@ describe('the first call in a browser', function () {
     await test?.stop();
   });
 
-  it('needs no documentation', () => walk(true));
+  itLong('needs no documentation', () => walk(true));
   itLong('needs no script', () => walk(false));
 
   async function walk(javaScriptEnabled: boolean): Promise<void> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { itLong } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const COMMANDS = [
@@ -126,11 +126,11 @@ describe('cli', () => {
   it('runs as a process and exits', async () => {
     await spawned('account', 'create', '--name', 'process');
     expect(await spawned('ledger', 'verify')).to.include({ ok: true });
-    expectRefusal(await spawnCommand(['charge', 'show', 'req_none'], rig.env), 1);
     expectRefusal(await spawnCommand(['wallet', 'show'], rig.env), 2);
   });
 
   itLong('runs each command as a process and exits', async () => {
+    expectRefusal(await spawnCommand(['charge', 'show', 'req_none'], rig.env), 1);
     const { account_id: id } = await spawned('account', 'create', '--name', 'whole');
     await spawned('account', 'suspend', id);
     await spawned('account', 'resume', id);
@@ -182,7 +182,8 @@ describe('cli', () => {
   });
 
   it('does not fail if its reader is gone', async () => {
-    for (const args of [['account', 'list'], ['--json', 'account', 'list'], ['--help']]) {
+    const commands = [['account', 'list'], ['--json', 'account', 'list'], ['--help']];
+    for (const args of longer(commands.slice(0, 1), commands)) {
       const child = spawn(process.execPath, [MAIN, ...args], { env: rig.env, stdio: ['ignore', 'pipe', 'pipe'] });
       child.stdout.destroy();
       let stderr = '';

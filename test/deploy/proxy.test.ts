@@ -7,6 +7,7 @@ import { makeSecret } from '../../lib/base/base62.ts';
 import { ask, CHAT, DIALECTS, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { createVisitor, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 import {
   answerStatus,
@@ -157,7 +158,7 @@ describe('deploy/Caddyfile', () => {
     expect([headers?.['x-forwarded-for'], headers?.['x-forwarded-proto']]).to.deep.equal(['127.0.0.1', 'http']);
   });
 
-  it('lets the gateway tell people apart by address: guessing delays nobody else', async () => {
+  itLong('lets the gateway tell people apart by address: guessing delays nobody else', async () => {
     const { services } = parse(readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8'));
     const trusted = /\$\{TRUSTED_PROXIES:-(.+)\}/.exec(services['gateway-1'].environment.TRUSTED_PROXIES)?.[1] ?? '';
     const test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { TRUSTED_PROXIES: trusted } });

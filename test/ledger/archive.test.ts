@@ -11,7 +11,7 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { itLong } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {
   applied,
@@ -25,6 +25,9 @@ import {
   useStore,
 } from '../contract/store/context.ts';
 import { ago, booksOf, call, expectClean, type Folder, history, makeFolder } from './archive-rig.ts';
+
+/** Of a wallet that is archived beside other work. */
+const CALLS = longer(60, 150);
 
 for (const kind of STORES) {
   describe(`${kind.name}: archives of old calls`, () => {
@@ -130,7 +133,7 @@ for (const kind of STORES) {
     });
 
     itOnce('do not disturb concurrent audits and calls', async () => {
-      const made = await Promise.all([history(store, 150), history(store, 150), history(store, 5)]);
+      const made = await Promise.all([history(store, CALLS), history(store, CALLS), history(store, 5)]);
       let isOver = false;
       const beside = async (work: () => Promise<unknown>) => {
         let times = 0;
@@ -145,11 +148,11 @@ for (const kind of STORES) {
         beside(() => expectClean(store)),
         ...made.map(({ wallet }) => beside(() => call(store, wallet, Date.now()))),
       ]);
-      expect(done?.calls).to.be.greaterThan(300);
+      expect(done?.calls).to.be.greaterThan(2 * CALLS);
       await expectClean(store);
     });
 
-    it('are copied with the store, and the copy keeps working', async () => {
+    itOnce('are copied with the store, and the copy keeps working', async () => {
       const { wallet, held } = await history(store);
       await archive('copied.gz', 40);
       for (const target of STORES) {

@@ -6,7 +6,7 @@ import { PAYMENT_PHASES } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { itLong, longer } from '../../testkit/long.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { fillStore } from './filled-store.ts';
 import { openRaw, type Place, type Raw, type Row } from './raw-rows.ts';
@@ -118,7 +118,7 @@ function another({ table, column, value }: Place): unknown {
   return `${value}x`;
 }
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the audit of every value: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;

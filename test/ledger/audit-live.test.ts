@@ -9,7 +9,7 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { markClaimed, markEnded } from '../../lib/payments/topup-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {
   applied,
   giveBack,
@@ -94,7 +94,7 @@ async function makeTopup(store: Store, wallet: string): Promise<void> {
   await store.payments.changeAutoTopup(markEnded(after, over, { at: Date.now(), zone: 'UTC' })?.auto as typeof auto);
 }
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the audit beside a running service: ${kind.name}`, () => {
     const context = useStore(kind);
 
@@ -124,13 +124,13 @@ for (const kind of STORES) {
         keepOn('status', flip),
       ];
       const found: unknown[] = [];
-      for (let audit = 0; audit < AUDITS; audit += 1) {
+      const isThin = () => works.length > Object.keys(counts).length || Math.min(...Object.values(counts)) < 2;
+      for (let audit = 0; audit < AUDITS || isThin(); audit += 1) {
         for (const verify of [verifyLedger, verifyChanges]) found.push(...(await verify(store)).problems);
       }
       going = false;
       await Promise.all(works);
       expect(found).to.deep.equal([]);
-      expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).to.be.at.least(2);
       expect((await verifyLedger(store)).problems).to.deep.equal([]);
     }).timeout(120_000);
   });

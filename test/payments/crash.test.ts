@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
 import { runUntilKilled } from './kill.ts';
@@ -101,7 +101,7 @@ function suite(kind: StoreKind): void {
     }
   }
 
-  it('without a crash', async function () {
+  itLong('without a crash', async function () {
     this.timeout(60_000);
     stage.bank.hook = payAtOnce;
     expect(await runUntilKilled(stage, {})).to.equal(null);

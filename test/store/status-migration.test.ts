@@ -11,6 +11,7 @@ import { MIGRATIONS as MONGODB } from '../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { MIGRATIONS as SQLITE } from '../../lib/store/sqlite/schema.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { itLong } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { AT, applied, giveBack, RUB, reserve, settle } from '../contract/store/context.ts';
 import { creditOf, newSucceeded } from '../contract/store/payments.ts';
@@ -151,7 +152,7 @@ describe('a MongoDB database of version 1', () => {
     return all;
   }
 
-  it('gets the same validators and indexes as a new one, even if its last step runs twice', async () => {
+  itLong('gets the same validators and indexes as a new one, even if its last step runs twice', async () => {
     const old = await mongodb.createBare();
     const fresh = await mongodb.createBare();
     try {

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { itLong } from '../../testkit/long.ts';
 import { readTestingExamples } from '../../testkit/testing-examples.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -39,7 +40,7 @@ describe('the guide to embedding and testing', () => {
     expect(stdout).to.match(/^200 with a demo account$/m);
   });
 
-  it('runs one inside tests of mocha, with nock', () => {
+  itLong('runs one inside tests of mocha, with nock', () => {
     const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
     const { status, stdout, stderr } = run(readTestingExamples().mocha, [mocha, '--no-config', '--timeout', '60000']);
     expect(status, stdout + stderr).to.equal(0);

@@ -6,8 +6,8 @@ import { ATTEMPT_MS } from '../../../lib/store/mongodb/call.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type Store, StoreError, type StoreOptions } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';
+import { itLong } from '../../../testkit/long.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
-import { itTimed } from '../../../testkit/timed.ts';
 import {
   AT,
   charge,
@@ -140,14 +140,14 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await failureOf(statuses(store, charge(wallet)))).to.equal('unknown');
     });
 
-    itTimed('gives up in time if conflicts do not end', async () => {
+    itLong('gives up in time if conflicts do not end', async () => {
       await fail('alwaysOn', ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       const from = performance.now();
       expect(await failureOf(store.ledger.apply([submission(charge(wallet))]))).to.equal('unknown');
       // Sooner than its 4.5 s where the server does not answer one attempt.
       expect(performance.now() - from).to.be.within(ATTEMPT_MS - 100, 9000);
       expect((await walletOf(store, wallet)).charged).to.equal(0n);
-    }).timeout(20_000);
+    })?.timeout(20_000);
 
     it('has an unknown outcome if its commit is not confirmed, and is not applied twice if repeated', async () => {
       await fail(1, ['commitTransaction'], UNCONFIRMED);

@@ -8,6 +8,7 @@ import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { createQueue } from '../../../lib/ledger/queue.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { itLong } from '../../../testkit/long.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { applied, newWallet, reserve, statuses, walletOf } from '../../contract/store/context.ts';
@@ -65,7 +66,7 @@ describe('MongoDB: several processes', () => {
     await store.ping();
   });
 
-  itTimed('shares a wallet between two writers that never pause', async () => {
+  itLong('shares a wallet between two writers that never pause', async () => {
     const writers = [await open(), await open()];
     const wallet = await newWallet(writers[0] as Store, 1_000_000n);
     const until = performance.now() + 2000;
@@ -90,7 +91,7 @@ describe('MongoDB: several processes', () => {
     for (const { ms } of counts) expect(ms, 'slowest').to.be.lessThan(2500);
     expect((await walletOf(writers[0] as Store, wallet)).seq).to.equal(least + most + 1);
     expect((await verifyLedger(writers[0] as Store)).problems).to.deep.equal([]);
-  }).timeout(20_000);
+  })?.timeout(20_000);
 
   itTimed('suspends a wallet that is always busy', async () => {
     const store = await open();

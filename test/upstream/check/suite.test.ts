@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { itLong } from '../../../testkit/long.ts';
 import { runCommand } from '../../cli/command.ts';
 import { HAND_MADE } from './hand-made.ts';
 
@@ -311,7 +312,7 @@ describe('the contract suite on the example of docs/providers.md', function () {
     return { code, output: stdout + stderr };
   }
 
-  it('prints its checks from the command line', async () => {
+  itLong('prints its checks from the command line', async () => {
     const { code, output } = await run(fileURLToPath(new URL('../../../providers/sandbox', import.meta.url)));
     expect(output).to.match(/^\nsettings\n {2}✓ make a provider.*\n\d+ checks, all passed\n$/s);
     expect(code).to.equal(0);
@@ -328,7 +329,7 @@ describe('the contract suite on the example of docs/providers.md', function () {
     expect(code).to.equal(1);
   });
 
-  it('exits with 1 when there is no plugin', async () => {
+  itLong('exits with 1 when there is no plugin', async () => {
     expect(await run(join(root, 'nowhere'))).to.deep.include({ code: 1 });
     expect(await run()).to.deep.equal({ code: 2, output: "tollgate: missing required argument 'folder'\n" });
   });
