@@ -17,6 +17,7 @@ import {
 } from './page-tour-management.ts';
 import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
+import { giveBonuses } from './tour-bonuses.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
@@ -84,6 +85,7 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   const operator = await setUpOperator(test);
   const busy = await makeBusy(test, 'anna.petrova@example.com');
   const { account, owner } = busy;
+  await giveBonuses(operator, account);
   const member = await joinBoth(test, account);
   const newcomer = await setUpOwner(test, (await test.account('0')).id, 'new@example.com');
   const stoppedAccount = await test.account();
@@ -258,7 +260,7 @@ function operatorStops({
   managed,
 }: OperatorSights & Managed): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
-  const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
+  const plain = 'accounts people payments promo ledger catalog upstreams notices audit checks'.split(' ');
   return [
     at('/admin', 'overview'),
     ...listManagementStops(at, managed),

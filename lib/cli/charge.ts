@@ -4,9 +4,10 @@ import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import type { Attempt } from '../money/attempt.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
+import { parseGrantParts, sumParts } from '../money/grants.ts';
 import type { Job } from '../money/job-rules.ts';
 import { compareWithList, computeDifference } from '../money/list-price.ts';
-import { toRub } from '../money/money.ts';
+import { type Micro, toRub } from '../money/money.ts';
 import { itemizeTokens } from '../money/token-receipt.ts';
 import { TOKEN_NAMES } from '../money/token-usage.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -136,6 +137,7 @@ function toText(found: Found): string {
     ['state', charge.state],
     ['reserved', formatMoney(charge.reserved)],
     ['charged', formatMoney(charge.charged)],
+    ...(charge.grants === undefined ? [] : [['of it by grants', formatMoney(sumGrants(charge))] as const]),
     ...listPrices(charge.prices).map(({ path, micro }) => [`price ${path}`, formatMoney(micro)] as const),
     ...Object.entries(parseUsage(charge)).map(([name, value]) => [name.replaceAll('_', ' '), String(value)] as const),
     ...receiptPairs(charge),
@@ -156,6 +158,11 @@ function toText(found: Found): string {
   return `${pairs}\n\n${formatTable(['entry', 'kind', ' balance', ' held', ' charged'], rows)}${formatAttempts(found.attempts)}`;
 }
 
+/** What grants pay of the hold, or of what was charged. */
+function sumGrants({ grants }: Charge): Micro {
+  return sumParts(parseGrantParts(grants));
+}
+
 function chargeJson(charge: Charge) {
   return {
     request_id: charge.id,
@@ -166,6 +173,7 @@ function chargeJson(charge: Charge) {
     state: charge.state,
     reserved_rub: toRub(charge.reserved),
     charged_rub: toRub(charge.charged),
+    granted_rub: charge.grants === undefined ? undefined : toRub(sumGrants(charge)),
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
     ...parseUsage(charge),
     receipt: receiptJson(charge),

@@ -10,13 +10,13 @@ const WORDS = defineWords({
   en: {
     spendable: 'Available',
     bonus: 'Bonus',
-    part: 'of it bonuses',
+    part: 'Including bonuses',
     later: (minimum: string) => `can be spent after the first payment of at least ${minimum}`,
   },
   ru: {
     spendable: 'Доступно',
     bonus: 'Бонус',
-    part: 'из них бонусы',
+    part: 'Включая бонусы',
     later: (minimum: string) => `станет доступно после первого платежа от ${minimum}`,
   },
 });

@@ -67,6 +67,7 @@ const CHARGE: Readonly<Record<string, Json>> = {
   state: choice(CHARGE_STATES),
   reserved_rub: rub('What was held'),
   charged_rub: rub('What was charged'),
+  granted_rub: rub('What grants pay of it, or of what is held; absent: nothing'),
   prices_rub: { type: 'object', description: 'The prices of the call.', additionalProperties: { type: 'number' } },
   receipt: any('How the cost follows from the tokens; absent for calls that are not billed by tokens.'),
   price_list: {
@@ -86,7 +87,7 @@ const CHARGE: Readonly<Record<string, Json>> = {
   created_at: time('When it started.'),
   ended_at: nullable(time('When it ended.')),
 };
-const OPTIONAL_OF_CHARGE = ['receipt', 'price_list', 'list_price'];
+const OPTIONAL_OF_CHARGE = ['granted_rub', 'receipt', 'price_list', 'list_price'];
 
 const UNITS = Object.fromEntries(USAGE_UNITS.map((unit) => [unit, count(`Total of ${unit.replaceAll('_', ' ')}.`)]));
 

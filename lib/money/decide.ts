@@ -1,5 +1,9 @@
 // The door to all money rules: one pure function takes a wallet, a charge and an operation, and returns the outcome and
 // what to write. Everything outside this folder imports the types of the books from here.
+//
+// The invariants of a wallet: avail + held + charged = topped + adjusted + granted; what its grants have left, plus what
+// they pay of held and settled calls, = granted; avail less what its grants have left, the paid balance, is below zero only
+// by recorded overshoot.
 import assert from 'node:assert/strict';
 import { decideReturn, decideSettlement, decideStart } from './charge-rules.ts';
 import type { Decision, StateBefore } from './decision.ts';

@@ -40,13 +40,13 @@ describe('the pages of grants', () => {
     expect([reused.status, reused.text.includes('has already given another bonus')]).to.deep.equal([400, true]);
 
     const seen = plain((await owner.get(WALLET)).text);
-    expect(seen).to.contain('of it bonuses ₽300.00').and.to.contain('bonus: a trial');
+    expect(seen).to.contain('Including bonuses ₽300.00').and.to.contain('bonus: a trial');
     // The end of the last day in Moscow.
     expect(seen).to.match(
       /a trial .{5,40} (?:Jan|Feb) .{0,20}2099.* ₽300\.00 ₽300\.00 Calls spend bonuses before paid money/,
     );
     const ru = plain((await owner.get(`${WALLET}?lang=ru`)).text);
-    expect(ru).to.contain('из них бонусы').and.to.contain('бонус: a trial').and.to.contain('Действует до');
+    expect(ru).to.contain('Включая бонусы').and.to.contain('бонус: a trial').and.to.contain('Действует до');
     await owner.get(`${WALLET}?lang=en`);
 
     const take = { change: 'grant_revoke', grant: twice.grant, reason: 'by mistake' };
@@ -67,7 +67,7 @@ describe('the pages of grants', () => {
     const path = `${WALLET}?account=${account}`;
     expect(plain((await owner.get(path)).text)).to.contain('Bonus ₽50.00 can be spent after the first payment');
     await applied(pages.faults.real, grant(account, 5n * RUB, { opens: true }));
-    expect(plain((await owner.get(path)).text)).to.contain('Available ₽55.00 of it bonuses ₽55.00');
+    expect(plain((await owner.get(path)).text)).to.contain('Available ₽55.00 Including bonuses ₽55.00');
   });
 
   it('make promo codes, list them and end them', async () => {

@@ -26,6 +26,7 @@ const WORDS = defineWords({
     last: 'Last day',
     lastHint: 'What is left is taken back at its end; empty: the bonus never expires.',
     opens: 'Can be spent before the first payment',
+    revokeTitle: 'Revoke a bonus',
     revoke: (reason: string) => `Revoke “${reason}”`,
     revokeText: 'What is left of it is taken back. Running calls keep what they hold.',
     badAmount: 'Enter an amount in RUB.',
@@ -47,6 +48,7 @@ const WORDS = defineWords({
     last: 'Последний день',
     lastHint: 'В конце дня остаток спишется; пусто — бонус бессрочный.',
     opens: 'Можно тратить до первого платежа',
+    revokeTitle: 'Отозвать бонус',
     revoke: (reason: string) => `Отозвать «${reason}»`,
     revokeText: 'Остаток бонуса спишется. Выполняющиеся запросы сохранят свой резерв.',
     badAmount: 'Введите сумму в рублях.',
@@ -88,7 +90,7 @@ ${field({ name: 'last', id: 'grant-last', label: words.last, type: 'date', hint:
 ${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(visit, 'grant')}`;
   return html`<h2>${words.title}</h2>
 ${grants.length > 0 && grantTable(visit, grants)}
-${revoke.length > 0 && html`<details><summary>${words.revokeText}</summary>${revoke}</details>`}
+${revoke.length > 0 && html`<details><summary>${words.revokeTitle}</summary><p>${words.revokeText}</p>${revoke}</details>`}
 <h3>${words.give}</h3>
 ${form(visit, { action, button: words.give, fields: give })}`;
 }

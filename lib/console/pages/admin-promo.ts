@@ -1,7 +1,7 @@
 // Promo codes for an operator: what each gives and how often it was used; make one, end one.
 import { createPromo, makePromoCode, readPromoCode } from '../../accounts/promos.ts';
 import { fault } from '../../base/faults.ts';
-import { addDays, findDayStart, formatDay, parseDay } from '../../money/days.ts';
+import { addDays, findDayStart, parseDay } from '../../money/days.ts';
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import type { PromoCode } from '../../store/ports/promos.ts';
 import { readRub } from '../amount.ts';
@@ -10,7 +10,7 @@ import { codeField } from '../code-field.ts';
 import { checkbox, field, form, message, table } from '../components.ts';
 import { type Form, isLine } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, getFormat } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 
@@ -41,6 +41,7 @@ const WORDS = defineWords({
     reasonHint: 'Owners see it.',
     opens: 'Can be spent before the first payment',
     make: 'Create',
+    endTitle: 'End a code',
     end: (code: string) => `End ${code}`,
     endText: 'Nobody can use it any more. Bonuses already given stay.',
     done: 'Done.',
@@ -87,6 +88,7 @@ const WORDS = defineWords({
     reasonHint: 'Её увидят владельцы.',
     opens: 'Можно тратить до первого платежа',
     make: 'Создать',
+    endTitle: 'Завершить промокод',
     end: (code: string) => `Завершить ${code}`,
     endText: 'Больше никто не сможет его применить. Уже начисленные бонусы останутся.',
     done: 'Готово.',
@@ -187,7 +189,7 @@ function codeTable(visit: UserVisit, codes: readonly PromoCode[]): Html {
     html`<code>${promo.code}</code>`,
     words[findState(promo, visit.services.now())],
     promo.reason,
-    promo.until === null ? words.never : formatDay(promo.until - 1, DEFAULT_ZONE),
+    promo.until === null ? words.never : getFormat(language, DEFAULT_ZONE).date(promo.until - 1),
     promo.days === null ? words.forGood : words.days(format.number(promo.days)),
     format.rub(promo.amount),
     words.of(format.number(promo.used), format.number(promo.uses)),
@@ -225,5 +227,9 @@ function endForms(visit: UserVisit, codes: readonly PromoCode[]): Html {
       fields: html`<input type="hidden" name="change" value="end"><input type="hidden" name="promo" value="${code}">${codeField(visit, `end-${code}`)}`,
     }),
   );
-  return html`${forms}`;
+  return html`${
+    forms.length > 0 &&
+    html`<h2>${words.endTitle}</h2>
+<p>${words.endText}</p>`
+  }${forms}`;
 }

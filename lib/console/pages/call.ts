@@ -1,5 +1,6 @@
 // One call: its facts, its usage, and the calculation of its price to the last digit.
 import type { Charge, Usage } from '../../money/decide.ts';
+import { parseGrantParts, sumParts } from '../../money/grants.ts';
 import { compareWithList, computeDifference } from '../../money/list-price.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { itemizeTokens } from '../../money/token-receipt.ts';
@@ -34,6 +35,7 @@ const WORDS = defineWords({
     state: 'Status',
     held: 'Held',
     charged: 'Charged',
+    granted: 'Including from bonuses',
     sum: 'Price calculation',
     tokens: {
       input: 'Input tokens',
@@ -74,6 +76,7 @@ const WORDS = defineWords({
     state: 'Статус',
     held: 'Зарезервировано',
     charged: 'Списано',
+    granted: 'В том числе бонусами',
     sum: 'Расчёт цены',
     tokens: {
       input: 'Входные токены',
@@ -125,6 +128,9 @@ ${definitionList([
   ...(charge.kind === 'service' ? [] : [[words.why, endingWords(visit.language, charge, usage)] as const]),
   [words.held, format.rubExact(charge.reserved)],
   [words.charged, format.rubExact(charge.charged)],
+  ...(charge.grants === undefined
+    ? []
+    : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
 ])}
 ${priceCalculation(visit, charge)}
