@@ -264,6 +264,8 @@ function operatorStops({
   return [
     at('/admin', 'overview'),
     ...listManagementStops(at, managed),
+    at('/admin', 'overview-month', { path: '/admin?span=month' }),
+    at('/admin/calls', 'calls'),
     ...plain.map((name) => at(`/admin/${name}`, name)),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
     at('/admin/accounts', 'accounts-invited', {

@@ -46,10 +46,16 @@ export interface Format {
   /** A sum as it is typed into a form. */
   rubTyped(micro: Micro): string;
   number(value: number): string;
+  /** Of a share from 0 to 1. */
+  percent(share: number): string;
+  /** A sum in roubles for the axis of a chart. */
+  rubAxis(rub: number): string;
   /** Signed, with at most one decimal: a difference of −10 %. */
   percentChange(value: number): string;
   date(at: number): string;
   time(at: number): string;
+  /** Hours, minutes and seconds. */
+  clock(at: number): string;
   /** The plural form: `one`, `few`, `many` or `other`. */
   plural(value: number): Intl.LDMLPluralRule;
 }
@@ -86,8 +92,13 @@ function createFormat(language: Language, timeZone: string): Format {
     maximumFractionDigits: 1,
     signDisplay: 'exceptZero',
   });
+  const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const axis = { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol' } as const;
+  const round = new Intl.NumberFormat(locale, { ...axis, maximumFractionDigits: 0 });
+  const few = new Intl.NumberFormat(locale, { ...axis, minimumFractionDigits: 0, maximumFractionDigits: 3 });
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
+  const clocks = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
   const plurals = new Intl.PluralRules(locale);
   const point = numbers.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
   return {
@@ -100,9 +111,12 @@ function createFormat(language: Language, timeZone: string): Format {
     },
     rubTyped: (micro) => formatRub(micro).replace('.', point),
     number: (value) => numbers.format(value),
+    percent: (share) => shares.format(share).replace('-', MINUS),
+    rubAxis: (rub) => (rub >= 10 || rub === 0 ? round : few).format(rub),
     percentChange: (value) => percents.format(value / 100).replace('-', MINUS),
     date: (at) => keepTogether(dates.format(at)),
     time: (at) => keepTogether(times.format(at)),
+    clock: (at) => clocks.format(at),
     plural: (value) => plurals.select(value),
   };
 }

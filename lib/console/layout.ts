@@ -26,7 +26,8 @@ const WORDS = defineWords({
     switch: 'Switch',
     admin: {
       overview: 'Overview',
-      accounts: 'Accounts',
+      accounts: 'Customers',
+      calls: 'Calls',
       people: 'Users',
       payments: 'Payments',
       promo: 'Promo codes',
@@ -60,7 +61,8 @@ const WORDS = defineWords({
     switch: 'Перейти',
     admin: {
       overview: 'Обзор',
-      accounts: 'Аккаунты',
+      accounts: 'Клиенты',
+      calls: 'Запросы',
       people: 'Пользователи',
       payments: 'Платежи',
       promo: 'Промокоды',
@@ -91,6 +93,7 @@ const ACCOUNT_PAGES = [
 const ADMIN_PAGES = [
   'overview',
   'accounts',
+  'calls',
   'people',
   'payments',
   'promo',

@@ -5,6 +5,7 @@ import type { PageRoutes } from './page.ts';
 import { adminAccount } from './pages/admin-account.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
+import { adminCalls } from './pages/admin-calls.ts';
 import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
@@ -77,6 +78,7 @@ const PAGES: readonly PageRoutes[] = [
   adminOverview,
   adminAccounts,
   adminAccount,
+  adminCalls,
   adminPeople,
   adminPerson,
   adminPayments,

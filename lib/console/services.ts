@@ -69,7 +69,7 @@ export interface ConsoleServices extends CallServices {
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Counts usage in the background. */
-  readonly usage: Pick<UsageChore, 'foldSoon'>;
+  readonly usage: Pick<UsageChore, 'foldSoon' | 'foldAll'>;
   /** Posts alerts to owners' webhooks, and knows which addresses are forbidden; not the fetcher of images. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'findUrlRefusal'>;
   /** ms since the epoch. */

@@ -23,6 +23,8 @@ export interface UsageChore {
   stop(): void;
   /** Folds a wallet soon, because its figures are shown on a page. */
   foldSoon(wallet: string): void;
+  /** Runs a round soon, because figures of all wallets are shown on a page. */
+  foldAll(): void;
   /** Runs one round; never rejects. */
   fold(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   /** Where the search for wallets left behind continues; undefined when it is finished. */
   let sweepAfter = sweeps ? '' : undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isFoldingAll = false;
   let failing = false;
 
   /** Pauses as long as each step takes, so that calls get at least half of the time. */
@@ -135,6 +138,14 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
       urgentQueue = urgentQueue.then(async () => {
         urgent.delete(wallet);
         if (!stopping.signal.aborted) await tryFold(() => foldGently(wallet));
+      });
+    },
+    foldAll() {
+      if (isFoldingAll) return;
+      isFoldingAll = true;
+      urgentQueue = urgentQueue.then(async () => {
+        isFoldingAll = false;
+        if (!stopping.signal.aborted) await fold();
       });
     },
     fold,

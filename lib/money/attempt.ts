@@ -11,6 +11,9 @@ import type { Micro } from './money.ts';
 export const ATTEMPT_ENDINGS = ['answered', 'cut', 'left', 'refused', 'failed', 'timeout', 'running', 'lost'] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 
+/** The endings that are faults of an upstream, or of the way to it. */
+export const FAULT_ENDINGS: readonly AttemptEnding[] = ['cut', 'refused', 'failed', 'timeout'];
+
 /**
  * How certain the cost is. `reported`: by the usage that the upstream reported; `estimated`: by the gateway's own
  * counts; `possible`: the upstream may bill this much, or nothing; `none`: the upstream bills nothing.

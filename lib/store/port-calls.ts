@@ -22,7 +22,7 @@ export const READS = {
     'grantsDue',
   ],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
-  attempts: ['list', 'page', 'sums', 'unknownCharges'],
+  attempts: ['list', 'page', 'search', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
   accounts: ['get', 'list', 'page', 'countPriceLists'],

@@ -5,6 +5,7 @@ import type {
   RouteHour,
   ServiceDay,
   ServiceQuery,
+  ServiceRow,
   ServiceSum,
   ServiceTotals,
   UsageHour,
@@ -130,4 +131,17 @@ export function parseOpenJobs(text: string): readonly OpenJob[] {
   } catch {
     return [{ charge: text, hour: 0, key: '', model: '', kind: 'video' }];
   }
+}
+
+/** Adds up hours to the parts of the time that a query asks for. */
+export function mergeServiceSlots(rows: readonly ServiceRow[], { starts, limit }: ServiceQuery): readonly ServiceRow[] {
+  if (!starts) return rows;
+  const merged = new Map<string, ServiceRow>();
+  for (const row of rows) {
+    const at = starts.findLast((start) => start <= row.at) ?? row.at;
+    const key = `${at} ${row.name}`;
+    const found = merged.get(key);
+    merged.set(key, { ...row, at, ...(found && addServiceTotals(found, row)) });
+  }
+  return [...merged.values()].slice(0, limit);
 }

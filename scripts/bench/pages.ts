@@ -20,7 +20,7 @@ const LARGE = 'acc_large';
 const COUNTED_WITHIN_MS = 60_000;
 const BOUNDS = { ms: 50, gzipped: 60 * 1024 };
 const OWNER = ['', '/keys', '/wallet', '/usage', '/calls', '/models', '/playground', '/settings', '/settings/alerts'];
-const OPERATOR = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'];
+const OPERATOR = ['', '?span=month', '/accounts', '/calls', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'];
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-pages-'));
 try {

@@ -98,6 +98,13 @@ for (const kind of STORES) {
       expect(await between(1, 71)).to.equal(3);
       expect(await between(5, 31)).to.equal(2);
       expect(await between(6, 30)).to.equal(0);
+      const starts = [0, 24, 51].map((hours) => day + hours * HOUR_MS);
+      const parts = await sums({ by: 'both', from: day, to: day + 72 * HOUR_MS, starts });
+      expect(parts.map(({ at, name, calls }) => [(at - day) / HOUR_MS, name, calls])).to.deep.equal([
+        [0, 'model-1', 2],
+        [24, 'model-1', 2],
+        [51, 'model-1', 1],
+      ]);
     });
 
     it('count the attempts of a job once it has ended', async () => {

@@ -1,10 +1,13 @@
-// The operator's first page: the state of the service, and what needs a decision.
+// The operator's start page: the business at a glance, what needs a decision, and the state of the service.
 import type { UpstreamHealth } from '../../calls/upstreams.ts';
 import { type LastAudit, readLastAudit } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, form } from '../components.ts';
+import { readDashboard, readDashboardRange } from '../dashboard/figures.ts';
+import { headlines, largest, rangeLinks, revenueChart, upstreamTable } from '../dashboard/sections.ts';
+import { DASHBOARD_WORDS } from '../dashboard/words.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -13,7 +16,6 @@ import { countPayments } from './admin-payments.ts';
 
 const WORDS = defineWords({
   en: {
-    title: 'Operator',
     accounts: 'Accounts',
     models: 'Available models',
     gateways: 'Running gateways',
@@ -33,7 +35,6 @@ const WORDS = defineWords({
     of: (some: string, all: string) => `${some} of ${all}`,
   },
   ru: {
-    title: 'Оператор',
     accounts: 'Аккаунты',
     models: 'Доступные модели',
     gateways: 'Запущено шлюзов',
@@ -58,33 +59,27 @@ export const adminOverview = page({
   path: '/admin',
   who: 'operator',
   async get(visit) {
-    const { services, language, format } = visit;
-    const words = WORDS[language];
-    const { store, catalog } = services;
-    const [accounts, gateways, jobs] = await Promise.all([store.accounts.list(), store.gateways(), store.jobs.open()]);
-    const [reviews, disputes] = await Promise.all([
-      countPayments(visit, ['review']),
-      countPayments(visit, ['disputed']),
+    const { services, signedIn, query } = visit;
+    const now = services.now();
+    const zone = signedIn.user.timeZone;
+    const range = readDashboardRange(query, zone, now);
+    const [figures, decisions, status, own] = await Promise.all([
+      readDashboard(services.store, range, { now, zone }),
+      listDecisions(visit),
+      serviceStatus(visit),
+      ownAccount(visit),
     ]);
-    const stuck = await store.ledger.orphans({ now: services.now(), leaseMs: LEASE_MAX_MS, limit: STUCK_MAX });
-    const upstreams = services.upstreams();
-    const troubled = upstreams.filter(isTroubled).length;
-    const models = catalog().models.filter(({ routes }) => routes.length > 0);
-    const body = definitionList([
-      [words.accounts, format.number(accounts.length)],
-      [words.models, format.number(models.length)],
-      [words.gateways, format.number(gateways.length)],
-      [words.jobs, format.number(jobs)],
-      [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await readLastAudit(store))}</a>`],
-      [words.stuck, stuck.length < STUCK_MAX ? format.number(stuck.length) : `${format.number(STUCK_MAX)}+`],
-      [
-        words.upstreams,
-        html`<a href="/admin/upstreams">${words.of(format.number(troubled), format.number(upstreams.length))}</a>`,
-      ],
-      [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
-      [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
-    ]);
-    return { title: words.title, body: html`${catalogBar(visit)}${await ownAccount(visit)}${body}` };
+    services.usage.foldAll();
+    const body = html`${catalogBar(visit)}
+${decisions}
+${rangeLinks(visit, range)}
+${headlines(visit, range, figures)}
+${revenueChart(visit, range, figures)}
+${upstreamTable(visit, figures)}
+${largest(visit, range, figures)}
+${status}
+${own}`;
+    return { title: DASHBOARD_WORDS[visit.language].title, body };
   },
   async post(visit) {
     const { services, signedIn } = visit;
@@ -98,13 +93,74 @@ export const adminOverview = page({
   },
 });
 
+/** What waits for the operator's decision. */
+async function listDecisions(visit: UserVisit): Promise<Html> {
+  const { services, language, format } = visit;
+  const words = DASHBOARD_WORDS[language];
+  const [reviews, disputes, audited] = await Promise.all([
+    countPayments(visit, ['review']),
+    countPayments(visit, ['disputed']),
+    readLastAudit(services.store),
+  ]);
+  const upstreams = services.upstreams();
+  const troubled = upstreams.filter(isTroubled).length;
+  const losses = [
+    ...new Set(services.catalog().losses.flatMap(({ model, outcome }) => (outcome === 'kept' ? model : []))),
+  ];
+  const links: readonly (readonly [path: string, text: string] | false)[] = [
+    reviews !== '0' && ['/admin/payments?phase=review', words.reviews(reviews)],
+    disputes !== '0' && ['/admin/payments?phase=disputed', words.disputes(disputes)],
+    losses.length > 0 && ['/admin/checks', words.losses(losses.join(', '))],
+    audited !== undefined &&
+      audited.problems > 0 && [
+        '/admin/ledger',
+        words.drift(format.number(audited.problems), format.rubExact(BigInt(audited.drift))),
+      ],
+    troubled > 0 && ['/admin/upstreams', words.troubled(format.number(troubled), format.number(upstreams.length))],
+  ];
+  const items = links.filter((link) => link !== false);
+  return html`<section class="decisions" aria-label="${words.decide}"><h2>${words.decide}</h2>
+${items.length === 0 ? html`<p>${words.nothing}</p>` : html`<ul>${items.map(([path, text]) => html`<li><a href="${path}">${text}</a></li>`)}</ul>`}</section>`;
+}
+
+async function serviceStatus(visit: UserVisit): Promise<Html> {
+  const { services, language, format } = visit;
+  const words = WORDS[language];
+  const { store, catalog } = services;
+  const [accounts, gateways, jobs, reviews, disputes] = await Promise.all([
+    store.accounts.list(),
+    store.gateways(),
+    store.jobs.open(),
+    countPayments(visit, ['review']),
+    countPayments(visit, ['disputed']),
+  ]);
+  const stuck = await store.ledger.orphans({ now: services.now(), leaseMs: LEASE_MAX_MS, limit: STUCK_MAX });
+  const upstreams = services.upstreams();
+  const troubled = upstreams.filter(isTroubled).length;
+  const models = catalog().models.filter(({ routes }) => routes.length > 0);
+  return html`<h2>${words.service}</h2>
+${definitionList([
+  [words.accounts, html`<a href="/admin/accounts">${format.number(accounts.length)}</a>`],
+  [words.models, html`<a href="/admin/catalog">${format.number(models.length)}</a>`],
+  [words.gateways, format.number(gateways.length)],
+  [words.jobs, format.number(jobs)],
+  [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await readLastAudit(store))}</a>`],
+  [words.stuck, stuck.length < STUCK_MAX ? format.number(stuck.length) : `${format.number(STUCK_MAX)}+`],
+  [
+    words.upstreams,
+    html`<a href="/admin/upstreams">${words.of(format.number(troubled), format.number(upstreams.length))}</a>`,
+  ],
+  [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
+  [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
+])}`;
+}
+
 /** Offers an operator without an account to create one. */
 async function ownAccount(visit: UserVisit): Promise<Html | undefined> {
   if ((await listOwnAccounts(visit)).length > 0) return undefined;
   const words = WORDS[visit.language];
   return html`<h2>${words.own}</h2><p>${words.ownText}</p>
-${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownButton })}
-<h2>${words.service}</h2>`;
+${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownButton })}`;
 }
 
 /** Unreleased holds are counted up to this number. */

@@ -1,8 +1,9 @@
 // The attempts of a call at upstreams, for operators: routes, times, what each one cost, and the margin of the call.
-import type { Attempt, AttemptEnding, Certainty } from '../../money/attempt.ts';
+import type { Attempt, Certainty } from '../../money/attempt.ts';
 import type { Charge } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { TOKEN_NAMES } from '../../money/token-usage.ts';
+import type { RouteEnding } from '../../store/ports/usage.ts';
 import { definitionList, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -20,7 +21,7 @@ interface Words {
   readonly cost: string;
   readonly possible: string;
   readonly margin: string;
-  readonly endings: Readonly<Record<AttemptEnding, string>>;
+  readonly endings: Readonly<Record<RouteEnding, string>>;
   readonly certainties: Readonly<Record<Certainty, string>>;
 }
 
@@ -45,6 +46,7 @@ const WORDS = defineWords<Words>({
       timeout: 'timed out',
       running: 'running',
       lost: 'gateway ended',
+      unasked: 'before an upstream was asked',
     },
     certainties: { reported: 'reported', estimated: 'estimated', possible: 'possible', none: 'nothing' },
   },
@@ -78,10 +80,16 @@ const WORDS = defineWords<Words>({
       timeout: 'время ожидания истекло',
       running: 'выполняется',
       lost: 'прервано сбоем шлюза',
+      unasked: 'до обращения к провайдеру',
     },
     certainties: { reported: 'по данным провайдера', estimated: 'оценка', possible: 'возможно', none: 'без затрат' },
   },
 });
+
+/** The words for endings, shared with other pages. */
+export function attemptWords({ language }: Pick<Visit, 'language'>) {
+  return WORDS[language];
+}
 
 export function attemptSection(visit: Visit, charge: Charge, attempts: readonly Attempt[]): Html {
   const words = WORDS[visit.language];

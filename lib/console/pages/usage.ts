@@ -3,6 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
 import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { findHourDay, hasSplitHours } from '../../money/days.ts';
+import { toRub } from '../../money/money.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
 import {
   type ChargeQuery,
@@ -18,6 +19,7 @@ import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { isCurrent, listDaySlots, nameSlots } from '../time-slots.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
@@ -168,15 +170,40 @@ function renderReport(visit: OwnerVisit, { report, by, nameGroup }: ReportOption
     format.rub(row.refunded),
     ...units.map((unit) => format.number(row.units[unit])),
   ]);
-  const bars = rows.map((row) => ({ name: row.group, value: row.charged, text: format.rub(row.charged) }));
   return html`${definitionList([
     [words.calls, format.number(total.calls)],
     [words.charged, html`<strong class="big">${format.rub(total.charged)}</strong>`],
     [words.refunded, format.rub(total.refunded)],
   ])}
-${by === 'day' && barChart(words.chart, bars)}
+${by === 'day' && dayChart(visit, rows)}
 ${table(words.table, columns, cells)}`;
 }
+
+/** Each bar leads to the calls of its day. */
+function dayChart(visit: OwnerVisit, rows: readonly UsageRow[]): Html {
+  const { language, format, zone, services } = visit;
+  const words = WORDS[language];
+  const { from = rows[0]?.group ?? '', to = rows.at(-1)?.group ?? '' } = readChargeQuery(visit, USAGE_RANGE);
+  const slots = listDaySlots(from, to, zone).slice(-SLOTS_MAX);
+  const names = nameSlots('day', language, zone);
+  const charged = new Map(rows.map((row) => [row.group, row.charged]));
+  const filter = (day: string) => chargeQueryText(visit, { from: day, to: day, by: undefined });
+  return barChart({
+    id: 'charged',
+    title: words.chart,
+    slots: slots.map((slot, at) => ({
+      text: `${names.name(slot)}: ${format.rub(charged.get(slot.day) ?? 0n)}`,
+      tick: names.tick(slot, at, slots.length),
+      href: charged.has(slot.day) ? `/account/calls${filter(slot.day)}` : undefined,
+      isNow: isCurrent(slot, services.now()),
+    })),
+    series: [{ name: words.charged, values: slots.map(({ day }) => toRub(charged.get(day) ?? 0n)) }],
+    format: format.rubAxis,
+  });
+}
+
+/** More bars than pixels show nothing. */
+const SLOTS_MAX = 366;
 
 function readGrouping({ query }: OwnerVisit): UsageGroup {
   return USAGE_GROUPS.find((group) => group === query.get('by')) ?? 'day';

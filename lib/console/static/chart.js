@@ -1,46 +1,25 @@
 // @ts-check
-// Shows the value of the bar under the pointer in the chart's caption. Without it, the table below has the same values.
+// Shows the values of the bar under the pointer, or with the focus, in the chart's caption. Without it, the title of a bar
+// and the table below have the same values.
 
-/** The chart under the pointer, and its own caption. */
-let pointed = /** @type {{ chart: Element, caption: string } | undefined} */ (undefined);
+/** The charts whose caption shows a bar, with their own captions. */
+const captions = new WeakMap();
 
-for (const kind of ['pointerdown', 'pointermove']) {
-  document.addEventListener(kind, (event) => {
-    const { target, clientX } = /** @type {PointerEvent} */ (event);
-    const chart = target instanceof Element ? target.closest('.chart svg')?.parentElement : undefined;
-    if (pointed && pointed.chart !== chart) leave();
-    if (chart) point(chart, clientX);
+for (const kind of ['pointerdown', 'pointermove', 'focusin']) {
+  document.addEventListener(kind, ({ target }) => {
+    const bar = target instanceof Element ? target.closest('.chart svg > a, .chart svg > g') : null;
+    for (const chart of document.querySelectorAll('.chart')) show(chart, bar && chart.contains(bar) ? bar : null);
   });
 }
 
 /**
  * @param {Element} chart
- * @param {number} x
+ * @param {Element | null} bar
  */
-function point(chart, x) {
-  const bars = [...chart.querySelectorAll('rect')];
-  const bar = bars.findLast((each) => each.getBoundingClientRect().left <= x) ?? bars[0];
+function show(chart, bar) {
   const caption = chart.querySelector('figcaption');
-  if (!bar || !caption) return;
-  pointed ??= { chart, caption: caption.textContent ?? '' };
-  highlight(chart, bar);
-  caption.textContent = bar.textContent;
-}
-
-function leave() {
-  if (!pointed) return;
-  const { chart, caption: text } = pointed;
-  pointed = undefined;
-  highlight(chart);
-  const caption = chart.querySelector('figcaption');
-  if (caption) caption.textContent = text;
-}
-
-/**
- * @param {Element} chart
- * @param {Element} [bar]
- */
-function highlight(chart, bar) {
-  for (const each of chart.querySelectorAll('.here')) each.classList.remove('here');
-  bar?.classList.add('here');
+  if (!caption) return;
+  if (!captions.has(chart)) captions.set(chart, caption.textContent);
+  const text = bar?.getAttribute('aria-label') ?? captions.get(chart);
+  if (caption.textContent !== text) caption.textContent = text;
 }

@@ -1,6 +1,6 @@
 // Attempts at upstreams in the MongoDB store.
 import type { Document } from 'mongodb';
-import type { Attempt } from '../../money/attempt.ts';
+import { type Attempt, FAULT_ENDINGS } from '../../money/attempt.ts';
 import type { AttemptPosition, AttemptStore, CostGroup, CostQuery, CostSum } from '../ports/attempts.ts';
 import type { UsedAttempt } from '../ports/journal.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -25,6 +25,23 @@ export function attemptStore({ db, scanner }: Connection): AttemptStore {
       const filter = { $and: [matchSpan(span), ...(after ? [isAfter(after)] : [])] };
       const find = (signal: AbortSignal) =>
         scanned.find(filter, { signal }).sort({ at: 1, _id: 1 }).limit(limit).toArray();
+      return (await read(find, SCAN_MS)).map(readAttemptDocument);
+    },
+    async search({ before, limit, isFault = false, wallet, model, upstream, ending, reason, ...span }) {
+      const filter = {
+        $and: [
+          matchSpan(span),
+          ...(before ? [isBefore(before)] : []),
+          ...(wallet === undefined ? [] : [{ wallet }]),
+          ...(model === undefined ? [] : [{ model }]),
+          ...(upstream === undefined ? [] : [{ upstream: upstream === '' ? null : upstream }]),
+          ...(ending === undefined ? [] : [{ ending }]),
+          ...(reason === undefined ? [] : [{ reason: reason === '' ? null : reason }]),
+          ...(isFault ? [{ ending: { $in: [...FAULT_ENDINGS] } }] : []),
+        ],
+      };
+      const find = (signal: AbortSignal) =>
+        scanned.find(filter, { signal }).sort({ at: -1, _id: -1 }).limit(limit).toArray();
       return (await read(find, SCAN_MS)).map(readAttemptDocument);
     },
     async sums(query) {
@@ -93,6 +110,11 @@ function matchSpan({ from = 0, to = Number.MAX_SAFE_INTEGER }: Pick<CostQuery, '
 function isAfter(position: AttemptPosition): Document {
   const { at } = position;
   return { at: { $gte: at }, $or: [{ at: { $gt: at } }, { at, _id: { $gt: toAttemptId(position) } }] };
+}
+
+function isBefore(position: AttemptPosition): Document {
+  const { at } = position;
+  return { at: { $lte: at }, $or: [{ at: { $lt: at } }, { at, _id: { $lt: toAttemptId(position) } }] };
 }
 
 const GROUPS: Readonly<Record<CostGroup, Document | string>> = {

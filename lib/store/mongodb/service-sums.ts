@@ -10,7 +10,7 @@ import {
   type ServiceTotals,
   type UsageStore,
 } from '../ports/usage.ts';
-import { DAY_MS, findDay, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
+import { DAY_MS, findDay, listServiceSpans, mergeServiceSlots, SERVICE_COUNTS } from '../service-sums.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -26,7 +26,8 @@ export function serviceStore({ db, scanner }: Connection): Pick<UsageStore, 'ser
   return {
     async serviceSums(query) {
       const pipeline = buildServicePipeline(query);
-      return (await read((signal) => sums.aggregate(pipeline, { signal }).toArray(), SCAN_MS)).map(readServiceRow);
+      const rows = await read((signal) => sums.aggregate(pipeline, { signal }).toArray(), SCAN_MS);
+      return mergeServiceSlots(rows.map(readServiceRow), query);
     },
     serviceDay: (from) =>
       readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
@@ -86,12 +87,13 @@ function buildRoutesPipeline(hour: Document): Document[] {
 function buildServicePipeline(query: ServiceQuery): Document[] {
   const { subject, by, name, limit } = query;
   const $or = listServiceSpans(query).map(({ grain, from, to }) => ({ subject, grain, at: { $gte: from, $lt: to } }));
+  const counts = subject === 'route' ? COUNTS : SERVICE_COUNTS;
   const _id = { at: by === 'name' ? { $literal: 0 } : '$at', name: by === 'at' ? '' : '$name' };
   return [
     { $match: { $and: [{ $or }, name === undefined ? {} : { name }] } },
-    { $group: { _id, ...sumFields(COUNTS) } },
-    { $sort: { charged: -1, failed: -1, attempts: -1, '_id.name': 1 } },
-    ...(limit === undefined ? [] : [{ $limit: limit }]),
+    { $group: { _id, ...sumFields(counts) } },
+    { $sort: by === 'name' ? { charged: -1, failed: -1, attempts: -1, '_id.name': 1 } : { '_id.at': 1 } },
+    ...(limit === undefined || query.starts ? [] : [{ $limit: limit }]),
   ];
 }
 

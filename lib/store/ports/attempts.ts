@@ -1,6 +1,6 @@
 // The port of attempts at upstreams, the other half of the books: what calls cost the operator. The ledger writes them
 // in the transaction that ends their call.
-import type { Attempt } from '../../money/attempt.ts';
+import type { Attempt, AttemptEnding } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** A position in the order of time, charge and number. */
@@ -19,6 +19,22 @@ interface AttemptSpan {
 export interface AttemptPage extends AttemptSpan {
   readonly after?: AttemptPosition;
   readonly limit: number;
+}
+
+/** Which attempts an operator looks for, newest first; absent fields do not filter. */
+export interface AttemptSearch extends AttemptSpan {
+  readonly before?: AttemptPosition;
+  readonly limit: number;
+  readonly wallet?: string;
+  /** The model that was asked. */
+  readonly model?: string;
+  /** Empty: an unknown one. */
+  readonly upstream?: string;
+  readonly ending?: AttemptEnding;
+  /** Empty: none. */
+  readonly reason?: string;
+  /** Only those that went wrong. */
+  readonly isFault?: boolean;
 }
 
 export const COST_GROUPS = ['day', 'model', 'upstream', 'account'] as const;
@@ -50,6 +66,8 @@ export interface AttemptStore {
   list(charges: readonly string[]): Promise<readonly Attempt[]>;
   /** Attempts in order of time, charge and number. */
   page(page: AttemptPage): Promise<readonly Attempt[]>;
+  /** Attempts by time, newest first. */
+  search(search: AttemptSearch): Promise<readonly Attempt[]>;
   /** Sums by group, in no particular order. */
   sums(query: CostQuery): Promise<readonly CostSum[]>;
   /** Checks about `limit` attempts of charges with ids above `after`, and finds the charges that do not exist. */

@@ -108,6 +108,7 @@ export type ServiceSubject = (typeof SERVICE_SUBJECTS)[number];
 export interface ServiceTotals
   extends Pick<UsageTotals, 'calls' | 'failed' | 'charged' | 'refunded' | 'cost' | 'unpriced'> {
   readonly attempts: number;
+  /** The times to the first fragment; only sums of routes have some. */
   readonly first: readonly number[];
 }
 
@@ -125,14 +126,16 @@ export interface ServiceQuery {
   /** Whole hours, ms since the epoch; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** `at`: by hour; `name`: those with the highest charge first, then those with most failures and attempts. */
+  /** `at`: by time; `name`: those with the highest charge first, then those with most failures and attempts. */
   readonly by: 'at' | 'name' | 'both';
+  /** Where the parts of the time start, in order, the first at `from` and each at a whole hour; absent: every hour. */
+  readonly starts?: readonly number[];
   readonly name?: string;
   readonly limit?: number;
 }
 
 export interface ServiceRow extends ServiceTotals {
-  /** 0 if summed over time. */
+  /** The start of its part of the time; 0 if summed over all of it. */
   readonly at: number;
   /** Empty if summed over names. */
   readonly name: string;

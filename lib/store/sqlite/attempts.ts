@@ -1,7 +1,7 @@
 // Attempts at upstreams in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Attempt, AttemptCost } from '../../money/attempt.ts';
-import type { AttemptPage, CostGroup, CostQuery, CostSum } from '../ports/attempts.ts';
+import { type Attempt, type AttemptCost, FAULT_ENDINGS } from '../../money/attempt.ts';
+import type { AttemptPage, AttemptSearch, CostGroup, CostQuery, CostSum } from '../ports/attempts.ts';
 import type { UsedAttempt } from '../ports/journal.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -42,6 +42,7 @@ export function attemptReads(db: DatabaseSync): PortReads<'attempts'> {
       const { at, charge, number } = after ?? { at: -1, charge: '', number: 0 };
       return page.all({ from, to, at, charge, number, limit }).map(readAttemptRow);
     },
+    search: createSearch(db),
     sums: createSums(db),
     unknownCharges: (after: string, limit: number) =>
       inReadTransaction(db, () => {
@@ -50,6 +51,24 @@ export function attemptReads(db: DatabaseSync): PortReads<'attempts'> {
         const found = rows.map(({ charge, wallet }) => ({ charge, wallet }) as Pick<Attempt, 'charge' | 'wallet'>);
         return next === undefined ? { found } : { found, next };
       }),
+  };
+}
+
+function createSearch(db: DatabaseSync): (search: AttemptSearch) => Attempt[] {
+  const faults = FAULT_ENDINGS.map((ending) => `'${ending}'`).join();
+  const select = prepareBig(
+    db,
+    `${SELECT} WHERE at >= :from AND at < :to AND (at, charge, number) < (:at, :charge, :number)
+      AND wallet = coalesce(:wallet, wallet) AND model = coalesce(:model, model)
+      AND coalesce(upstream, '') = coalesce(:upstream, upstream, '') AND ending = coalesce(:ending, ending)
+      AND coalesce(reason, '') = coalesce(:reason, reason, '') AND (:faults = 0 OR ending IN (${faults}))
+    ORDER BY at DESC, charge DESC, number DESC LIMIT :limit`,
+  );
+  return ({ from = 0, to = SEQ_MAX, before, limit, isFault = false, ...filter }) => {
+    const { at, charge, number } = before ?? { at: SEQ_MAX, charge: '', number: 0 };
+    const { wallet = null, model = null, upstream = null, ending = null, reason = null } = filter;
+    const wanted = { wallet, model, upstream, ending, reason, faults: Number(isFault) };
+    return select.all({ from, to, at, charge, number, limit, ...wanted }).map(readAttemptRow);
   };
 }
 

@@ -1,5 +1,6 @@
 // The sums of all wallets together in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import { NO_TIMES } from '../../base/time-buckets.ts';
 import type { RouteHour, ServiceDay, ServiceQuery, ServiceRow, ServiceSum, ServiceTotals } from '../ports/usage.ts';
 import { DAY_MS, findDay, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
@@ -7,7 +8,6 @@ import type { PortReads } from './thread-ports.ts';
 import { TIME_COLUMNS } from './usage-schema.ts';
 
 const COUNTS = [...SERVICE_COUNTS, ...TIME_COLUMNS];
-const SUMS = COUNTS.map((name) => `sum(${name}) AS ${name}`).join();
 
 export function createAddServiceSums(db: DatabaseSync): (sums: readonly ServiceSum[]) => void {
   const add = db.prepare(
@@ -22,36 +22,52 @@ export function createAddServiceSums(db: DatabaseSync): (sums: readonly ServiceS
   };
 }
 
-const GROUPS: Readonly<Record<ServiceQuery['by'], string>> = {
-  at: "at, '' AS name FROM",
-  name: '0 AS at, name FROM',
-  both: 'at, name FROM',
-};
-
 export function serviceReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'serviceSums' | 'serviceDay'> {
   return {
     serviceSums: (query: ServiceQuery): ServiceRow[] => {
-      const { subject, by, name = null, limit = -1 } = query;
-      const spans = listServiceSpans(query);
-      const rows = spans.map(
-        () =>
-          `SELECT * FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? AND name = coalesce(?, name)`,
-      );
-      const group = { at: 'at', name: 'name', both: 'at, name' }[by];
-      const select = prepareBig(
-        db,
-        `SELECT ${SUMS}, ${GROUPS[by]} (${rows.join(' UNION ALL ')}) GROUP BY ${group}
-          ORDER BY sum(charged) DESC, sum(failed) DESC, sum(attempts) DESC, name LIMIT ?`,
-      );
-      const values = spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, name]);
-      return select.all(...values, limit).map((row) => ({
-        at: Number(row.at),
-        name: row.name as string,
-        ...readServiceTotals(row),
-      }));
+      const found = query.by === 'name' ? selectByName(db, query) : selectByTime(db, query);
+      return found.map((row) => ({ at: Number(row.at), name: row.name as string, ...readServiceTotals(row) }));
     },
     serviceDay: createReadServiceDay(db),
   };
+}
+
+type Rows = readonly Record<string, unknown>[];
+
+/** Only routes have times. */
+function listSums(subject: ServiceQuery['subject']): string {
+  const names = subject === 'route' ? COUNTS : SERVICE_COUNTS;
+  return names.map((name) => `sum(${name}) AS ${name}`).join();
+}
+
+function selectByName(db: DatabaseSync, query: ServiceQuery): Rows {
+  const { subject, name = null, limit = -1 } = query;
+  const spans = listServiceSpans(query);
+  const part =
+    'SELECT * FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? AND name = coalesce(?, name)';
+  const select = prepareBig(
+    db,
+    `SELECT ${listSums(subject)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
+      ORDER BY sum(charged) DESC, sum(failed) DESC, sum(attempts) DESC, name LIMIT ?`,
+  );
+  return select.all(...spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, name]), limit);
+}
+
+function selectByTime(db: DatabaseSync, query: ServiceQuery): Rows {
+  const { subject, from, to, by, name = null, limit = -1, starts } = query;
+  const slots = `slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
+    FROM json_each(:starts))`;
+  const [time, source] = starts
+    ? ['start', 'slots CROSS JOIN service_sums ON at >= start AND at < until']
+    : ['at', 'service_sums'];
+  const label = by === 'at' ? "''" : 'name';
+  const select = prepareBig(
+    db,
+    `${starts ? `WITH ${slots}` : ''} SELECT ${listSums(subject)}, ${time} AS at, ${label} AS name FROM ${source}
+      WHERE subject = :subject AND grain = 'hour' AND service_sums.at >= :from AND service_sums.at < :to
+        AND name = coalesce(:name, name) GROUP BY ${time}, ${label} ORDER BY ${time} LIMIT :limit`,
+  );
+  return select.all({ subject, from, to, name, limit, ...(starts && { starts: JSON.stringify(starts) }) });
 }
 
 function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | undefined {
@@ -117,7 +133,7 @@ function readServiceTotals(row: Record<string, unknown>): ServiceTotals {
     cost: row.cost as bigint,
     unpriced: Number(row.unpriced),
     attempts: Number(row.attempts ?? 0),
-    first: readTimes(row),
+    first: TIME_COLUMNS[0] !== undefined && TIME_COLUMNS[0] in row ? readTimes(row) : NO_TIMES,
   };
 }
 

@@ -44,7 +44,7 @@ export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as 
 export const SCANS: Partial<Calls> = {
   ledger: ['charges', 'budgetPage'],
   journal: READS.journal,
-  attempts: ['page', 'sums', 'unknownCharges'],
+  attempts: ['page', 'search', 'sums', 'unknownCharges'],
   checkpoints: READS.checkpoints,
   archives: ['openings', 'findWrongMarks'],
   accounts: ['list', 'page'],

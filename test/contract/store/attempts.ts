@@ -9,7 +9,7 @@ import {
   toAttemptRows,
 } from '../../../lib/money/attempt.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
-import type { AttemptPosition, CostGroup } from '../../../lib/store/ports/attempts.ts';
+import type { AttemptPosition, AttemptSearch, CostGroup } from '../../../lib/store/ports/attempts.ts';
 import {
   AT,
   applied,
@@ -143,6 +143,28 @@ export function attemptContract(context: StoreContext): void {
     const { wallet, id } = await booked([newAttempt()]);
     await applied(context.store, giveBack('refund', wallet, id));
     expect(await read(id)).to.have.length(1);
+  });
+
+  it('are found newest first, by route, ending and reason', async () => {
+    const at = AT - 700 * DAY_MS;
+    const failed = newAttempt({ ...REFUSED, at, ending: 'failed', reason: '503 overloaded' });
+    const one = await booked([failed, newAttempt({ at: at + 1 })]);
+    const other = await booked([newAttempt({ at: at + 2, model: 'model-2' })]);
+    const search = async (more: Partial<AttemptSearch> = {}) => {
+      const found = await context.store.attempts.search({ from: at, to: at + 10, limit: 9, ...more });
+      return found.map(({ charge: id, number }) => `${id === one.id ? 'one' : 'other'} ${number}`);
+    };
+    expect(await search()).to.deep.equal(['other 1', 'one 2', 'one 1']);
+    expect(await search({ limit: 1 })).to.deep.equal(['other 1']);
+    expect(await search({ before: { at: at + 2, charge: other.id, number: 1 } })).to.deep.equal(['one 2', 'one 1']);
+    expect(await search({ wallet: one.wallet })).to.deep.equal(['one 2', 'one 1']);
+    expect(await search({ model: 'model-2' })).to.deep.equal(['other 1']);
+    expect(await search({ upstream: 'other' })).to.deep.equal(['one 1']);
+    expect(await search({ ending: 'answered' })).to.deep.equal(['other 1', 'one 2']);
+    expect(await search({ reason: '503 overloaded' })).to.deep.equal(['one 1']);
+    expect(await search({ reason: '' })).to.deep.equal(['other 1', 'one 2']);
+    expect(await search({ isFault: true })).to.deep.equal(['one 1']);
+    expect((await context.store.attempts.list([one.id]))[0]).to.include({ reason: '503 overloaded' });
   });
 
   it('fail the whole batch if one cannot be written', async () => {

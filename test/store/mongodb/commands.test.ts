@@ -54,7 +54,7 @@ describe('calls of the MongoDB store', () => {
       unknownCharges: ['', 5],
       keys: ['', 5],
     },
-    attempts: { list: [['c']], page: [{ from: 0, ...page }], sums: [query], unknownCharges: ['', 5] },
+    attempts: { list: [['c']], page: [{ from: 0, ...page }], search: [page], sums: [query], unknownCharges: ['', 5] },
     checkpoints: { changes: ['', 5], page: ['', 5] },
     archives: { opening: ['w'], openings: [{ after: '', ...page }], findWrongMarks: ['openings', page] },
     accounts: { get: ['a'], page: [page] },

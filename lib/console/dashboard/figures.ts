@@ -1,0 +1,158 @@
+// The figures of the operator's start page: sums of all accounts over a day by hour, or over 30 days by day.
+import { addTimes, NO_TIMES } from '../../base/time-buckets.ts';
+import { FAULT_ENDINGS } from '../../money/attempt.ts';
+import { addDays, findDayStartHour, findHourDay, parseDay } from '../../money/days.ts';
+import type { Micro } from '../../money/money.ts';
+import type { RouteEnding, ServiceRow, ServiceTotals } from '../../store/ports/usage.ts';
+import { addServiceTotals, NO_SERVICE, parseRouteName } from '../../store/service-sums.ts';
+import type { Store } from '../../store/store.ts';
+import { listDaySlots, listHourSlots, type TimeSlot } from '../time-slots.ts';
+
+const HOUR_MS = 3_600_000;
+const DAYS = 30;
+const TOP = 10;
+
+export interface DashboardRange {
+  readonly span: 'day' | 'month';
+  /** The day that was chosen; undefined for the last 24 hours. */
+  readonly day: string | undefined;
+  readonly slots: readonly TimeSlot[];
+  readonly from: number;
+  readonly to: number;
+  /** When the same length of time before it began. */
+  readonly before: number;
+}
+
+/** Of a query: `day=2026-11-25`, or `span=month`; else the last 24 hours. */
+export function readDashboardRange(query: URLSearchParams, zone: string, now: number): DashboardRange {
+  const today = findHourDay(now, zone);
+  const chosen = parseDay(query.get('day') ?? '');
+  const day = chosen !== undefined && chosen <= today ? chosen : undefined;
+  if (query.get('span') === 'month' && day === undefined) {
+    const slots = listDaySlots(addDays(today, 1 - DAYS), today, zone);
+    const from = slots[0]?.from ?? now;
+    return {
+      span: 'month',
+      day,
+      slots,
+      from,
+      to: slots.at(-1)?.to ?? now,
+      before: findDayStartHour(addDays(today, 1 - 2 * DAYS), zone),
+    };
+  }
+  const end = now - (now % HOUR_MS) + HOUR_MS;
+  const [from, to] =
+    day === undefined
+      ? [end - 24 * HOUR_MS, end]
+      : [findDayStartHour(day, zone), findDayStartHour(addDays(day, 1), zone)];
+  return { span: 'day', day, slots: listHourSlots(from, to, zone), from, to, before: from - (to - from) };
+}
+
+export interface NamedSum extends ServiceTotals {
+  readonly name: string;
+}
+
+export interface FailureSum {
+  readonly ending: RouteEnding;
+  readonly reason: string;
+  readonly failed: number;
+}
+
+export interface UpstreamSum {
+  readonly upstream: string;
+  readonly attempts: number;
+  readonly faults: number;
+  readonly cost: Micro;
+  readonly first: readonly number[];
+}
+
+export interface DashboardFigures {
+  readonly total: ServiceTotals;
+  readonly before: ServiceTotals;
+  /** By slot and model. */
+  readonly rows: readonly ServiceRow[];
+  readonly models: readonly NamedSum[];
+  readonly accounts: readonly (NamedSum & { readonly title: string })[];
+  readonly failures: readonly FailureSum[];
+  /** Over the last hour, and the part of the one that is not over. */
+  readonly upstreams: readonly UpstreamSum[];
+  readonly upstreamsSince: number;
+  readonly paidToday: Micro;
+  readonly returnedToday: Micro;
+}
+
+export async function readDashboard(
+  { usage, ledger, accounts }: Pick<Store, 'usage' | 'ledger' | 'accounts'>,
+  range: DashboardRange,
+  { now, zone }: { readonly now: number; readonly zone: string },
+): Promise<DashboardFigures> {
+  const { from, to, before, slots } = range;
+  const upstreamsSince = now - (now % HOUR_MS) - HOUR_MS;
+  const dayStart = findDayStartHour(findHourDay(now, zone), zone);
+  const starts = slots.map((slot) => slot.from);
+  const [rows, past, largest, routes, recent, payments] = await Promise.all([
+    usage.serviceSums({ subject: 'model', from, to, by: 'both', starts }),
+    usage.serviceSums({ subject: 'model', from: before, to: from, by: 'name' }),
+    usage.serviceSums({ subject: 'account', from, to, by: 'name', limit: TOP }),
+    usage.serviceSums({ subject: 'route', from, to, by: 'name' }),
+    usage.serviceSums({ subject: 'route', from: upstreamsSince, to: now + HOUR_MS, by: 'name' }),
+    ledger.paymentSums({ from: dayStart, to: now + HOUR_MS }),
+  ]);
+  const named = await Promise.all(
+    largest.map(async (row) => ({ ...row, title: (await accounts.get(row.name))?.name ?? row.name })),
+  );
+  const sumPayments = (sign: 1n | -1n) =>
+    payments.reduce((sum, { amount }) => (amount * sign > 0n ? sum + amount * sign : sum), 0n);
+  return {
+    total: rows.reduce<ServiceTotals>(addUp, NO_SERVICE),
+    before: past.reduce<ServiceTotals>(addUp, NO_SERVICE),
+    rows,
+    models: groupByName(rows),
+    accounts: named,
+    failures: listFailures(routes),
+    upstreams: listUpstreams(recent),
+    upstreamsSince,
+    paidToday: sumPayments(1n),
+    returnedToday: sumPayments(-1n),
+  };
+}
+
+const addUp = (one: ServiceTotals, other: ServiceTotals) => addServiceTotals(one, other);
+
+function groupByName(rows: readonly ServiceRow[]): readonly NamedSum[] {
+  const sums = new Map<string, ServiceTotals>();
+  for (const row of rows) sums.set(row.name, addServiceTotals(sums.get(row.name) ?? NO_SERVICE, row));
+  const named = [...sums].map(([name, totals]) => ({ ...totals, name }));
+  return named.sort((one, other) => Number(other.charged - one.charged) || other.calls - one.calls).slice(0, TOP);
+}
+
+/** What failed calls failed by, most often first. */
+export function listFailures(rows: readonly ServiceRow[]): readonly FailureSum[] {
+  const sums = new Map<string, FailureSum>();
+  for (const { name, failed } of rows) {
+    if (failed === 0) continue;
+    const { ending, reason } = parseRouteName(name);
+    const key = `${ending} ${reason}`;
+    sums.set(key, { ending, reason, failed: (sums.get(key)?.failed ?? 0) + failed });
+  }
+  return [...sums.values()].sort((one, other) => other.failed - one.failed).slice(0, TOP);
+}
+
+/** By attempts, the busiest first. */
+export function listUpstreams(rows: readonly ServiceRow[]): readonly UpstreamSum[] {
+  const sums = new Map<string, UpstreamSum>();
+  for (const { name, attempts, cost, first } of rows) {
+    const { upstream, ending } = parseRouteName(name);
+    if (upstream === '' || attempts === 0) continue;
+    const sum = sums.get(upstream) ?? { upstream, attempts: 0, faults: 0, cost: 0n, first: NO_TIMES };
+    const isFault = FAULT_ENDINGS.some((fault) => fault === ending);
+    sums.set(upstream, {
+      upstream,
+      attempts: sum.attempts + attempts,
+      faults: sum.faults + (isFault ? attempts : 0),
+      cost: sum.cost + cost,
+      first: addTimes(sum.first, first),
+    });
+  }
+  return [...sums.values()].sort((one, other) => other.attempts - one.attempts);
+}

@@ -1,0 +1,194 @@
+// Attempts of calls of all accounts for an operator, newest first: what the figures of the start page consist of.
+import { fault } from '../../base/faults.ts';
+import { ATTEMPT_ENDINGS, type Attempt } from '../../money/attempt.ts';
+import { formatDay } from '../../money/days.ts';
+import { momentAtWallTime } from '../../money/period.ts';
+import type { AttemptSearch } from '../../store/ports/attempts.ts';
+import { select } from '../charge-query.ts';
+import { checkbox, field, table } from '../components.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+import { attemptWords } from './attempt-table.ts';
+import { chargeWords, netCharged } from './charge-table.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Calls',
+    about: 'Attempts at upstreams, newest first. A call that was tried again has several.',
+    from: 'From',
+    to: 'Until',
+    account: 'Account ID',
+    model: 'Model',
+    upstream: 'Upstream',
+    ending: 'Ending',
+    reason: 'Reason',
+    faults: 'Only errors',
+    all: 'all',
+    show: 'Apply',
+    filter: 'Filter',
+    columns: ['Time', 'Account', 'Model', 'Upstream', 'Ending', 'Status', 'Duration', 'Charged', 'Cost'],
+    seconds: (count: string) => `${count} s`,
+    none: 'No attempts match.',
+    older: 'Earlier attempts',
+    unknown: 'unknown',
+  },
+  ru: {
+    title: 'Запросы',
+    about: 'Обращения к провайдерам, сначала новые. У запроса с повторами их несколько.',
+    from: 'С',
+    to: 'До',
+    account: 'ID аккаунта',
+    model: 'Модель',
+    upstream: 'Провайдер',
+    ending: 'Результат',
+    reason: 'Причина',
+    faults: 'Только ошибки',
+    all: 'все',
+    show: 'Показать',
+    filter: 'Фильтр',
+    columns: [
+      'Время',
+      'Аккаунт',
+      'Модель',
+      'Провайдер',
+      'Результат',
+      'Статус',
+      'Длительность',
+      'Списано',
+      'Себестоимость',
+    ],
+    seconds: (count: string) => `${count} с`,
+    none: 'Таких обращений нет.',
+    older: 'Более ранние обращения',
+    unknown: 'неизвестно',
+  },
+});
+
+const PER_PAGE = 50;
+const TEXT_MAX = 200;
+const DAY_MS = 86_400_000;
+
+export const adminCalls = page({
+  path: '/admin/calls',
+  who: 'operator',
+  async get(visit) {
+    const { services, language } = visit;
+    const words = WORDS[language];
+    const search = readSearch(visit);
+    const found = await services.store.attempts.search(search);
+    const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+    const body = html`<p>${words.about}</p>
+${filterForm(visit, search)}
+${found.length === 0 ? html`<p>${words.none}</p>` : await attemptList(visit, found)}
+${last && html`<p><a href="${linkToOlder(visit, last)}" rel="next">${words.older}</a></p>`}`;
+    return { title: words.title, body };
+  },
+});
+
+/** The last 24 hours if no time is given. */
+function readSearch({ query, services, signedIn }: UserVisit): AttemptSearch {
+  const { timeZone } = signedIn.user;
+  const text = (name: string) => query.get(name)?.trim().slice(0, TEXT_MAX) || undefined;
+  const ending = ATTEMPT_ENDINGS.find((name) => name === query.get('ending'));
+  const values = {
+    wallet: text('account'),
+    model: text('model'),
+    upstream: text('upstream'),
+    reason: text('reason'),
+    ending,
+  };
+  const named = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const before = readPosition(query.get('before'));
+  return {
+    from: readWallTime(query.get('from'), timeZone) ?? services.now() - DAY_MS,
+    to: readWallTime(query.get('to'), timeZone) ?? services.now() + DAY_MS,
+    limit: PER_PAGE,
+    ...named,
+    ...(query.get('faults') === 'yes' && { isFault: true }),
+    ...(before && { before }),
+  };
+}
+
+/** Reads `2026-11-26T09:00`, as browsers send it. */
+function readWallTime(text: string | null, zone: string): number | undefined {
+  const at = /^[12]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text ?? '') ? Date.parse(`${text}Z`) : Number.NaN;
+  return Number.isNaN(at) ? undefined : momentAtWallTime(at, zone);
+}
+
+function readPosition(text: string | null): AttemptSearch['before'] {
+  if (text === null) return undefined;
+  const [at, number, charge = ''] = text.split(' ', 3);
+  const position = { at: Number(at), number: Number(number), charge };
+  if (Number.isSafeInteger(position.at) && Number.isSafeInteger(position.number)) return position;
+  throw fault('not_found');
+}
+
+function linkToOlder({ query, path }: UserVisit, { at, number, charge }: Attempt): string {
+  const more = new URLSearchParams(query);
+  more.set('before', `${at} ${number} ${charge}`);
+  more.delete('lang');
+  return `${path}?${more}`;
+}
+
+function filterForm(visit: UserVisit, search: AttemptSearch): Html {
+  const { query, services } = visit;
+  const words = WORDS[visit.language];
+  const { endings } = attemptWords(visit);
+  const upstreams = services.upstreams().map(({ upstream }) => [upstream, upstream] as const);
+  const time = (name: string, label: string) => html`<p class="field"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="datetime-local" value="${query.get(name) ?? ''}"></p>`;
+  return html`<form method="get" action="/admin/calls" class="filter" aria-label="${words.filter}">
+${time('from', words.from)}
+${time('to', words.to)}
+${field({ name: 'account', label: words.account, value: search.wallet, optional: true })}
+${field({ name: 'model', label: words.model, value: search.model, optional: true })}
+${select({ name: 'upstream', label: words.upstream, all: words.all, chosen: search.upstream }, upstreams)}
+${select(
+  { name: 'ending', label: words.ending, all: words.all, chosen: search.ending },
+  ATTEMPT_ENDINGS.map((ending) => [ending, endings[ending]]),
+)}
+${field({ name: 'reason', label: words.reason, value: search.reason, optional: true })}
+${checkbox({ name: 'faults', label: words.faults, checked: search.isFault === true })}
+<p><button>${words.show}</button></p>
+</form>`;
+}
+
+async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Promise<Html> {
+  const { services, language, format, signedIn } = visit;
+  const words = WORDS[language];
+  const { endings } = attemptWords(visit);
+  const { states } = chargeWords(visit);
+  const { ledger, accounts } = services.store;
+  const readAll = async <Row>(ids: readonly string[], read: (id: string) => Promise<Row>) =>
+    new Map(await Promise.all([...new Set(ids)].map(async (id) => [id, await read(id)] as const)));
+  const charges = await readAll(
+    attempts.map(({ charge }) => charge),
+    (id) => ledger.charge(id),
+  );
+  const owners = await readAll(
+    attempts.map(({ wallet }) => wallet),
+    (id) => accounts.get(id),
+  );
+  const today = formatDay(services.now(), signedIn.user.timeZone);
+  const time = (at: number) => (formatDay(at, signedIn.user.timeZone) === today ? format.clock(at) : format.time(at));
+  const rows = attempts.map((attempt) => {
+    const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, last } = attempt;
+    const charge = charges.get(id);
+    const end = reason === undefined ? endings[ending] : `${endings[ending]}: ${reason}`;
+    return [
+      html`<a href="/admin/ledger?id=${encodeURIComponent(id)}"><time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${time(at)}</time></a>`,
+      html`<a href="/admin/accounts/${wallet}">${owners.get(wallet)?.name ?? wallet}</a>`,
+      model,
+      upstream ?? words.unknown,
+      end,
+      charge ? states[charge.state] : '',
+      words.seconds(format.number(Math.round(totalMs / 100) / 10)),
+      charge && last ? format.rub(netCharged(charge)) : '',
+      cost ? format.rub(cost.costRub) : words.unknown,
+    ];
+  });
+  const columns = words.columns.map((title, at) => (at > 5 ? { title, number: true } : { title }));
+  return table(words.title, columns, rows);
+}

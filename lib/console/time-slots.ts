@@ -1,0 +1,77 @@
+// The hours or days of a chart: each has its place, whether anything happened in it or not.
+import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
+import type { ChartSlot } from './chart.ts';
+import type { Language } from './language.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface TimeSlot {
+  /** Whole hours, ms since the epoch; `to` is exclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** The day in the time zone, as `2026-11-26`. */
+  readonly day: string;
+}
+
+/** The days from one to another, both included. */
+export function listDaySlots(first: string, last: string, zone: string): readonly TimeSlot[] {
+  const slots: TimeSlot[] = [];
+  for (let day = first; day <= last; day = addDays(day, 1)) {
+    slots.push({ day, from: findDayStartHour(day, zone), to: findDayStartHour(addDays(day, 1), zone) });
+  }
+  return slots;
+}
+
+/** The hours from a time until before another, both at whole hours. */
+export function listHourSlots(from: number, to: number, zone: string): readonly TimeSlot[] {
+  const count = Math.max(0, Math.round((to - from) / HOUR_MS));
+  return Array.from({ length: count }, (_, index) => {
+    const start = from + index * HOUR_MS;
+    return { from: start, to: start + HOUR_MS, day: findHourDay(start, zone) };
+  });
+}
+
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
+
+interface SlotNames {
+  readonly name: (slot: TimeSlot) => string;
+  /** The label below the slot, if it has one: the first and the last day and Mondays, or every third hour. */
+  readonly tick: (slot: TimeSlot, at: number, count: number) => string | undefined;
+}
+
+/** The names of slots in a language. */
+export function nameSlots(kind: 'hour' | 'day' | 'month', language: Language, zone: string): SlotNames {
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const made = new Intl.DateTimeFormat(LOCALES[language], { timeZone: zone, ...options });
+    return ({ from }: TimeSlot) => made.format(from);
+  };
+  if (kind === 'month') {
+    const month = format({ month: 'short', year: 'numeric' });
+    return { name: month, tick: month };
+  }
+  const date = format({ day: 'numeric', month: 'short' });
+  if (kind === 'hour') {
+    const hour = format({ hour: '2-digit', minute: '2-digit' });
+    return {
+      name: (slot) => `${date(slot)}, ${hour(slot)}`,
+      tick: (slot, at, count) => (at % Math.ceil(count / 8) === 0 ? hour(slot) : undefined),
+    };
+  }
+  const isMonday = ({ day }: TimeSlot) => new Date(`${day}T00:00:00Z`).getUTCDay() === 1;
+  return {
+    name: format({ weekday: 'short', day: 'numeric', month: 'short' }),
+    tick: (slot, at, count) => {
+      if (count <= 10 || at === 0 || at === count - 1) return date(slot);
+      // A Monday beside an end would overlap its label.
+      const isNearEnd = at < 3 || at > count - 4;
+      return count <= 100 && isMonday(slot) && !isNearEnd ? date(slot) : undefined;
+    },
+  };
+}
+
+/** The slot of a chart without its values. */
+export function isCurrent({ from, to }: TimeSlot, now: number): boolean {
+  return from <= now && now < to;
+}
+
+export type SlotText = Pick<ChartSlot, 'text' | 'tick' | 'isNow'>;

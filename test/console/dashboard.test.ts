@@ -1,0 +1,141 @@
+// The figures of the operator's start page: periods, failures and upstreams; and the calls behind them.
+import { expect } from 'chai';
+import { estimatePercentile, findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
+import { listFailures, listUpstreams, readDashboardRange } from '../../lib/console/dashboard/figures.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import type { ServiceRow } from '../../lib/store/ports/usage.ts';
+import { formatRouteName, NO_SERVICE, type RouteName } from '../../lib/store/service-sums.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { applied, giveBack, newAttempt, newId, reserve, settle } from '../contract/store/context.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW = Date.UTC(2026, 10, 26, 9, 30);
+const ZONE = 'Europe/Moscow';
+
+function route(name: Partial<RouteName>, totals: Partial<ServiceRow>): ServiceRow {
+  const labels = { upstream: 'vendor', model: 'm', ending: 'answered', reason: '', ...name } as const;
+  return { ...NO_SERVICE, at: 0, name: formatRouteName(labels), ...totals };
+}
+
+describe('the period of the start page', () => {
+  const range = (query: string) => readDashboardRange(new URLSearchParams(query), ZONE, NOW);
+
+  it('is the last 24 hours, a day, or 30 days', () => {
+    expect(range('').slots).to.have.length(24);
+    expect(range('').to).to.equal(Date.UTC(2026, 10, 26, 10));
+    expect(range('day=2026-11-25').from).to.equal(Date.UTC(2026, 10, 24, 21));
+    const month = range('span=month');
+    expect([month.slots.length, month.slots.at(-1)?.day]).to.deep.equal([30, '2026-11-26']);
+    expect(month.from - month.before).to.equal(30 * 24 * HOUR_MS);
+  });
+
+  it('ignores days that are none, or have not begun', () => {
+    for (const query of ['day=2026-13-01', 'day=x', 'day=2026-11-27']) expect(range(query).day).to.equal(undefined);
+  });
+});
+
+describe('the sums of routes', () => {
+  it('become reasons of failed calls, most often first', () => {
+    const rows = [
+      route({ ending: 'failed', reason: '503 overloaded' }, { attempts: 9, failed: 2 }),
+      route({ ending: 'failed', reason: '503 overloaded', upstream: 'other' }, { failed: 3 }),
+      route({ ending: 'timeout' }, { failed: 1 }),
+      route({}, { attempts: 5 }),
+    ];
+    expect(listFailures(rows)).to.deep.equal([
+      { ending: 'failed', reason: '503 overloaded', failed: 5 },
+      { ending: 'timeout', reason: '', failed: 1 },
+    ]);
+  });
+
+  it('become upstreams with faults, which those who left are not', () => {
+    const first = NO_TIMES.map((_, at) => (at === findBucket(250) ? 4 : 0));
+    const rows = [
+      route({}, { attempts: 4, first, cost: 5n }),
+      route({ ending: 'left' }, { attempts: 2 }),
+      route({ ending: 'cut' }, { attempts: 1 }),
+      route({ upstream: '', ending: 'lost' }, { failed: 1 }),
+    ];
+    const [vendor, ...others] = listUpstreams(rows);
+    expect(others).to.deep.equal([]);
+    expect(vendor).to.deep.include({ upstream: 'vendor', attempts: 7, faults: 1, cost: 5n });
+    expect(estimatePercentile(vendor?.first ?? [], 0.5)).to.be.within(200, 300);
+  });
+
+  it('have no percentile without times, and the last bound above it', () => {
+    expect(estimatePercentile(NO_TIMES, 0.5)).to.equal(undefined);
+    const late = NO_TIMES.map((_, at) => (at === findBucket(100_000) ? 1 : 0));
+    expect(estimatePercentile(late, 0.95)).to.equal(60_000);
+  });
+});
+
+describe('the start page of an operator', () => {
+  let test: TestGateway;
+  let operator: Visitor;
+  let wallet: string;
+  let settled: string;
+  const text = async (path: string) => (await operator.get(path)).text.replace(/\s+/g, ' ');
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    operator = await setUpOperator(test);
+    ({ id: wallet } = await test.account());
+    const at = Date.now();
+    const FAILED = newAttempt({
+      at,
+      ending: 'failed',
+      reason: '503 overloaded',
+      certainty: 'possible',
+      cost: null,
+      firstMs: null,
+    });
+    settled = newId('req');
+    const failed = newId('req');
+    await applied(
+      test.store,
+      reserve(wallet, { chargeId: settled, at }),
+      settle(wallet, settled, { at, attempts: [FAILED, newAttempt({ at: at + 1 })] }),
+      reserve(wallet, { chargeId: failed, at }),
+      giveBack('release', wallet, failed, { at, attempts: [FAILED] }),
+    );
+    await foldUsage(test.store, wallet);
+  });
+  after(() => test.stop());
+
+  it('shows revenue, cost, margin, calls and failures, each with a link to its calls', async () => {
+    const page = await text('/admin');
+    expect(page).to.match(/Revenue<\/dt><dd><a class="big" href="\/admin\/calls\?from=[^"]+">₽1\.00</);
+    expect(page).to.match(/Margin<\/dt><dd><a [^>]+>₽1\.00\*</);
+    expect(page).to.match(/Failed calls<\/dt><dd><a [^>]+faults=yes">1<.*?50% of calls/);
+    expect(page).to.match(/failed: 503 overloaded<\/a><\/td><td[^>]*>1</);
+    expect(page).to.match(/>vendor<\/a><\/td><td[^>]*>3<.*?66\.7%/);
+    for (const [, href = ''] of page.matchAll(/href="(\/admin\/calls[^"]+)"/g)) {
+      expect((await operator.get(href.replaceAll('&amp;', '&'))).status, href).to.equal(200);
+    }
+  });
+
+  it('shows 30 days, and an hour of any day', async () => {
+    const month = await text('/admin?span=month');
+    const day = /href="(\/admin\?day=[^"]+)"/.exec(month)?.[1] ?? '';
+    expect(await text(day)).to.match(/Revenue<\/dt><dd><a [^>]+>₽1\.00</);
+    expect(await text('/admin?day=2020-01-01')).to.contain('No calls in this period.');
+  });
+
+  it('finds attempts by their reason, and leads to the call with its route and cause', async () => {
+    const found = await text('/admin/calls?reason=503+overloaded');
+    expect([...found.matchAll(/failed: 503 overloaded/g)]).to.have.length(2);
+    expect(await text('/admin/calls?model=nothing')).to.contain('No attempts match.');
+    expect(await text('/admin/calls?faults=yes&ending=answered')).to.contain('No attempts match.');
+    const href = /href="(\/admin\/ledger\?id=[^"]+)"/.exec(found)?.[1] ?? '';
+    expect(await text(href)).to.contain('failed: 503 overloaded');
+    expect((await operator.get('/admin/calls?before=x')).status).to.equal(404);
+    const odd = await operator.get('/admin/calls?from=2026-99-99T00:00&to=x&upstream=%00&ending=none');
+    expect(odd.status).to.equal(200);
+  });
+
+  it('is not for owners', async () => {
+    const owner = await setUpOwner(test, wallet);
+    for (const path of ['/admin', '/admin/calls']) expect((await owner.get(path)).status).to.equal(404);
+  });
+});
