@@ -238,7 +238,7 @@ function toLines({ flags, accounts, links, leftOut, catalog, ledger }: Told, wro
     ...section('Notes', listNotes(accounts)),
     ...section(
       'Left out',
-      leftOut.map(({ what, count: number, why }) => `${number} ${what}: ${why}`),
+      leftOut.map(({ what, count: number, why }) => `${what} (${number}): ${why}`),
     ),
     ...section(
       'Invitations, each valid for a week',

@@ -31,7 +31,7 @@ describe('cli import', () => {
     const text = await rig.text(...command, '--dry-run');
     expect(text).to.match(/^1 +acc_[0-9a-f]{24} +Ann +97\.68 +97\.68 +yes +2 +vip +planned$/m);
     expect(text).to.match(/^2 +acc_[0-9a-f]{24} +user 2|bob/m);
-    expect(text).to.match(/^ {2}1 second factors: people set up theirs when they accept an invitation$/m);
+    expect(text).to.match(/^ {2}second factors \(1\): people set up theirs when they accept an invitation$/m);
     expect(text).to.include('Nothing was written.');
     expect([join(rig.folder, 'test.db'), catalog].filter(existsSync)).to.deep.equal([]);
   });
