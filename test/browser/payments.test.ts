@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { findViolations, SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 /** The folder for screenshots, if set. */
@@ -104,7 +104,7 @@ describe('payments in a browser', function () {
       await look(page, `${screen.name}-${language}-payments-live`);
     });
 
-    it(`are decided by an operator (${screen.name}, ${language})`, async () => {
+    itLong(`are decided by an operator (${screen.name}, ${language})`, async () => {
       const account = await test.account('0');
       const owner = await setUpOwner(test, account.id);
       const ordered = await owner.submit('/account/wallet', { amount: '1000' });

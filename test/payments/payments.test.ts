@@ -6,14 +6,15 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { makeGate } from '../../testkit/faulty-store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-for (const kind of STORES) describe(`payments on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`payments on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);

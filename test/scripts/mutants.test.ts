@@ -6,6 +6,7 @@ import { drawLots } from '../../scripts/mutants/draw.ts';
 import { readList } from '../../scripts/mutants/list.ts';
 import { listMutations } from '../../scripts/mutants/operators.ts';
 import { testsFor } from '../../scripts/mutants/tests.ts';
+import { itLong } from '../../testkit/long.ts';
 
 function listChanges(code: string): readonly string[] {
   return listMutations(code).map(({ start, end, replacement }) => code.slice(0, start) + replacement + code.slice(end));
@@ -59,7 +60,7 @@ describe('mutants', () => {
     }
   });
 
-  it('are drawn from every core folder by default', () => {
+  itLong('are drawn from every core folder by default', () => {
     expect(drawLots(1, 12)).to.have.length(12);
   });
 

@@ -20,7 +20,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import { locateStore, makeMediaFolder, openStore } from '../../lib/store/open.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { rejection } from '../contract/store/context.ts';
 
 const NOBODY = 65_534;
@@ -183,19 +183,19 @@ describe('openStore', () => {
       return path;
     }
 
-    it('refuses a folder', async () => {
+    itLong('refuses a folder', async () => {
       const path = join(locked('locked'), 'a.db');
       const message = `The database ${path} cannot be written: EACCES.`;
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
     });
 
-    it('refuses a path with a missing folder', async () => {
+    itLong('refuses a path with a missing folder', async () => {
       const path = join(locked('locked-too'), 'more', 'a.db');
       const message = `The folder of the database ${path} cannot be created: EACCES.`;
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
     });
 
-    it('refuses a folder of media files', async () => {
+    itLong('refuses a folder of media files', async () => {
       const data = join(folder, 'data');
       mkdirSync(join(data, 'media'), { recursive: true });
       chmodSync(join(data, 'media'), 0o555);

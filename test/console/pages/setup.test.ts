@@ -5,6 +5,7 @@ import { createPeople, type LinkRequest } from '../../../lib/users/people.ts';
 import { hashRecoveryCode, makeTotpSecret } from '../../../lib/users/totp.ts';
 import { createUserRemoval } from '../../../lib/users/user-removal.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { longer } from '../../../testkit/long.ts';
 import {
   comeIn,
   createVisitor,
@@ -15,7 +16,7 @@ import {
   setUpOwner,
 } from '../../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
-import { STORES } from '../../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../../testkit/stores.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 
 const HOUR_MS = 3_600_000;
@@ -344,7 +345,7 @@ describe('one-time links', () => {
 });
 
 describe('two first setup links at once', () => {
-  for (const kind of STORES) {
+  for (const kind of longer([SQLITE], STORES)) {
     it(`create one operator (${kind.name})`, async () => {
       const database = await kind.create();
       const test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { longer } from '../../../testkit/long.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CACHE = join(ROOT, '.cache');
@@ -34,7 +35,7 @@ describe('the pages on providers', function () {
     return plugin;
   }
 
-  for (const page of ['text', 'images', 'videos']) {
+  for (const page of longer(['text', 'videos'], ['text', 'images', 'videos'])) {
     it(`show a plugin of ${page} that passes every check`, async () => {
       const failures: string[] = [];
       for (const { group, name, run } of await collectChecks(writePlugin(page))) {

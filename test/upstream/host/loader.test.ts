@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
+import { itLong } from '../../../testkit/long.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -131,7 +132,7 @@ describe('loader of plugins', () => {
     for (const [name, plugin] of plugins) expect(plugin.name).to.equal(name);
   });
 
-  it('loads the compiled plugins of an installed package', async () => {
+  itLong('loads the compiled plugins of an installed package', async () => {
     const dist = join(root, 'node_modules', 'tollgate', 'dist');
     const files = ['lib/upstream/host/loader.ts', 'providers/sandbox/index.ts'];
     const config = {
