@@ -98,6 +98,12 @@ const USAGE_SUM: Readonly<Record<string, Json>> = {
   ...UNITS,
 };
 
+const GROUPS = {
+  day: text('With `by=day`.'),
+  model: text('With `by=model`.'),
+  kind: text('With `by=kind`.'),
+};
+
 const COST_SUM: Readonly<Record<string, Json>> = {
   calls: count('Calls.'),
   attempts: count('Attempts at upstreams.'),
@@ -120,6 +126,12 @@ const ENTRY_CHANGE = object(
   },
   { optional: ['granted_rub'] },
 );
+
+/** What a call used is named beside the rest: counts such as `tokens_input` and `seconds`, and how it was routed. */
+function withUsage(schema: Json): Json {
+  const description = 'Also has what the call used: `tokens_input`, `tokens_output`, `images`, `seconds` and others.';
+  return { ...schema, description, additionalProperties: true };
+}
 
 /** Schemas that replies refer to. */
 export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -151,19 +163,21 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
   ManagedKeyLimits: object({ key_id: text('The key.'), ...KEY_LIMITS }),
   ManagedWallet: object(WALLET, { optional: OPTIONAL_OF_WALLET }),
-  ManagedCharge: object(CHARGE, { optional: OPTIONAL_OF_CHARGE }),
-  ManagedCall: object(
-    {
-      ...CHARGE,
-      video: any('The state of the video; absent for other calls.'),
-      attempts: list(
-        { type: 'object' },
-        { description: 'Attempts at upstreams, with what they cost; absent for owners.' },
-      ),
-      entries: list({ type: 'object' }, { description: 'Its entries in the journal.' }),
-      archived: text('The archive it is read from; absent for calls in the store.'),
-    },
-    { optional: [...OPTIONAL_OF_CHARGE, 'attempts', 'video', 'archived'] },
+  ManagedCharge: withUsage(object(CHARGE, { optional: OPTIONAL_OF_CHARGE })),
+  ManagedCall: withUsage(
+    object(
+      {
+        ...CHARGE,
+        video: any('The state of the video; absent for other calls.'),
+        attempts: list(
+          { type: 'object' },
+          { description: 'Attempts at upstreams, with what they cost; absent for owners.' },
+        ),
+        entries: list({ type: 'object' }, { description: 'Its entries in the journal.' }),
+        archived: text('The archive it is read from; absent for calls in the store.'),
+      },
+      { optional: [...OPTIONAL_OF_CHARGE, 'attempts', 'video', 'archived'] },
+    ),
   ),
   ManagedPayment: object(
     {
@@ -249,14 +263,26 @@ export const replies = {
     from: nullable(time('The start of the span.')),
     to: nullable(time('The end of the span.')),
     by: text('What a row stands for.'),
-    rows: list(object(USAGE_SUM), { description: 'With the group of the row under its name.' }),
+    rows: list(
+      object(
+        { ...GROUPS, key_id: text('With `by=key`: the key.'), key_name: text('Its name.'), ...USAGE_SUM },
+        { optional: [...Object.keys(GROUPS), 'key_id', 'key_name'] },
+      ),
+      { description: 'One for each group, which is under its name.' },
+    ),
     total: object(USAGE_SUM),
   }),
   costs: object({
     from: nullable(time('The start of the span.')),
     to: nullable(time('The end of the span.')),
     by: text('What a row stands for.'),
-    rows: list(object(COST_SUM), { description: 'With the group of the row under its name.' }),
+    rows: list(
+      object(
+        { ...GROUPS, upstream: text('With `by=upstream`.'), account: text('With `by=account`.'), ...COST_SUM },
+        { optional: [...Object.keys(GROUPS), 'upstream', 'account'] },
+      ),
+      { description: 'One for each group, which is under its name.' },
+    ),
     total: object(COST_SUM),
   }),
   entries: object(

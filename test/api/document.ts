@@ -100,6 +100,6 @@ function close(node: Json): Json {
   if (Array.isArray(node)) return node.map(close);
   if (typeof node !== 'object' || node === null) return node;
   const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]));
-  if (node.type === 'object' && node.properties) closed.additionalProperties = false;
+  if (node.type === 'object' && node.properties) closed.additionalProperties = node.additionalProperties ?? false;
   return closed;
 }

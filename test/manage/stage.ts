@@ -14,9 +14,12 @@ export interface ManagementStage {
   ask(key: string | undefined, path: string, body?: unknown, options?: SendOptions): Promise<Reply>;
 }
 
-export async function openManagementStage(env: Readonly<Record<string, string>> = {}): Promise<ManagementStage> {
+export async function openManagementStage(
+  env: Readonly<Record<string, string>> = {},
+  upstream = 'http://127.0.0.1:9',
+): Promise<ManagementStage> {
   const gateway = await startGateway({
-    catalog: chatCatalog('http://127.0.0.1:9'),
+    catalog: chatCatalog(upstream),
     env: { MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000', ...env },
   });
   const keys = createManagementKeys({ store: gateway.store, keyPrefix: 'tg-' });
