@@ -9,6 +9,7 @@ import { makeTotpSecret } from '../lib/users/totp.ts';
 import { createUserRemoval } from '../lib/users/user-removal.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
+import { giveBonuses } from './page-tour-bonuses.ts';
 import {
   listManagementStops,
   listOwnManagementStops,
@@ -17,7 +18,6 @@ import {
 } from './page-tour-management.ts';
 import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
-import { giveBonuses } from './tour-bonuses.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;

@@ -1,8 +1,21 @@
 // Copies of promo codes: what was used stays used.
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { redeemPromo } from '../../lib/accounts/promos.ts';
+import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';
-import { AT, applied, grant, RUB, rejection, reserve } from '../contract/store/context.ts';
+import {
+  AT,
+  applied,
+  endGrant,
+  grant,
+  newId,
+  problemsOf,
+  RUB,
+  rejection,
+  reserve,
+  settle,
+} from '../contract/store/context.ts';
 import { newPromo } from '../contract/store/promos.ts';
 import { useCopies } from './copies.ts';
 
@@ -28,5 +41,24 @@ describe('copy of grants and promo codes', () => {
     expect(await to.real.promos.get(promo.code)).to.deep.equal({ ...promo, used: 1 });
     expect(await to.real.promos.uses({ limit: 9 })).to.deep.equal([use]);
     expect(await redeemPromo(to.real, use)).to.deep.equal({ status: 'again' });
+  });
+
+  it('continues from the opening of a wallet whose calls are archived', async () => {
+    const [account, id] = [await from.wallet(0n), newId('grant')];
+    const before = Date.now() - 40 * 24 * 3_600_000;
+    const at = before - 1000;
+    await applied(from.real, grant(account, 90n * RUB, { at, grantId: id, until: AT, opens: true }));
+    for (const chargeId of [newId('req'), newId('req')]) {
+      const call = reserve(account, { chargeId, amount: 20n * RUB, at });
+      await applied(from.real, call, { ...settle(account, chargeId, { amount: 7n * RUB }), at });
+    }
+    const file = join(dirname(from.path), 'calls.gz');
+    expect(await archiveLedger(from.real, { before, file })).to.include({ calls: 1 });
+    expect(await from.real.archives.opening(account)).to.include({ granted: 90n * RUB });
+    await copy();
+    expect(await to.read(account)).to.deep.equal(await from.read(account));
+    await applied(to.real, reserve(account, { amount: 5n * RUB }), endGrant(account, id));
+    expect(await to.read(account)).to.include({ avail: 0n, held: 5n * RUB, granted: 19n * RUB });
+    expect(await problemsOf(to.real, account)).to.deep.equal([]);
   });
 });
