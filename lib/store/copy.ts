@@ -14,6 +14,7 @@ import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
 import { copyPromos } from './copy-promos.ts';
 import { listPortNames, type PortName } from './port-calls.ts';
+import type { CatalogVersionStore } from './ports/catalog-versions.ts';
 import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { ManagementStore } from './ports/management.ts';
@@ -126,6 +127,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyPromos(from.promos, to.promos);
     return {};
   },
+  catalogVersions: async ({ from, to }) => {
+    await copyCatalogVersions(from.catalogVersions, to.catalogVersions);
+    return {};
+  },
   // Windows last only a minute, and the owners do not use the copy.
   limits: null,
   owners: null,
@@ -217,6 +222,18 @@ async function copyIdempotencyRecords(from: IdempotencyStore, to: IdempotencySto
     const last = page.at(-1);
     if (!last) return;
     after = last.id;
+  }
+}
+
+const VERSIONS_PER_PAGE = 50;
+
+/** The latest first. */
+async function copyCatalogVersions(from: CatalogVersionStore, to: CatalogVersionStore): Promise<void> {
+  for (let before: number | undefined; ; ) {
+    const versions = await from.page({ limit: VERSIONS_PER_PAGE, ...(before !== undefined && { before }) });
+    await to.put(versions);
+    before = versions.at(-1)?.seq;
+    if (before === undefined) return;
   }
 }
 

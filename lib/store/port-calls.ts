@@ -65,6 +65,7 @@ export const READS = {
   idempotency: ['get', 'page'],
   rates: ['list'],
   promos: ['get', 'page', 'uses'],
+  catalogVersions: ['get', 'last', 'page'],
   management: ['findKey', 'getKey', 'listKeys', 'replyPage'],
 } as const satisfies Calls;
 
@@ -117,6 +118,7 @@ export const WRITES = {
   idempotency: ['storeReply', 'clean', 'put'],
   rates: ['record', 'put'],
   promos: ['add', 'end', 'claim', 'put'],
+  catalogVersions: ['add', 'put'],
   management: [
     'addKey',
     'revokeKey',

@@ -3,6 +3,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import type { AlertSettings } from './ports/alerts.ts';
+import type { Setting } from './ports/settings.ts';
 import type { User } from './ports/users.ts';
 import type { Store } from './store.ts';
 
@@ -72,6 +73,9 @@ function deriveKeyId(key: Buffer): string {
 
 /** The place contains the row, so that a secret copied to another row cannot be decrypted there. */
 const getTotpPlace = (user: string) => `users/${user}/totp`;
+/** The names of settings whose values are secrets, such as the keys of upstreams that operators type in. */
+export const SECRET_SETTING = 'secret/';
+const getSettingPlace = (name: string) => `settings/${name}`;
 const getWebhookPlace = (account: string) => `alerts/${account}/webhook`;
 
 type SecretTransform = (secret: string, place: string) => string;
@@ -92,7 +96,7 @@ function mapAlerts(settings: AlertSettings, change: SecretTransform): AlertSetti
  * refused where it is used, and written back unchanged.
  */
 export function withSecrets(store: Store, vault: Vault): Store {
-  const { users, alerts } = store;
+  const { users, alerts, settings } = store;
   const unseal: SecretTransform = (stored, place) => vault.open(stored, place) ?? stored;
   const revealUser = (user: User | undefined) => user && mapUser(user, unseal);
   const revealAlerts = (settings: AlertSettings | undefined) => settings && mapAlerts(settings, unseal);
@@ -104,8 +108,22 @@ export function withSecrets(store: Store, vault: Vault): Store {
     if (settings.webhook) await recordKeyUse(store, vault);
     return mapAlerts(settings, vault.seal);
   }
+  const unsealSetting = (name: string, value: string) =>
+    name.startsWith(SECRET_SETTING) ? unseal(value, getSettingPlace(name)) : value;
   return {
     ...store,
+    settings: {
+      ...settings,
+      async get(name) {
+        const value = await settings.get(name);
+        return value && unsealSetting(name, value);
+      },
+      async set(name, value) {
+        const toSeal = name.startsWith(SECRET_SETTING) && value !== '';
+        if (toSeal) await recordKeyUse(store, vault);
+        await settings.set(name, toSeal ? vault.seal(value, getSettingPlace(name)) : value);
+      },
+    },
     users: {
       ...users,
       add: async (user) => users.add(await sealUser(user)),
@@ -187,6 +205,9 @@ export async function encryptSecrets({ users, alerts, settings }: Store, vault: 
       await encryptRow(account, { ...ofAlerts, getSecret: ({ webhook }) => webhook?.secret ?? null }, vault),
     );
   }
+  for (const { name } of (await settings.list()).filter((row) => row.name.startsWith(SECRET_SETTING))) {
+    results.push(await encryptRow(name, ofSettings(settings), vault));
+  }
   const lost = results.filter(({ end }) => end === 'lost').map(({ id }) => id);
   if (lost.length === 0) {
     const others = (await listUsedKeys(settings)).filter((keyId) => keyId !== current);
@@ -194,6 +215,23 @@ export async function encryptSecrets({ users, alerts, settings }: Store, vault: 
   }
   const encrypted = results.filter(({ end }) => end === 'encrypted').length;
   return { secrets: results.filter(({ end }) => end !== 'none').length, encrypted, lost };
+}
+
+/** The value of a secret setting never changes, so that no other process can have written it in the meantime. */
+function ofSettings({ get, set }: Pick<Store['settings'], 'get' | 'set'>): SecretRows<Setting> {
+  return {
+    async read(name) {
+      const value = await get(name);
+      return value === undefined ? undefined : { name, value };
+    },
+    async write({ name, value }) {
+      await set(name, value);
+      return true;
+    },
+    map: ({ name, value }, change) => ({ name, value: change(value, getSettingPlace(name)) }),
+    // A secret that is no longer needed is blank.
+    getSecret: ({ value }) => value || null,
+  };
 }
 
 const ROWS_PER_PAGE = 200;

@@ -4,6 +4,7 @@ import type { AlertStore } from './ports/alerts.ts';
 import type { ArchiveStore } from './ports/archives.ts';
 import type { AttemptStore } from './ports/attempts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
+import type { CatalogVersionStore } from './ports/catalog-versions.ts';
 import type { CheckpointStore } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { JobStore } from './ports/jobs.ts';
@@ -45,6 +46,7 @@ export interface StorePorts {
   readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
   readonly promos: PromoStore;
+  readonly catalogVersions: CatalogVersionStore;
   readonly management: ManagementStore;
 }
 

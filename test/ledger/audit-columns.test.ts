@@ -54,6 +54,7 @@ const BLIND: readonly Blind[] = [
     at: /^wallets\.grantsDue$/,
     why: 'when a sweep looks at the grants of the wallet, which say themselves when they end',
   },
+  { at: /^catalog_versions\./, why: 'what operators wrote on pages: a hold pins the price that followed from it' },
   {
     at: /^promo_(codes|uses)\./,
     why: 'what a code gives is said once; the grants that it gave are entries of their own',

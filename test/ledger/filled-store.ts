@@ -72,6 +72,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
   await store.promos.add(newPromo({ code: 'SPRING' }));
+  await store.catalogVersions.add({ seq: 1, at: AT, user: '-', note: 'model off', text: '{}' });
   await store.promos.claim({ code: 'SPRING', account: 'acc_a', at: AT });
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
   await store.management.addKey(newManagementKey({ account: 'acc_a', addresses: ['10.0.0.1'] }));

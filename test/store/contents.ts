@@ -19,6 +19,9 @@ export async function readContents(store: Store): Promise<Contents> {
     media: byId(await store.media.page({ limit: ALL })),
     repeats: byId(await store.idempotency.page({ limit: ALL })),
     settings: byName(await store.settings.list()),
+    catalogVersions: Object.fromEntries(
+      (await store.catalogVersions.page({ limit: ALL })).map((row) => [String(row.seq), row]),
+    ),
     promoCodes: Object.fromEntries((await store.promos.page({ after: '', limit: ALL })).map((row) => [row.code, row])),
     promoUses: Object.fromEntries(
       (await store.promos.uses({ limit: ALL })).map((row) => [`${row.code} ${row.account}`, row]),

@@ -6,7 +6,14 @@ import { OperatorError } from '../../lib/base/operator-error.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { User } from '../../lib/store/ports/users.ts';
-import { checkSecrets, createVault, encryptSecrets, isSealed, withSecrets } from '../../lib/store/secrets.ts';
+import {
+  checkSecrets,
+  createVault,
+  encryptSecrets,
+  isSealed,
+  SECRET_SETTING,
+  withSecrets,
+} from '../../lib/store/secrets.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { findCodeStep } from '../../lib/users/totp.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -115,6 +122,27 @@ for (const kind of STORES) {
       // The secret of a row cannot be used in another row.
       await raw().users.change({ ...bare, totpSecret: stored.totpSecret });
       expect(isSealed((await users.get(bare.id))?.totpSecret ?? '')).to.equal(true);
+    });
+
+    it('are encrypted in settings that are secrets, and encrypted again with a new key', async () => {
+      const name = `${SECRET_SETTING}catalog/${newId('UP')}`;
+      const { settings: opened } = withKeys(OLD);
+      await opened.set(name, SECRET);
+      const stored = (await raw().settings.get(name)) ?? '';
+      expect(stored).to.match(/^enc:v1:/);
+      expect([await opened.get(name), await opened.get(`${name}2`)]).to.deep.equal([SECRET, undefined]);
+      const row = (await opened.list()).find((setting) => setting.name === name);
+      expect(row?.value).to.equal(stored);
+      await raw().settings.set(`${name}3`, stored);
+      expect(isSealed((await opened.get(`${name}3`)) ?? '')).to.equal(true);
+      await raw().settings.set(`${name}3`, '');
+      await encryptSecrets(raw(), createVault([NEW, OLD]));
+      const again = await raw().settings.get(name);
+      expect(again)
+        .to.match(/^enc:v1:/)
+        .and.not.to.equal(stored);
+      expect(await withKeys(NEW).settings.get(name)).to.equal(SECRET);
+      await raw().settings.set(name, '');
     });
 
     it('in plain text are read as before, and encrypted once their row is written', async () => {

@@ -6,6 +6,7 @@ import type { ChargeKind } from '../../money/decide.ts';
 import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
+import { CATALOG_VERSIONS } from './catalog-version-schema.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PROMO_COLLECTIONS } from './promo-schema.ts';
@@ -90,6 +91,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   async (db, signal) => {
     for (const schema of PROMO_COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  (db, signal) => makeCollection(db, CATALOG_VERSIONS, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -11,6 +11,7 @@ import { auditLogStore } from './audit-log.ts';
 import { backUpToFile } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
+import { catalogVersionStore } from './catalog-versions.ts';
 import { checkpointStore } from './checkpoints.ts';
 import { NOW } from './clock.ts';
 import { type Connection, connect } from './connection.ts';
@@ -94,6 +95,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     idempotency: idempotencyStore(connection),
     rates: rateStore(connection),
     promos: promoStore(connection, transactions),
+    catalogVersions: catalogVersionStore(connection),
     management: managementStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));

@@ -6,6 +6,7 @@ import { archiveReads, archiveWrites } from './archives.ts';
 import { attemptReads, attemptWrites } from './attempts.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
+import { catalogVersionReads, catalogVersionWrites } from './catalog-versions.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
@@ -74,6 +75,7 @@ function openWriter(options: ConnectionOptions) {
     idempotency: idempotencyWrites(connection),
     rates: rateWrites(connection),
     promos: promoWrites(connection),
+    catalogVersions: catalogVersionWrites(connection),
     management: managementWrites(connection),
     file: {},
   };
@@ -105,6 +107,7 @@ function openReader(options: ConnectionOptions) {
     idempotency: idempotencyReads(db),
     rates: rateReads(db),
     promos: promoReads(db),
+    catalogVersions: catalogVersionReads(db),
     management: managementReads(db),
     file: {
       ping: () => void version.get(),

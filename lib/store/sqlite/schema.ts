@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { CALL_ATTEMPTS_TABLE } from './attempt-schema.ts';
+import { CATALOG_VERSIONS_TABLE } from './catalog-version-schema.ts';
 import { changeChecks, matchAny } from './checks.ts';
 import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
@@ -384,9 +385,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   addGrants,
   USAGE_OF_SERVICE,
   PROMO_TABLES,
+  CATALOG_VERSIONS_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(PROMO_TABLES) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(CATALOG_VERSIONS_TABLE) + 1;

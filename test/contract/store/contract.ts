@@ -5,6 +5,7 @@ import { archiveContract } from './archives.ts';
 import { attemptContract } from './attempts.ts';
 import { budgetContract } from './budgets.ts';
 import { capContract } from './caps.ts';
+import { catalogVersionContract } from './catalog-versions.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
@@ -50,6 +51,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   settings: settingContract,
   rates: rateContract,
   'promo codes': promoContract,
+  'catalog versions': catalogVersionContract,
   management: managementContract,
   people: peopleContract,
   members: memberContract,

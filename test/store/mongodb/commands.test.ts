@@ -60,6 +60,7 @@ describe('calls of the MongoDB store', () => {
     accounts: { get: ['a'], page: [page] },
     keys: { find: ['h'], get: ['k'], list: ['a'], owners: [page], findWrongMarks: [page] },
     settings: { get: ['s'] },
+    catalogVersions: { get: [1], last: [], page: [{ before: 1, ...page }] },
     promos: { get: ['c'], page: [{ after: '', ...page }], uses: [page] },
     jobs: { get: ['j'], page: [page], findWrongMarks: [page] },
     payments: {
