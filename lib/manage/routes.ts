@@ -78,6 +78,9 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   async function read({ request, verb, input, manager, isOwn }: Action): Promise<object> {
     const session = openSession(request, manager);
     if (verb.isSlow) return runAlone(verb, session);
+    // Other reads name no object, or say in the reply whose it is.
+    const namesKey = isOwn && verb.path.includes('{key}');
+    if (namesKey && (await findAccount(input)) !== manager.account) throw unknownObject(input);
     const { json } = await run(verb, session, input);
     if (!isOwn) return json;
     refuseForeign(json, { manager, input });

@@ -196,8 +196,8 @@ interface DisputeInput {
   readonly suspend?: boolean;
 }
 
-/** What calls cost at upstreams, and what operators call the prices of an account. */
-const OF_OPERATORS = ['attempts', 'price_list'];
+/** What calls cost and where they ran, what operators call the prices of an account, and files of the machine. */
+const OF_OPERATORS = ['attempts', 'price_list', 'upstream', 'archived'];
 
 const REPORT_VERBS: readonly Verb[] = [
   defineVerb({

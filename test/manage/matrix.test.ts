@@ -109,6 +109,9 @@ describe('the routes of the server and their credentials', () => {
       404,
       `Not found: the account has no call "${held.json.hold_id}".`,
     ]);
+    const own = await ask(holds, '/manage/holds', { account: mine.id, amount_rub: 5, reason: 'job' });
+    const { status, json: call } = await ask(key, `/account/calls/${own.json.hold_id}`);
+    expect([status, call.state, 'attempts' in call]).to.deep.equal([200, 'held', false]);
     expect((await ask(key, '/account/wallet')).json).to.include({ account_id: mine.id });
     expect((await ask(key, `/account/usage?account=${other.id}`)).status).to.equal(400);
     await gateway.store.accounts.setStatus(mine.id, 'suspended');
