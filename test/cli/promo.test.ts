@@ -1,0 +1,40 @@
+// `tollgate promo`: makes codes once, lists them and ends them, and says so in the audit log.
+import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli promo', () => {
+  let rig: Rig;
+
+  before(async () => {
+    rig = await createRig();
+    await rig.json('account', 'create', '--name', 'first');
+  });
+  after(() => rig.close());
+
+  const create = (...more: string[]) =>
+    ['promo', 'create', '300', '--uses', '100', '--reason', 'a trial', ...more] as const;
+
+  it('makes, lists and ends codes', async () => {
+    expect(await rig.text('promo', 'list')).to.contain('No promo codes.');
+    const made = await rig.json(...create('--code', 'spring', '--days', '30', '--until', '2099-01-31'));
+    const terms = { code: 'SPRING', amount_rub: 300, uses: 100, used: 0, days: 30, opens_wallet: false };
+    expect(made).to.include({ ...terms, until: '2099-01-31T00:00:00.000Z', reason: 'a trial', ended_at: null });
+    expect(await rig.refused(1, ...create('--code', 'SPRING'))).to.contain('There is a code SPRING already');
+    expect(await rig.refused(2, ...create('--code', 'a b'))).to.contain('letters, digits and hyphens');
+    expect(await rig.refused(2, ...create('--until', '2020-01-31'))).to.contain('has passed');
+    const random = await rig.json(...create('--opens-wallet'));
+    expect(random.code).to.match(/^([A-Z2-9]{4}-){2}[A-Z2-9]{4}$/);
+    expect(random).to.include({ opens_wallet: true, days: null, until: null });
+    expect(await rig.text('promo', 'list')).to.match(/^SPRING +300\.00 RUB +0 of 100 .* 30 days +a trial$/m);
+    const ended = await rig.json('promo', 'end', 'spring');
+    expect(ended.ended_at).to.be.a('string');
+    expect(await rig.json('promo', 'end', 'SPRING')).to.deep.equal(ended);
+    expect(await rig.refused(1, 'promo', 'end', 'AUTUMN')).to.contain('There is no code AUTUMN');
+    const store = await openOwnStore(readConfig({ ...rig.env }));
+    const lines = await store.auditLog.page({ limit: 10 });
+    await store.close();
+    expect(lines.map(({ action }) => action)).to.deep.equal(['promo.end', 'promo.create', 'promo.create']);
+  });
+});
