@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { ADMIN, DATABASE, ELECTION, GATEWAY, SET_NAME } from '../../deploy/replica-set.ts';
 import { readConfig, VARIABLES } from '../../lib/config.ts';
 import { readDockerfile } from '../../testkit/dockerfile.ts';
@@ -200,6 +200,30 @@ describe('deployment files', () => {
     expect(gateway.volumes).to.have.members([...(pair.volumes ?? []), 'data:/data']);
     expect(alone.proxy).to.deep.include({ ports: proxy.ports, volumes: proxy.volumes, image: proxy.image });
     expect(Object.keys(volumes).sort()).to.deep.equal(['backup', 'data', 'proxy']);
+  });
+
+  it('run in Kubernetes as with Compose', () => {
+    const documents = parseAllDocuments(read('deploy/kubernetes/tollgate.yaml')).map((document) => document.toJS());
+    const find = (kind: string) => documents.find((found) => found.kind === kind);
+    const { data } = find('ConfigMap');
+    expect(Object.keys(data).filter((name) => !VARIABLES.includes(name))).to.deep.equal([]);
+    const config = readConfig(data);
+    expect([config.host, config.sandbox, config.dataDir]).to.deep.equal(['0.0.0.0', 'off', '/tmp']);
+    const { spec } = find('Deployment').spec.template;
+    const [container] = spec.containers;
+    expect(container.image).to.match(new RegExp(`/tollgate:${manifest.version}$`));
+    expect(container.ports.map((port: { containerPort: number }) => port.containerPort)).to.deep.equal([
+      config.port,
+      config.metricsPort,
+    ]);
+    expect(container.resources.limits.memory).to.equal('1Gi');
+    expect(container.securityContext).to.deep.include({
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(spec.terminationGracePeriodSeconds).to.be.at.least(config.drainMs / 1000 + 20);
+    const [host] = find('Ingress').spec.tls[0].hosts;
+    expect(config.publicUrl).to.equal(`https://${host}`);
   });
 
   it('mount files that exist', () => {
