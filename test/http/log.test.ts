@@ -231,6 +231,13 @@ describe('log', () => {
     expect(read().length).to.be.within(3.9 * 1024 * 1024, 4 * 1024 * 1024);
   });
 
+  it('hides keys of the management API', async () => {
+    const key = `tg-mk-${'aB3'.repeat(16)}`;
+    log.info(`made ${key} now`);
+    const text = await written();
+    expect(text).to.contain('made [secret] now').and.to.not.contain(key);
+  });
+
   it('writes words that only resemble a key', async () => {
     log.info('tg-sk- and tg-sk-short are no keys');
     expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');
