@@ -71,7 +71,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(stage.model().price.input).to.equal(60_000_000n);
       now = MIDNIGHT;
-      await until(() => stage.model().price.input === 75_000_000n, 3000);
+      await until(() => stage.model().price.input === 75_000_000n);
       expect(await records()).to.deep.equal([
         [80_000_000n, '2026-11-01', BEFORE],
         [100_000_000n, '2026-12-01', MIDNIGHT],
@@ -129,7 +129,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(stage.lines.join()).to.contain('the store did not take the prices and rates');
       expect(await records()).to.deep.equal([]);
       stage.live.watch();
-      await until(async () => (await records()).length === 1, 5000);
+      await until(async () => (await records()).length === 1);
     });
   });
 }

@@ -183,7 +183,7 @@ describe('a client that leaves', () => {
     );
     expect(upstream.openSockets()).to.be.at.least(50);
     for (const request of sent) request.destroy();
-    await until(() => upstream.openSockets() === 0, 1000);
+    await until(() => upstream.openSockets() === 0);
     await settled(account);
   });
 });

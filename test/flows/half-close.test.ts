@@ -108,7 +108,7 @@ describe('a client that closes its side', () => {
       await once(socket, 'close');
     }
     await sleep(200);
-    await until(() => upstream.calls.every(({ response }) => response.closed), 1000);
+    await until(() => upstream.calls.every(({ response }) => response.closed));
     await until(async () => (await gateway.wallet(account)).held === 0n);
     const { charged } = await gateway.wallet(account);
     expect(charged % MINIMUM).to.equal(0n);

@@ -81,7 +81,7 @@ describe('hostile clients', () => {
     const socket = dial(gateway.url, true);
     socket.resume().write('JUNK\r\n\r\n');
     await until(async () => (await connections()) === 1);
-    await until(async () => (await connections()) === 0, 4000);
+    await until(async () => (await connections()) === 0);
     socket.destroy();
   });
 

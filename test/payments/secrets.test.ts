@@ -138,14 +138,14 @@ describe('secrets of payments', function () {
     const auto = { change: 'auto', amount: '1000', cap: '50000', card: card?.id ?? '', consent: 'yes', confirm: 'yes' };
     await submit(owner, WALLET, { ...auto, threshold: '2500' });
     await until(async () => (await payments()).some(({ origin, phase }) => origin === 'auto' && phase === 'credited'));
-    await until(() => hook.posts.length > 0 && post.letters.length > 0, 20_000);
+    await until(() => hook.posts.length > 0 && post.letters.length > 0);
     expect(isSigned(hook.posts[0] as never, webhookSecret)).to.equal(true);
     bank.go(echo(400, card?.ref));
     await submit(owner, WALLET, { ...auto, threshold: '100000' });
-    await until(async () => (await payments()).some(({ phase }) => phase === 'failed'), 20_000);
+    await until(async () => (await payments()).some(({ phase }) => phase === 'failed'));
     bank.shop.methodGoes(card?.ref ?? '', 'card_expired');
     await paid('1000');
-    await until(async () => (await payments()).some(({ phase }) => phase === 'canceled'), 20_000);
+    await until(async () => (await payments()).some(({ phase }) => phase === 'canceled'));
 
     // The operator decides a review, refunds, and records a dispute.
     const other = await paid('1000', {}, { amount: { value: '999.00', currency: 'RUB' } });
@@ -153,9 +153,9 @@ describe('secrets of payments', function () {
     await submit(operator, `/admin/payments/${other}`, { change: 'credit', amount: '999', reason: 'seen' });
     bank.go(echo(400));
     await submit(operator, `/admin/payments/${first}`, { change: 'refund', amount: '5', reason: 'refused' });
-    await until(async () => (await test.store.payments.get(first))?.refunds.includes('"asked"') === false, 20_000);
+    await until(async () => (await test.store.payments.get(first))?.refunds.includes('"asked"') === false);
     await submit(operator, `/admin/payments/${first}`, { change: 'refund', amount: '300', reason: 'wish' });
-    await until(async () => (await phaseOf(first)) === 'partly_refunded', 20_000);
+    await until(async () => (await phaseOf(first)) === 'partly_refunded');
     await submit(operator, `/admin/payments/${other}`, { change: 'dispute', dispute: 'CB-1', reason: 'letter' });
     await submit(operator, `/admin/payments/${other}`, { change: 'lost' });
     bank.go(echo(500), echo(401), { done: true, answer: { status: 200, body: `<html>${SHOP_SECRET}` } });
