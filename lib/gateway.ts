@@ -14,9 +14,11 @@ import { createThrottle } from './api/throttle.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
 import { createCatalogHistory } from './catalog/history.ts';
+import { createLayerSource } from './catalog/layer.ts';
 import { listModels } from './catalog/listing.ts';
-import { type LiveCatalog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
+import { type LiveCatalog, openLiveCatalog } from './catalog/live.ts';
 import type { LossNotice } from './catalog/loss.ts';
+import { readCatalogFacts } from './catalog/read.ts';
 import type { Config } from './config.ts';
 import { createConsole, type FirstLinks } from './console/console.ts';
 import { consolePlugin } from './console/plugin.ts';
@@ -142,7 +144,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const { log, store, timings, member, transforms, onRequestEnd } = foundation;
   const isMember = member !== undefined;
   const isFirst = member?.isFirst !== false;
-  const facts = readCatalogFacts(config);
+  const facts = readCatalogFacts(config, await createLayerSource(store).read());
   const sandbox = await decideSandbox({ store, setting: config.sandbox, hasRealUpstream: facts.real, log });
   const { isReal, recordCostlyUpstream } = createCostWatch(store, log);
   let alertLosses: OnLosses = () => undefined;
@@ -288,6 +290,7 @@ function openCatalog(
     openMemory: (provider) => createProviderMemory(store.settings, provider),
     recordRealMoney: recordCostlyUpstream,
     history: createCatalogHistory(store),
+    layer: createLayerSource(store),
     onLosses,
   });
 }

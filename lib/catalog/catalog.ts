@@ -270,6 +270,9 @@ function checkReferences(
       warnings.push(`model ${model.id}: tokens: not all of its upstreams take inputs that are tokens`);
     }
   }
+  for (const id of Object.keys(file.overrides ?? {})) {
+    if (byName.get(id)?.id !== id) warnings.push(`overrides.${id}: there is no model of this id`);
+  }
   for (const [name, replacement] of Object.entries(file.retired)) {
     if (!byName.has(replacement) && !SMART_NAMES.has(replacement))
       warnings.push(`retired.${name}: ${replacement} is not a model`);

@@ -1,7 +1,10 @@
 // Checks a catalog like a start of the service: files, plugins, settings and references.
+import type { CatalogLayer } from './layer.ts';
 import { listModels } from './listing.ts';
-import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
+import { type CatalogConfig, openLiveCatalog } from './live.ts';
 import { describeNotice } from './loss.ts';
+import { readCatalogFacts } from './read.ts';
+import { fixLayer } from './stored-layer.ts';
 
 interface CatalogCheck {
   /** Number of models in the files. */
@@ -14,13 +17,15 @@ interface CatalogCheck {
 }
 
 /** Throws an `OperatorError` that lists all mistakes. */
-export async function checkCatalog(config: CatalogConfig): Promise<CatalogCheck> {
+export async function checkCatalog(config: CatalogConfig, layer?: CatalogLayer): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });
+  const live = await openLiveCatalog({
+    ...{ config, sandbox: false, log: silent, onSecrets: () => undefined, layer: fixLayer(layer) },
+  });
   const { warnings, losses } = live.current();
   const raised = losses.filter(({ outcome }) => outcome === 'raised').map(describeNotice);
   const usable = listModels(live.current()).length;
   await live.close();
-  const { models, upstreams, switchedOff } = readCatalogFacts(config);
+  const { models, upstreams, switchedOff } = readCatalogFacts(config, layer);
   return { models, usable, upstreams, switched_off: switchedOff, warnings: [...warnings, ...raised] };
 }

@@ -6,9 +6,18 @@ import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import { type CostEntry, type CostsEntry, isCostOfType } from './cost.ts';
 import type { PriceListsEntry } from './customer-lists.ts';
+import { LAYER_FILE, LAYER_VARIABLES } from './layer.ts';
+import { applyOverrides, type OverrideEntry } from './overrides.ts';
 import type { MarkupEntry } from './pricing.ts';
 import type { RatesEntry } from './rates.ts';
-import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
+import {
+  type CatalogFile,
+  catalogFile,
+  type ModelEntry,
+  modelPrices,
+  type PaymentEntry,
+  type UpstreamEntry,
+} from './schema.ts';
 import type { TopupEntry } from './topup-bounds.ts';
 import { findForbiddenVariables } from './variables.ts';
 
@@ -26,9 +35,13 @@ export function listCatalogFiles(folder: string): readonly string[] {
 
 /**
  * Reads and merges files; lists are concatenated in the order of the files. Throws an `OperatorError` that names the file,
- * also for a variable that no pattern of `variables` allows.
+ * also for a variable that no pattern of `variables` allows. `layerText` is the part from pages, and comes last.
  */
-export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
+export function readCatalogFiles(
+  paths: readonly string[],
+  variables: readonly string[],
+  layerText?: string,
+): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
   const payments: Record<string, PaymentEntry> = {};
   let autoTopup: TopupEntry | undefined;
@@ -42,9 +55,11 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const costs: Record<string, Record<string, CostEntry>> = {};
   let pricing: MarkupEntry | undefined;
   const priceLists: Record<string, PriceListsEntry[string]> = {};
+  const overrides: Record<string, OverrideEntry> = {};
   const sources = new Map<string, string>();
-  for (const path of paths) {
-    const part = readFile(path, variables);
+  const parts = paths.map((path) => [path, readFile(path, variables)] as const);
+  if (layerText !== undefined) parts.push([LAYER_FILE, readPart(LAYER_FILE, layerText, LAYER_VARIABLES)]);
+  for (const [path, part] of parts) {
     for (const entry of listEntryNames(part, models.length)) sources.set(entry, path);
     addEach(upstreams, part.upstreams, (key) => `${path}: upstream ${key} is defined twice`);
     addEach(payments, part.payments, (key) => `${path}: payments.${key} is defined twice`);
@@ -65,10 +80,24 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     visionBeyondLimits ||= part.visionBeyondLimits === true;
     defaults.image.push(...(part.defaults?.image ?? []));
     defaults.edit.push(...(part.defaults?.edit ?? []));
+    addEach(overrides, part.overrides, (key) => `${path}: overrides.${key} is defined twice`);
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  const priced = models.map((model) => withCosts(model, costs, sources));
-  const lists = { models: priced, costs, smart, vision, visionBeyondLimits, defaults, retired, rates, priceLists };
+  const describe = (id: string, mistake: string) => `${sources.get(`overrides.${id}`)}: overrides.${id}: ${mistake}`;
+  const changed = applyOverrides(models, overrides, { prices: (type) => modelPrices[type], describe });
+  const priced = changed.map((model) => withCosts(model, costs, sources));
+  const lists = {
+    models: priced,
+    costs,
+    smart,
+    vision,
+    visionBeyondLimits,
+    defaults,
+    retired,
+    rates,
+    priceLists,
+    overrides,
+  };
   return { upstreams, payments, autoTopup, ...(pricing && { pricing }), ...lists, sources };
 }
 
@@ -126,13 +155,18 @@ function listEntryNames(
     ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
     ...Object.keys(retired).map((name) => `retired.${name}`),
     ...Object.keys(rates).map((name) => `rates.${name}`),
+    ...Object.keys(part.overrides ?? {}).map((name) => `overrides.${name}`),
     ...Object.keys(part.priceLists ?? {}).map((name) => `priceLists.${name}`),
     ...Object.entries(costs).flatMap(([name, listed]) => Object.keys(listed).map((model) => `costs.${name}.${model}`)),
   ];
 }
 
 function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
-  const part = checkFile(path, readText(path));
+  return readPart(path, readText(path), variables);
+}
+
+function readPart(path: string, text: string, variables: readonly string[]): Partial<CatalogFile> {
+  const part = checkFile(path, text);
   const forbidden = [
     ...findForbiddenVariables(part.upstreams, 'upstreams', variables),
     ...findForbiddenVariables(part.payments, 'payments', variables),

@@ -8,18 +8,18 @@ import type { HostLog, Provider } from '../upstream/contract/provider.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
 import { loadPlugins, PAYMENT_CONTRACTS } from '../upstream/host/loader.ts';
 import { scrub } from '../upstream/host/secret.ts';
-import type { OpenProvider } from '../upstream/host/settings.ts';
+import type { OpenProvider, Plugin } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
-import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import type { CatalogHistory } from './history.ts';
+import type { CatalogLayer, LayerFailure, LayerSource } from './layer.ts';
 import { listModels } from './listing.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
 import { type Opened, openSection, type Section } from './opened.ts';
 import { choosePayments, type OpenPayment } from './payments.ts';
 import { findNextRateStart } from './rates.ts';
+import { readCatalog } from './read.ts';
 import type { CatalogFile } from './schema.ts';
-import { isSet, listVariables } from './variables.ts';
 
 /** The configuration of a catalog. */
 export type CatalogConfig = Pick<
@@ -47,6 +47,8 @@ interface LiveCatalogOptions {
   readonly history?: CatalogHistory;
   /** Takes the prices below cost of a catalog that takes effect. */
   readonly onLosses?: (losses: readonly LossNotice[]) => void;
+  /** The part that operators write on pages; absent: there is none. */
+  readonly layer?: LayerSource;
   /** ms since the epoch: decides which rates are in force. */
   readonly now?: () => number;
 }
@@ -66,6 +68,10 @@ export interface LiveCatalog {
   keyHealth(): ReadonlyMap<string, KeyHealth>;
   /** Why the last reload failed in this process; undefined after a success. */
   failure(): CatalogFailure | undefined;
+  /** What the current catalog was made of. */
+  made(): CatalogParts;
+  /** Loads another version of the part from pages, like a start, and uses it for nothing. */
+  tryLayer(layer: Omit<CatalogLayer, 'version'>): Promise<LayerTrial>;
   /** Reloads the files, one reload at a time. A bad edit is logged, and the old catalog stays in force. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
@@ -81,7 +87,25 @@ export interface CatalogFailure {
   readonly reason: string;
 }
 
+/** A catalog as its author wrote it. */
+export interface CatalogParts {
+  readonly file: CatalogFile;
+  /** The version of the part from pages; 0 if there is none. */
+  readonly version: number;
+  /** The upstreams that are switched on, by name. */
+  readonly upstreams: ReadonlyMap<string, OpenProvider<Provider>>;
+  /** The missing variables of the upstreams that are switched off. */
+  readonly switchedOff: ReadonlyMap<string, readonly string[]>;
+  /** The plugins that an upstream may use. */
+  readonly plugins: ReadonlyMap<string, Plugin<Provider>>;
+}
+
+/** The catalog with the part that was tried, or why a start would refuse it. */
+export type LayerTrial = { readonly catalog: Catalog; readonly file: CatalogFile } | { readonly problem: string };
+
 interface Loaded {
+  readonly file: CatalogFile;
+  readonly layer: CatalogLayer | undefined;
   readonly catalog: Catalog;
   readonly upstreams: ReadonlyMap<string, Opened<Provider>>;
   readonly paymentProviders: ReadonlyMap<string, Opened<PaymentProvider>>;
@@ -101,16 +125,18 @@ interface Sections {
 
 export const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.url));
-const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
+const NOT_REPORTED = 'the store did not take that a version of the catalog could not be loaded';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const NOT_RECORDED = 'the store did not take the prices and rates of the catalog; a start would not know them';
 const REASON_CHARS_MAX = 2000;
 const POLL_EVERY_MS = 500;
 /** What the store did not take is tried again after this many polls: a real-money upstream, prices and rates. */
 const RETRY_POLLS = 10;
+/** The store is asked for a new version of the part from pages after this many polls. */
+const LAYER_POLLS = 4;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
@@ -118,13 +144,16 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
   await changes.markAsKnown();
-  let loaded = load(options, sections, undefined, (await history?.readPrices()) ?? new Map());
+  const pricesBefore = (await history?.readPrices()) ?? new Map();
+  let layer = await options.layer?.read();
+  let loaded = load(options, { sections, layer, pricesBefore });
   let pollTimer: NodeJS.Timeout | undefined;
   let closed = false;
   /** Polls until a failed reload is retried; undefined if there is none. */
   let retryInPolls: number | undefined;
   /** The same until the store is told again of prices and rates. */
   let recordInPolls: number | undefined;
+  let layerInPolls = LAYER_POLLS;
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = limitConcurrency(1);
@@ -175,18 +204,32 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   async function prepare(before: Loaded): Promise<Loaded | undefined> {
     let next: Loaded | undefined;
     try {
-      next = load(options, sections, before, before.catalog.prices);
+      layer = await options.layer?.read();
+      next = load(options, { sections, layer, before, pricesBefore: before.catalog.prices });
       await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
       if (next) retryInPolls = RETRY_POLLS;
-      const secrets = listOpened(before).flatMap(({ open }) => open.secrets);
-      const reason = scrub((error as Error).message, secrets).slice(0, REASON_CHARS_MAX);
+      const reason = describeProblem(error, before, layer);
       failure = { at: Date.now(), reason };
+      if (layer && layer.version !== before.layer?.version) await report({ ...failure, version: layer.version });
       if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${reason}`);
     }
     if (next) discard(listFresh(next, before));
     return undefined;
+  }
+
+  async function report(problem: LayerFailure): Promise<void> {
+    await options.layer?.reportFailure(problem).catch((err: unknown) => log.warn(NOT_REPORTED, { err }));
+  }
+
+  /** Whether operators have saved another version on pages; a store that does not answer is asked again. */
+  async function hasNewLayer(): Promise<boolean> {
+    layerInPolls -= 1;
+    if (!options.layer || layerInPolls > 0) return false;
+    layerInPolls = LAYER_POLLS;
+    const last = await options.layer.last().catch(() => undefined);
+    return last !== undefined && last !== (layer?.version ?? 0);
   }
 
   /** Closes an upstream when no call can use it any more. */
@@ -204,7 +247,8 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     if (recordInPolls !== undefined) recordInPolls -= 1;
     if (recordInPolls === 0) await record(loaded.catalog);
     const hasNewRate = loaded.nextRateAt !== undefined && now() >= loaded.nextRateAt && failure === undefined;
-    if ((isChanged || retryInPolls === 0 || hasNewRate) && !closed) await reload();
+    const isDue = (await hasNewLayer()) || isChanged || retryInPolls === 0 || hasNewRate;
+    if (isDue && !closed) await reload();
     if (!closed) watch();
   }
 
@@ -212,10 +256,29 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     pollTimer = setTimeout(() => void pollForChanges(), pollEveryMs).unref();
   }
 
+  function tryLayer(candidate: Omit<CatalogLayer, 'version'>, before: Loaded): LayerTrial {
+    const tried = { ...candidate, version: 0 };
+    try {
+      const next = load(options, { sections, layer: tried, before, pricesBefore: before.catalog.prices });
+      discard(listFresh(next, before));
+      return { catalog: next.catalog, file: next.file };
+    } catch (error) {
+      return { problem: describeProblem(error, before, tried) };
+    }
+  }
+
   return {
     current: () => loaded.catalog,
     payments: () => loaded.payments,
     failure: () => failure,
+    made: () => ({
+      file: loaded.file,
+      version: loaded.layer?.version ?? 0,
+      upstreams: new Map([...loaded.upstreams].map(([name, { open }]) => [name, open])),
+      switchedOff: loaded.switchedOff,
+      plugins: sections.upstreams.plugins,
+    }),
+    tryLayer: (candidate) => oneAtATime(async () => tryLayer(candidate, loaded)),
     keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,
@@ -266,6 +329,15 @@ function listFresh(one: Loaded, other: Loaded): readonly Opened[] {
   return listOpened(one).filter((opened) => !known.has(opened));
 }
 
+/** Without secrets. */
+function describeProblem(error: unknown, before: Loaded, layer: Pick<CatalogLayer, 'secrets'> | undefined): string {
+  const secrets = [
+    ...listOpened(before).flatMap(({ open }) => open.secrets),
+    ...Object.values(layer?.secrets ?? {}).filter((secret) => secret !== ''),
+  ];
+  return scrub((error as Error).message, secrets).slice(0, REASON_CHARS_MAX);
+}
+
 function discard(opened: readonly Opened[]): void {
   for (const { open } of opened) open.close().catch(() => undefined);
 }
@@ -274,15 +346,21 @@ function listOpened({ upstreams, paymentProviders }: Loaded): readonly Opened[] 
   return [...upstreams.values(), ...paymentProviders.values()];
 }
 
+interface LoadOptions {
+  readonly sections: Sections;
+  readonly layer: CatalogLayer | undefined;
+  /** Absent at the start. */
+  readonly before?: Loaded;
+  readonly pricesBefore: Catalog['prices'];
+}
+
 function load(
   { config, sandbox, log, onSecrets, openMemory = () => NO_MEMORY, now: clock = Date.now }: LiveCatalogOptions,
-  sections: Sections,
-  before: Loaded | undefined,
-  pricesBefore: Catalog['prices'],
+  { sections, layer, before, pricesBefore }: LoadOptions,
 ): Loaded {
-  const file = readCatalog(config, sandbox);
+  const file = readCatalog(config, { sandbox, layer });
   const fresh: OpenProvider<object>[] = [];
-  const shared = { file, env: config.env, sandbox, log, fresh };
+  const shared = { file, env: config.env, layerSecrets: layer?.secrets ?? {}, sandbox, log, fresh };
   try {
     const { upstreams, payments } = sections;
     const open = openSection(upstreams, { ...shared, before: before?.upstreams ?? new Map() });
@@ -298,6 +376,8 @@ function load(
       ([name, lacks]) => `payments.${name} is off: not set or empty: ${lacks.join(', ')}`,
     );
     const loaded = {
+      file,
+      layer,
       catalog: {
         ...catalog,
         warnings: [...catalog.warnings, ...paying.warnings, ...off],
@@ -316,50 +396,4 @@ function load(
     for (const open of fresh) open.close().catch(() => undefined);
     throw error;
   }
-}
-
-/** Reads the operator's files; in sandbox mode adds the shipped sandbox, unless they define one. */
-function readCatalog(
-  { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
-  sandbox: boolean,
-): CatalogFile {
-  const paths = listCatalogFiles(catalogDir);
-  const file = readCatalogFiles(paths, catalogVariables);
-  if (!sandbox || Object.values(file.upstreams).some((upstream) => upstream.sandbox)) return file;
-  return readCatalogFiles([...paths, SHIPPED_SANDBOX], catalogVariables);
-}
-
-interface CatalogFacts {
-  readonly models: number;
-  /** Number of usable upstreams. */
-  readonly upstreams: number;
-  /** Upstreams that lack a variable, as `name (VARIABLE, …)`. */
-  readonly switchedOff: readonly string[];
-  /** True if an upstream other than the sandbox is switched on. */
-  readonly real: boolean;
-}
-
-/** Reads the facts from the files and the environment, without creating providers. */
-export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'env'>): CatalogFacts {
-  const file = readCatalogFiles(listCatalogFiles(config.catalogDir), config.catalogVariables);
-  const switchedOff: string[] = [];
-  let upstreams = 0;
-  for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {
-    if (sandbox) continue;
-    const missing = [...listVariables(settings)].filter((variable) => !isSet(config.env, variable));
-    if (missing.length === 0) upstreams += 1;
-    else switchedOff.push(`${name} (${missing.join(', ')})`);
-  }
-  return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
-}
-
-/** The names of the price lists in the files. */
-export function readPriceListNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): readonly string[] {
-  return Object.keys(readCatalog(config, false).priceLists ?? {});
-}
-
-/** All ids and aliases in the files, including the sandbox and models without a route. */
-export function readModelNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): ReadonlySet<string> {
-  const { models } = readCatalog(config, true);
-  return new Set(models.flatMap(({ id, aliases }) => [id, ...aliases]));
 }

@@ -132,7 +132,8 @@ export function withPrice(model: Unpriced, price: PriceVector, list?: StoredList
 const CAPABILITIES = { text: 'text', embedding: 'embed', image: 'image', video: 'video' } as const;
 
 function buildRoutes(model: ModelEntry, { upstreams, rates }: ModelSurroundings): readonly Route[] {
-  const { type, order } = model;
+  const { type, order, off } = model;
+  if (off) return [];
   const priced = model.routes.map((entry) => ({ ...entry, ...readCosts(type, entry, rates) }));
   const inOrder = order === 'price' ? priced.sort((one, other) => one.costRank - other.costRank) : priced;
   return inOrder.flatMap((entry, at) => {

@@ -3,6 +3,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../upstream/host/settings.ts';
+import { LAYER_FILE } from './layer.ts';
 import { type CatalogFile, describeMistake, type UpstreamEntry } from './schema.ts';
 import { substituteVariables } from './variables.ts';
 
@@ -25,6 +26,8 @@ export interface Section<Made extends object> {
 interface OpenOptions<Made extends object> {
   readonly file: CatalogFile;
   readonly env: Config['env'];
+  /** The variables of upstreams in the part from pages. */
+  readonly layerSecrets?: Config['env'];
   /** Whether entries marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: ProviderOptions['log'];
@@ -45,7 +48,7 @@ interface OpenSection<Made extends object> {
 /** Throws an `OperatorError` that names the entry. */
 export function openSection<Made extends object>(
   section: Section<Made>,
-  { file, env, sandbox, log, before, fresh, createExtras }: OpenOptions<Made>,
+  { file, env, layerSecrets, sandbox, log, before, fresh, createExtras }: OpenOptions<Made>,
 ): OpenSection<Made> {
   const { name: sectionName, title, variable, plugins } = section;
   // The refusals of a bank may name saved cards.
@@ -60,7 +63,8 @@ export function openSection<Made extends object>(
       throw refuse(`${what}: unknown plugin ${entry.plugin}, neither shipped nor in ${variable}`);
     }
     const missing = new Set<string>();
-    const settings = substituteVariables(entry.settings, env, missing);
+    const isOfLayer = file.sources?.get(`${sectionName}.${name}`) === LAYER_FILE;
+    const settings = substituteVariables(entry.settings, isOfLayer ? (layerSecrets ?? {}) : env, missing);
     if (entry.sandbox && !sandbox) continue;
     if (missing.size > 0) {
       switchedOff.set(name, [...missing]);

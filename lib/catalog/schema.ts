@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
 import { COST_MESSAGES, type CostEntry, type CostsEntry, cost, costsEntry } from './cost.ts';
 import { PRICE_LIST_MESSAGES, type PriceListsEntry, priceListsEntry } from './customer-lists.ts';
+import { type OverridesEntry, overridesEntry } from './overrides.ts';
 import {
   createPriceKeys,
   type EmbeddingPriceEntry,
@@ -28,6 +29,8 @@ export interface CatalogFile {
   readonly rates?: RatesEntry;
   /** The markup of models without a price; absent: each needs one. */
   readonly pricing?: MarkupEntry;
+  /** What other files say of models; the entries of `models` contain it already. */
+  readonly overrides?: OverridesEntry;
   /** What accounts on a price list pay. */
   readonly priceLists?: PriceListsEntry;
   readonly smart: SmartEntry;
@@ -89,6 +92,8 @@ interface ModelBase {
   readonly loss?: boolean | 'vision';
   /** `raise`: if a cost or a rate moves the price below the cost, it becomes the cost; absent: it stays. */
   readonly onLoss?: 'raise';
+  /** True: it is not sold, and has no usable route. Absent: it is. */
+  readonly off?: boolean;
   readonly routes: readonly RouteEntry[];
 }
 
@@ -168,6 +173,20 @@ const names = Joi.array().items(name);
 const flag = Joi.boolean().default(false);
 
 const prices = createPriceKeys(price);
+const prefs = {
+  abortEarly: false,
+  convert: false,
+  errors: { wrap: { label: false } },
+  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES, ...PRICING_MESSAGES, ...PRICE_LIST_MESSAGES },
+} as const;
+
+/** The price of a model by its type. */
+export const modelPrices: Readonly<Record<ModelEntry['type'], Joi.Schema>> = {
+  text: createModelPrice(prices.text).prefs(prefs),
+  embedding: createModelPrice(prices.embedding).prefs(prefs),
+  image: createModelPrice(prices.image).prefs(prefs),
+  video: createModelPrice(prices.video).prefs(prefs),
+};
 
 const base = {
   id: name.required(),
@@ -176,6 +195,7 @@ const base = {
   order: Joi.valid(...ORDERS).default('listed'),
   loss: Joi.boolean(),
   onLoss: Joi.valid('raise'),
+  off: Joi.boolean(),
 };
 
 function createRoutes(type: keyof typeof cost): Joi.Schema {
@@ -296,9 +316,5 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   visionBeyondLimits: Joi.boolean(),
   defaults: Joi.object({ image: names, edit: names }),
   retired: Joi.object().pattern(name, name),
-}).prefs({
-  abortEarly: false,
-  convert: false,
-  errors: { wrap: { label: false } },
-  messages: { ...PRICE_MESSAGES, ...COST_MESSAGES, ...PRICING_MESSAGES, ...PRICE_LIST_MESSAGES },
-});
+  overrides: overridesEntry,
+}).prefs(prefs);

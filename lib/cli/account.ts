@@ -109,9 +109,10 @@ async function setPriceList(session: Session, id: string, name: string): Promise
 }
 
 /** Throws for a list that the catalog does not have, which would mean list prices. */
-async function requirePriceList({ config }: Session, name: string): Promise<void> {
-  const { readPriceListNames } = await import('../catalog/live.ts');
-  const names = readPriceListNames(config);
+async function requirePriceList({ config, store }: Session, name: string): Promise<void> {
+  const { createLayerSource } = await import('../catalog/layer.ts');
+  const { readPriceListNames } = await import('../catalog/read.ts');
+  const names = readPriceListNames(config, await createLayerSource(store).read());
   if (names.includes(name)) return;
   const { quote } = await import('../accounts/accounts.ts');
   const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;

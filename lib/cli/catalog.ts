@@ -9,7 +9,7 @@ export function addCatalogCommands(program: Command): void {
   const catalog = program.command('catalog').description('models, prices and upstreams: check, import, rates');
   catalog
     .command('check')
-    .description('Reads the catalog of CATALOG_DIR as a start would, and says what is wrong or switched off.')
+    .description('Reads the catalog as a start would, with what pages wrote, and says what is wrong or switched off.')
     .addHelpText('after', '\nExample:\n  tollgate catalog check')
     .action(onConfig(check));
   catalog
@@ -33,7 +33,11 @@ export const catalogActions = { check, listRates };
 
 async function check(config: Config): Promise<Answer> {
   const { checkCatalog } = await import('../catalog/check.ts');
-  const { models, usable, upstreams, switched_off, warnings } = await checkCatalog(config);
+  const { readStoredLayer } = await import('../catalog/stored-layer.ts');
+  const { models, usable, upstreams, switched_off, warnings } = await checkCatalog(
+    config,
+    await readStoredLayer(config),
+  );
   const pairs = formatPairs([
     ['catalog', 'valid'],
     ['models', String(models)],

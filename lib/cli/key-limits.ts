@@ -85,9 +85,10 @@ function readUserLimit({ userBudget, userReset }: LimitOptions): Pick<Partial<Re
 export async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<void> {
   const wished = models === undefined ? null : liftToNull(models);
   if (wished === null) return;
-  const { readModelNames } = await import('../catalog/live.ts');
+  const { readModelNames } = await import('../catalog/read.ts');
+  const { readStoredLayer } = await import('../catalog/stored-layer.ts');
   try {
-    const known = readModelNames(config);
+    const known = readModelNames(config, await readStoredLayer(config));
     const unknown = wished.filter((name) => !known.has(name));
     if (unknown.length > 0) warn(`there is no such model in CATALOG_DIR: ${unknown.join(', ')}`);
   } catch (error) {

@@ -4,7 +4,9 @@ import { arch, availableParallelism, freemem, platform, release, totalmem } from
 import { request } from 'undici';
 import { readVersion } from '../base/package-version.ts';
 import { listModels } from '../catalog/listing.ts';
-import { openLiveCatalog, readCatalogFacts } from '../catalog/live.ts';
+import { openLiveCatalog } from '../catalog/live.ts';
+import { readCatalogFacts } from '../catalog/read.ts';
+import { fixLayer, readStoredLayer } from '../catalog/stored-layer.ts';
 import { type Config, matchesPattern, VARIABLES } from '../config.ts';
 import { describeStore } from '../store/open.ts';
 import { describeError } from './check.ts';
@@ -54,10 +56,11 @@ function describeSettings({ env }: Config): Readonly<Record<string, string>> {
 
 async function describeCatalog(config: Config, secrets: string[]): Promise<object> {
   try {
-    const { switchedOff } = readCatalogFacts(config);
+    const layer = await readStoredLayer(config);
+    const { switchedOff } = readCatalogFacts(config, layer);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const onSecrets = (found: readonly string[]) => void secrets.push(...found);
-    const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets });
+    const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets, layer: fixLayer(layer) });
     try {
       const { models, warnings } = live.current();
       const routes = models.map(({ id, type, routes }) => ({ id, type, routes: routes.map(({ key }) => key) }));

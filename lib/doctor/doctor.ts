@@ -2,6 +2,7 @@
 import { checkCatalog } from '../catalog/check.ts';
 import { openLiveCatalog } from '../catalog/live.ts';
 import type { Route } from '../catalog/model.ts';
+import { fixLayer, readStoredLayer } from '../catalog/stored-layer.ts';
 import type { Config } from '../config.ts';
 import { describeError, type Finding, failed, ok, warning } from './check.ts';
 import { checkClock, checkDisk, checkSettings } from './machine.ts';
@@ -38,7 +39,7 @@ export async function examine(config: Config, { calls }: DoctorOptions): Promise
 
 async function examineCatalog(config: Config): Promise<readonly Finding[]> {
   try {
-    const { usable, upstreams, warnings } = await checkCatalog(config);
+    const { usable, upstreams, warnings } = await checkCatalog(config, await readStoredLayer(config));
     const found = warnings.map((text) => warning('catalog', text, 'See "tollgate catalog check".'));
     if (upstreams === 0)
       return [warning('catalog', 'no upstream is switched on', 'Set the variable of one.'), ...found];
@@ -54,7 +55,8 @@ async function withRoutes(
   work: (routes: readonly Route[]) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets: () => undefined }).catch(
+  const layer = fixLayer(await readStoredLayer(config));
+  const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets: () => undefined, layer }).catch(
     () => undefined,
   );
   if (!live) return [];

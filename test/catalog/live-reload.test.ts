@@ -3,7 +3,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { readModelNames } from '../../lib/catalog/live.ts';
+import { readModelNames } from '../../lib/catalog/read.ts';
 import { until } from '../../testkit/client.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, made } from './stage.ts';

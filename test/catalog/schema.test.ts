@@ -57,6 +57,7 @@ describe('catalog files', () => {
       retired: {},
       rates: {},
       priceLists: {},
+      overrides: {},
       costs: {},
     });
   });

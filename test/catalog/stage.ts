@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogHistory } from '../../lib/catalog/history.ts';
+import type { LayerSource } from '../../lib/catalog/layer.ts';
 import { type CatalogConfig, type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { LossNotice } from '../../lib/catalog/loss.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
@@ -41,6 +42,7 @@ export interface LoadOptions {
   readonly paymentsPath?: readonly string[];
   readonly noteCost?: (upstream: string) => Promise<void>;
   readonly history?: CatalogHistory;
+  readonly layer?: LayerSource;
   readonly now?: () => number;
 }
 
@@ -81,7 +83,7 @@ export class CatalogStage {
   }
 
   async load(options: LoadOptions = {}): Promise<void> {
-    const { sandbox = false, lookEveryMs = 100, noteCost, history, now } = options;
+    const { sandbox = false, lookEveryMs = 100, noteCost, history, layer, now } = options;
     const note = (message: string) => void this.lines.push(message);
     this.#live = await openLiveCatalog({
       config: this.configOf(options),
@@ -91,6 +93,7 @@ export class CatalogStage {
       onSecrets: (found) => void this.secrets.push(...found),
       ...(noteCost && { recordRealMoney: noteCost }),
       ...(history && { history }),
+      ...(layer && { layer }),
       ...(now && { now }),
       onLosses: (losses) => void this.losses.push(losses),
     });

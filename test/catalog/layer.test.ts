@@ -1,0 +1,98 @@
+// The part of the catalog from pages: merged like a file, with secrets of its own, reloaded from the store.
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
+import type { CatalogLayer, LayerFailure, LayerSource } from '../../lib/catalog/layer.ts';
+import { until } from '../../testkit/client.ts';
+import { catalogOf, TEXT, variable } from './folder.ts';
+import { CatalogStage, made } from './stage.ts';
+
+describe('the part of the catalog from pages', () => {
+  const stage = new CatalogStage();
+  const { up, content } = stage;
+  let layer: CatalogLayer | undefined;
+  let failures: LayerFailure[];
+  const source: LayerSource = {
+    last: async () => layer?.version ?? 0,
+    read: async () => layer,
+    reportFailure: async (failure) => void failures.push(failure),
+  };
+  const write = (version: number, part: object, secrets = {}) => {
+    layer = { version, text: JSON.stringify(part), secrets };
+  };
+  const load = () => stage.load({ layer: source, lookEveryMs: 5 });
+  beforeEach(() => {
+    stage.open();
+    [layer, failures] = [undefined, []];
+  });
+  afterEach(() => stage.close());
+
+  const SECRET = 'CONSOLE_TWO_0A_API_KEY';
+  const second = { ...TEXT, id: 'second', aliases: [], routes: [{ upstream: 'two', model: 'two-1' }] };
+  const own = { upstreams: { two: up(variable(SECRET)) }, models: [second] };
+
+  it('adds upstreams whose secrets only it may name', async () => {
+    stage.folder.write(content({ one: up(variable(SECRET)) }));
+    write(1, own, { [SECRET]: 'key-from-page' });
+    await load();
+    expect(stage.secrets).to.deep.equal(['key-from-page']);
+    expect(stage.live.current().byName.get('second')?.routes).to.have.length(1);
+    expect(stage.live.made().switchedOff).to.deep.equal(new Map([['one', [SECRET]]]));
+    const foreign = await stage.live.tryLayer({
+      text: JSON.stringify({ upstreams: { two: up(variable('OPENAI_API_KEY')) } }),
+      secrets: {},
+    });
+    expect(foreign).to.have.property('problem').that.contains('OPENAI_API_KEY is not among the variables');
+  });
+
+  it('changes the price and the names of a model of a file, and takes it out of sale', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    write(1, { overrides: { [TEXT.id]: { price: { input: '50', output: '300' }, aliases: ['renamed'] } } });
+    await load();
+    expect([stage.model().price, stage.model().aliases]).to.deep.equal([
+      { input: 50_000_000n, output: 300_000_000n },
+      ['renamed'],
+    ]);
+    const tried = (override: object) => {
+      const text = JSON.stringify({ overrides: { [TEXT.id]: override } });
+      return stage.live.tryLayer({ text, secrets: {} });
+    };
+    const off = await tried({ off: true });
+    expect('catalog' in off && off.catalog.byName.get(TEXT.id)?.routes).to.deep.equal([]);
+    expect(await tried({ price: { input: '50' } }))
+      .to.have.property('problem')
+      .that.contains('price.output is required');
+    expect(await tried({ colour: 'red' }))
+      .to.have.property('problem')
+      .that.contains(`${TEXT.id}.colour is not allowed`);
+    const unknown = await stage.live.tryLayer({ text: '{ "overrides": { "nothing": { "off": true } } }', secrets: {} });
+    expect('catalog' in unknown && unknown.catalog.warnings).to.include(
+      'overrides.nothing: there is no model of this id',
+    );
+    expect(made()).to.have.length(1);
+  });
+
+  it('is refused where it repeats what a file has, also at a start', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    write(1, { upstreams: { one: up(variable(SECRET)) } }, { [SECRET]: 'key' });
+    const error = await load().catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(OperatorError);
+    expect((error as Error).message).to.equal('console.json of the store: upstream one is defined twice');
+  });
+
+  it('is reloaded when another version is saved; one that cannot be loaded is reported without its secrets', async () => {
+    stage.folder.write(catalogOf({ upstreams: { one: up('key-of-one') }, models: [TEXT] }));
+    await load();
+    stage.live.watch();
+    write(1, own, { [SECRET]: 'key-from-page' });
+    await until(() => stage.live.current().byName.has('second'));
+    write(2, { upstreams: { two: up(variable(SECRET), { refuse: true }) } }, { [SECRET]: 'key-from-page' });
+    await until(() => failures.length > 0);
+    expect(failures[0]).to.include({ version: 2 });
+    expect(failures[0]?.reason).to.contain('Upstream `two`').and.not.to.contain('key-from-page');
+    expect(stage.live.current().byName.has('second')).to.equal(true);
+    expect(stage.live.made().version).to.equal(1);
+    write(3, {});
+    await until(() => !stage.live.current().byName.has('second'));
+    expect(stage.live.failure()).to.equal(undefined);
+  });
+});
