@@ -274,6 +274,7 @@ function operatorStops({
         ['form:has(#email) button', true],
       ],
     }),
+    at('/admin/accounts/{id}/calls', 'account-calls', { path: `/admin/accounts/${account}/calls` }),
     at('/admin/accounts/{id}', 'account', { path: `/admin/accounts/${account}` }),
     at('/admin/accounts/{id}', 'account-link', {
       path: `/admin/accounts/${account}`,

@@ -3,6 +3,7 @@ import type { Plugin } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
 import { adminAccount } from './pages/admin-account.ts';
+import { adminAccountCalls } from './pages/admin-account-calls.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
 import { adminCalls } from './pages/admin-calls.ts';
@@ -78,6 +79,7 @@ const PAGES: readonly PageRoutes[] = [
   adminOverview,
   adminAccounts,
   adminAccount,
+  adminAccountCalls,
   adminCalls,
   adminPeople,
   adminPerson,

@@ -25,8 +25,8 @@ export const READS = {
   attempts: ['list', 'page', 'search', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
-  accounts: ['get', 'list', 'page', 'countPriceLists'],
-  keys: ['find', 'get', 'list', 'owners', 'findWrongMarks'],
+  accounts: ['get', 'list', 'balances', 'page', 'countPriceLists'],
+  keys: ['find', 'get', 'list', 'findAccountsByEnd', 'owners', 'findWrongMarks'],
   // `open` counts as a write: its caller takes over counting.
   limits: [],
   owners: [],
@@ -47,7 +47,7 @@ export const READS = {
     'findWrongMarks',
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'openJobs', 'sums', 'readAll', 'findBehind', 'serviceSums', 'serviceDay'],
+  usage: ['cursor', 'openJobs', 'sums', 'slots', 'readAll', 'findBehind', 'serviceSums', 'serviceDay'],
   users: [
     'get',
     'find',

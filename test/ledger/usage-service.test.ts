@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { readUsageSlots } from '../../lib/ledger/usage-slots.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import type { ServiceQuery } from '../../lib/store/ports/usage.ts';
 import { parseRouteName } from '../../lib/store/service-sums.ts';
@@ -159,6 +160,33 @@ for (const kind of STORES) {
       expect((await sums({ subject: 'route', by: 'name', name: name ?? '' }))[0]).to.include({ name, attempts: 3 });
       expect(await sums({ subject: 'route', by: 'name', limit: 1 })).to.have.length(1);
       expect(await problems()).to.deep.equal([]);
+    });
+
+    it('of one wallet are found by parts of the time, and by model or key', async () => {
+      const wallet = await newWallet(store());
+      for (const hours of [0, 5, 30]) await call(wallet, [ANSWERED], { at: day + hours * HOUR_MS });
+      await foldUsage(store(), wallet);
+      const slots = [0, 24].map((hours, at) => ({ from: day + hours * HOUR_MS, to: day + (at + 1) * DAY_MS }));
+      const { total, groups } = await readUsageSlots(store().usage, wallet, { slots, by: 'model' });
+      expect(total).to.include({ calls: 3, charged: 3_000_000n, cost: 12_000n, tokensInput: 30 });
+      expect(groups.map(({ name, slots: sums }) => [name, sums.map(({ calls }) => calls)])).to.deep.equal([
+        ['model-1', [2, 1]],
+      ]);
+      const ofKey = (query: object) => readUsageSlots(store().usage, wallet, { slots, by: 'key', ...query });
+      expect((await ofKey({ keys: ['key_1'] })).groups.map(({ name }) => name)).to.deep.equal(['key_1']);
+      for (const none of [{ keys: [] }, { model: 'x' }, { kind: 'video' }, { slots: [] }])
+        expect((await ofKey(none)).groups).to.deep.equal([]);
+    });
+
+    it('say what accounts may spend, and find them by the end of a key', async () => {
+      const wallet = await newWallet(store(), 1200n);
+      const found = (await store().accounts.balances()).find(({ id }) => id === wallet);
+      expect(found).to.deep.equal({ id: wallet, avail: 1_200_000_000n, topped: 1_200_000_000n });
+      const last4 = newId('k').slice(-4);
+      const key = { id: newId('key'), account: wallet, name: 'n', hash: newId('hash'), last4, createdAt: AT };
+      await store().keys.add(key, 10);
+      expect(await store().keys.findAccountsByEnd(last4, 10)).to.include(wallet);
+      expect(await store().keys.findAccountsByEnd('none', 10)).to.deep.equal([]);
     });
 
     it('say what was paid in, and what went back', async () => {

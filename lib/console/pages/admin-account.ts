@@ -12,6 +12,7 @@ import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
+import { customerUsage } from '../dashboard/customer.ts';
 import { type Form, isLine } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
@@ -312,6 +313,7 @@ ${(done === 'done' || done === 'exists' || done === 'corrected') && message('don
 ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
+${await customerUsage(visit, account.id)}
 <h2>${words.keys}</h2>
 ${table(
   words.keys,

@@ -1,31 +1,22 @@
-// All accounts for an operator: find one or create one.
+// The customers for an operator: find one, create an account, or invite somebody.
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, message, table } from '../components.ts';
+import { field, form, message } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { customerList, findByExactId } from './customer-table.ts';
 import { sendLink } from './link-request.ts';
 
 const WORDS = defineWords({
   en: {
-    title: 'Accounts',
-    search: 'Search by name or ID',
-    find: 'Search',
-    caption: 'Accounts',
+    title: 'Customers',
     name: 'Name',
-    id: 'ID',
-    status: 'Status',
-    created: 'Created',
-    active: 'active',
-    suspended: 'suspended',
-    none: 'No accounts found.',
-    more: (count: string) => `${count} more: narrow your search.`,
     make: 'New account',
     makeButton: 'Create',
     badName: 'A name must have 1 to 100 characters, without control characters.',
@@ -39,18 +30,8 @@ const WORDS = defineWords({
     taken: 'A user with this email already exists.',
   },
   ru: {
-    title: 'Аккаунты',
-    search: 'Поиск по названию или ID',
-    find: 'Найти',
-    caption: 'Аккаунты',
+    title: 'Клиенты',
     name: 'Название',
-    id: 'ID',
-    status: 'Статус',
-    created: 'Создан',
-    active: 'активен',
-    suspended: 'приостановлен',
-    none: 'Аккаунты не найдены.',
-    more: (count: string) => `И ещё ${count}: уточните запрос.`,
     make: 'Новый аккаунт',
     makeButton: 'Создать',
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
@@ -66,12 +47,13 @@ const WORDS = defineWords({
   },
 });
 
-const SHOWN = 100;
-
 export const adminAccounts = page({
   path: '/admin/accounts',
   who: 'operator',
-  get: (visit) => accountsPage(visit, {}),
+  async get(visit) {
+    const to = await findByExactId(visit);
+    return to === undefined ? accountsPage(visit, {}) : { to };
+  },
   async post(visit, sent) {
     if (sent.text('change') === 'invite') return invite(visit, sent);
     try {
@@ -113,20 +95,7 @@ interface PageState {
 
 async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
-  const { query, services, format } = visit;
-  const search = (query.get('q') ?? '').trim().toLowerCase();
-  const all = await services.store.accounts.list();
-  const found = all.filter(({ id, name }) => id.includes(search) || name.toLowerCase().includes(search)).reverse();
-  const columns = [words.name, words.id, words.status, words.created].map((title) => ({ title }));
-  const rows = found
-    .slice(0, SHOWN)
-    .map(({ id, name, status, createdAt }) => [
-      html`<a href="/admin/accounts/${id}">${name}</a>`,
-      html`<code>${id}</code>`,
-      words[status],
-      format.date(createdAt),
-    ]);
-  const more = found.length - rows.length;
+  const { services } = visit;
   const error = badName === undefined ? undefined : words.badName;
   const make = form(visit, {
     action: '/admin/accounts',
@@ -135,10 +104,7 @@ async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: Pa
   });
   const body = html`${error !== undefined && message('error', error)}
 ${invited && message('done', html`${invited.text}<br><code class="key" data-copy>${invited.link}</code>`)}
-<form method="get" action="/admin/accounts">${field({ name: 'q', label: words.search, type: 'search', value: search, optional: true })}
-<p><button>${words.find}</button></p></form>
-${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.caption, columns, rows)}
-${more > 0 && html`<p>${words.more(format.number(more))}</p>`}
+${await customerList(visit)}
 <h2>${words.make}</h2>${make}
 ${services.registration !== 'closed' && inviteForm(visit, badEmail)}`;
   return { title: words.title, body };

@@ -21,6 +21,15 @@ const WITH_WALLET = [
   { $unset: 'wallets' },
 ];
 
+function createReadBalances({ db, scanner }: Pick<Connection, 'db' | 'scanner'>): AccountStore['balances'] {
+  const wallets = scanner.db(db.databaseName).collection<Row>('wallets');
+  const fields = { projection: { avail: 1, topped: 1 } };
+  return async () => {
+    const rows = await read((signal) => wallets.find({}, { ...fields, signal }).toArray(), SCAN_MS);
+    return rows.map(({ _id: id, avail, topped }) => ({ id, avail, topped }));
+  };
+}
+
 export function accountStore({ db, scanner }: Connection, transactions: Transactions): AccountStore {
   const accounts = db.collection<Row>('accounts');
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection('accounts');
@@ -92,6 +101,7 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
     setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
     setPriceList: (id, priceList) => setFields('accounts', id, { priceList: priceList ?? null }),
+    balances: createReadBalances({ db, scanner }),
     async countPriceLists() {
       const pipeline = [
         { $match: { priceList: isText } },

@@ -47,6 +47,10 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       const sort = { createdAt: 1, _id: 1 } as const;
       return (await read((signal) => keys.find({ account }, { signal }).sort(sort).toArray())).map(readKeyDocument);
     },
+    async findAccountsByEnd(last4, limit) {
+      const found = await read((signal) => keys.find({ last4 }, { signal, projection: { account: 1 } }).toArray());
+      return [...new Set(found.map(({ account }) => account as string))].sort().slice(0, limit);
+    },
     async owners({ after = '', limit }) {
       const query = { sort: { account: 1 }, limit, projection: { _id: 0, account: 1 }, hint: 'of_account' } as const;
       const rows = await read((signal) => keys.find({ account: { $gt: after } }, { ...query, signal }).toArray());

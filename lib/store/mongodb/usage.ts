@@ -42,11 +42,12 @@ export function usageStore(connection: Connection, transactions: Transactions): 
     async sums(wallet, query) {
       const $group = {
         _id: GROUPS[query.by],
-        ...Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }])),
+        ...sumCounts(),
       };
       const pipeline = [{ $match: buildUsageMatch(wallet, query) }, { $group }];
       return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(readUsageSumDocument);
     },
+    slots: createReadSlots(db),
     async findBehind(after, limit) {
       const page = { projection: { seq: 1 }, sort: { _id: 1 }, limit } as const;
       const rows = await read((signal) => wallets.find({ _id: { $gt: after } }, { ...page, signal }).toArray());
@@ -89,6 +90,24 @@ export function usageStore(connection: Connection, transactions: Transactions): 
     forget: (wallet) => forgetUsage(transactions, wallet),
     ...serviceStore(connection),
   };
+}
+
+function createReadSlots(db: Connection['db']): UsageStore['slots'] {
+  const collection = db.collection<Row>('usage_hours');
+  return async (wallet, { by, starts, to, ...filter }) => {
+    const from = starts[0] ?? to;
+    const $group = { _id: { hour: '$hour', group: GROUPS[by] }, ...sumCounts() };
+    const pipeline = [{ $match: buildUsageMatch(wallet, { ...filter, by, from, to }) }, { $group }];
+    const rows = await read((signal) => collection.aggregate(pipeline, { signal }).toArray());
+    return rows.map(({ _id: { hour, group }, ...row }) => {
+      const at = starts.findLast((start) => start <= Number(hour)) ?? from;
+      return { at, group, ...readUsageTotals(row) };
+    });
+  };
+}
+
+function sumCounts(): Document {
+  return Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }]));
 }
 
 function readCursorDocument(row: Document | null): Pick<FoldedUsage, 'cursor' | 'jobs' | 'isPartial'> {

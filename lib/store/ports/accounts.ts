@@ -28,6 +28,12 @@ export interface AutoTopup {
   readonly threshold: Micro;
 }
 
+export interface AccountBalance {
+  readonly id: string;
+  readonly avail: Micro;
+  readonly topped: Micro;
+}
+
 export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
@@ -39,6 +45,8 @@ export interface AccountStore {
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
+  /** What each account may spend, and what it ever paid, in no particular order. */
+  balances(): Promise<readonly AccountBalance[]>;
   /** Accounts with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */

@@ -75,6 +75,8 @@ export interface KeyStore {
   find(hash: string): Promise<KeyHolder | undefined>;
   get(id: string): Promise<KeyRow | undefined>;
   list(account: string): Promise<readonly KeyRow[]>;
+  /** At most `limit` accounts that have a key with this end, in order of id. */
+  findAccountsByEnd(last4: string, limit: number): Promise<readonly string[]>;
   /** At most `limit` accounts with ids above `after` that have keys, in order of id; empty only if there are no more. */
   owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
   /** Checks `limit` keys with ids above `after`, and finds those whose values were changed outside the store. */

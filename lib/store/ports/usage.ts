@@ -95,6 +95,19 @@ export interface UsageQuery {
   readonly kind?: ChargeKind;
 }
 
+/** Usage by parts of a time and by what was used. */
+export interface UsageSlotQuery extends Omit<UsageQuery, 'by' | 'from' | 'to'> {
+  readonly by: 'model' | 'key' | 'kind';
+  /** Where the parts start, in order, each at a whole hour; the last one ends at `to`. */
+  readonly starts: readonly number[];
+  readonly to: number;
+}
+
+export interface UsageSlotSum extends UsageGroupSum {
+  /** The start of its part. */
+  readonly at: number;
+}
+
 export interface UsageGroupSum extends UsageTotals {
   /** The start of the hour in ms since the epoch, the UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
   readonly group: string;
@@ -166,6 +179,8 @@ export interface UsageStore {
   put(wallet: string, usage: FoldedUsage): Promise<void>;
   /** Sums by group, in no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
+  /** Sums by part of a time and group, in no particular order. */
+  slots(wallet: string, query: UsageSlotQuery): Promise<readonly UsageSlotSum[]>;
   /** Checks `limit` wallets with ids above `after`, and finds those with entries after the cursor, or with open jobs. */
   findBehind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
   /** Drops the sums and the cursor of a wallet, so that it is folded again. */

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Wallet } from '../../money/decide.ts';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
-import type { Account, AccountStore, AutoTopup, PriceListUse } from '../ports/accounts.ts';
+import type { Account, AccountBalance, AccountStore, AutoTopup, PriceListUse } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
@@ -68,6 +68,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
 }
 
 export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
+  const balances = prepareBig(db, 'SELECT id, avail, topped FROM wallets');
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
@@ -81,6 +82,7 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
       return row && readAccountRow(row);
     },
     list: (): Account[] => accounts.all().map(readAccountRow),
+    balances: () => balances.all().map((row) => ({ ...row }) as unknown as AccountBalance),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(readAccountRow),
     countPriceLists: (): PriceListUse[] =>

@@ -203,6 +203,7 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
   );
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
+  const byEnd = db.prepare('SELECT DISTINCT account FROM keys WHERE last4 = ? ORDER BY account LIMIT ?');
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
   const marked = db.prepare(`${SELECT_KEY}, mark FROM keys WHERE keys.id > ? ORDER BY keys.id LIMIT ?`);
   return {
@@ -228,6 +229,8 @@ export function keyReads(db: DatabaseSync): PortReads<'keys'> {
       return row && readKeyRow(row);
     },
     list: (accountId: string): KeyRow[] => keys.all(accountId).map(readKeyRow),
+    findAccountsByEnd: (last4: string, limit: number): string[] =>
+      byEnd.all(last4, limit).map((row) => row.account as string),
     owners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
       owners.all(after, limit).map((row) => row.account as string),
   };

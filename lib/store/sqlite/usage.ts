@@ -8,6 +8,8 @@ import type {
   UsageGroupSum,
   UsageHour,
   UsageQuery,
+  UsageSlotQuery,
+  UsageSlotSum,
   UsageStep,
   UsageStore,
   UsageTotals,
@@ -143,7 +145,26 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
       const keys = query.keys ? JSON.stringify(query.keys) : null;
       return sums[by].all(wallet, from, to, key, model, kind, keys).map(readUsageSumRow);
     },
+    slots: createReadSlots(db),
     ...serviceReads(db),
+  };
+}
+
+function createReadSlots(db: DatabaseSync): (wallet: string, query: UsageSlotQuery) => UsageSlotSum[] {
+  const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
+  return (wallet, { by, starts, to, key = null, keys, model = null, kind = null }) => {
+    const select = prepareBig(
+      db,
+      `WITH slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
+        FROM json_each(:starts))
+      SELECT start, ${GROUPS[by]} AS label, ${columns} FROM slots
+        CROSS JOIN usage_hours ON wallet = :wallet AND hour >= start AND hour < until
+      WHERE (:key IS NULL OR key = :key) AND (:model IS NULL OR model = :model) AND (:kind IS NULL OR kind = :kind)
+        AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys))) GROUP BY start, label`,
+    );
+    const filter = { key, model, kind, keys: keys ? JSON.stringify(keys) : null };
+    const found = select.all({ wallet, starts: JSON.stringify(starts), to, ...filter });
+    return found.map((row) => ({ at: Number(row.start), ...readUsageSumRow(row) }));
   };
 }
 

@@ -49,7 +49,7 @@ describe('the pages of accounts', () => {
     expect(await found('lamp &')).to.deep.equal([lamp]);
     expect(await found(two?.slice(4, 24).toUpperCase() ?? '')).to.deep.equal([two]);
     expect((await found('')).slice(0, 3)).to.deep.equal([two, lamp, account.id]);
-    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No accounts found.');
+    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No customers found.');
     expect(await lastDeed()).to.include({ action: 'account.create', target: two, account: two });
     for (const name of ['', 'x'.repeat(101)]) expect((await operator.submit(LIST, { name })).status).to.equal(400);
   });

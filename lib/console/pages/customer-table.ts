@@ -1,0 +1,158 @@
+// The list of customers for an operator: one search box, filters, and what each of them spent.
+import { select } from '../charge-query.ts';
+import { field, table } from '../components.ts';
+import {
+  CUSTOMER_DAYS,
+  CUSTOMER_FILTERS,
+  CUSTOMER_SORTS,
+  type Customer,
+  type CustomerQuery,
+  listCustomers,
+  readCustomerQuery,
+} from '../customers.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    search: 'Name, email, last 4 of a key, request ID or payment',
+    filter: 'Show',
+    filters: {
+      all: 'all customers',
+      unpaid: 'never topped up',
+      negative: 'balance below zero',
+      suspended: 'suspended',
+      silent: 'silent for 30 days',
+    },
+    sort: 'Sort by',
+    sorts: { spent: 'spending', balance: 'balance, lowest first', created: 'newest first', name: 'name' },
+    show: 'Find',
+    title: 'Customers',
+    name: 'Customer',
+    owners: 'Email',
+    balance: 'Balance',
+    spent: `Spent in ${CUSTOMER_DAYS} days`,
+    margin: 'Margin',
+    errors: 'Failed',
+    calls: 'Calls',
+    status: 'Status',
+    active: 'active',
+    suspended: 'suspended',
+    none: 'No customers found.',
+    found: (count: string) => `Found: ${count}`,
+    next: 'Next page',
+  },
+  ru: {
+    search: 'Название, почта, последние 4 знака ключа, ID запроса или платёж',
+    filter: 'Показать',
+    filters: {
+      all: 'всех клиентов',
+      unpaid: 'ни разу не пополняли',
+      negative: 'баланс ниже нуля',
+      suspended: 'приостановлены',
+      silent: 'молчат 30 дней',
+    },
+    sort: 'Сортировать',
+    sorts: {
+      spent: 'по расходам',
+      balance: 'по балансу, с наименьшего',
+      created: 'сначала новые',
+      name: 'по названию',
+    },
+    show: 'Найти',
+    title: 'Клиенты',
+    name: 'Клиент',
+    owners: 'Почта',
+    balance: 'Баланс',
+    spent: `Расход за ${CUSTOMER_DAYS} дней`,
+    margin: 'Маржа',
+    errors: 'Ошибки',
+    calls: 'Запросы',
+    status: 'Статус',
+    active: 'активен',
+    suspended: 'приостановлен',
+    none: 'Клиенты не найдены.',
+    found: (count: string) => `Найдено: ${count}`,
+    next: 'Следующая страница',
+  },
+});
+
+const PER_PAGE = 50;
+
+/** Where a text leads that is the id of a call, a video, a payment, or a whole account id. */
+export async function findByExactId({ services, query }: UserVisit): Promise<string | undefined> {
+  const text = readCustomerQuery(query).text;
+  const { ledger, jobs, payments, accounts } = services.store;
+  if (!/^[\w:-]{8,100}$/.test(text)) return undefined;
+  const [charge, job, payment, account] = await Promise.all([
+    ledger.charge(text),
+    jobs.get(text),
+    payments.get(text),
+    accounts.get(text),
+  ]);
+  const call = charge?.id ?? job?.charge;
+  if (call !== undefined) return `/admin/ledger?id=${encodeURIComponent(call)}`;
+  if (payment) return `/admin/payments/${encodeURIComponent(payment.id)}`;
+  return account && `/admin/accounts/${account.id}`;
+}
+
+export async function customerList(visit: UserVisit): Promise<Html> {
+  const { services, query, format, signedIn } = visit;
+  const words = WORDS[visit.language];
+  const wanted = readCustomerQuery(query);
+  const clock = { now: services.now(), zone: signedIn.user.timeZone };
+  const found = await listCustomers(services.store, wanted, clock);
+  const page = Math.max(1, Math.min(10_000, Number.parseInt(query.get('page') ?? '', 10) || 1));
+  const shown = found.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const isMore = found.length > page * PER_PAGE;
+  const next = new URLSearchParams({ q: wanted.text, filter: wanted.filter, sort: wanted.sort, page: `${page + 1}` });
+  return html`${searchForm(visit, wanted)}
+<p class="hint">${words.found(format.number(found.length))}</p>
+${shown.length === 0 ? html`<p>${words.none}</p>` : await customerTable(visit, shown)}
+${isMore && html`<p><a href="/admin/accounts?${next.toString()}" rel="next">${words.next}</a></p>`}`;
+}
+
+function searchForm({ language }: UserVisit, { text, filter, sort }: CustomerQuery): Html {
+  const words = WORDS[language];
+  return html`<form method="get" action="/admin/accounts" class="filter" aria-label="${words.title}">
+${field({ name: 'q', label: words.search, type: 'search', value: text, optional: true })}
+${select(
+  { name: 'filter', label: words.filter, chosen: filter },
+  CUSTOMER_FILTERS.map((name) => [name, words.filters[name]]),
+)}
+${select(
+  { name: 'sort', label: words.sort, chosen: sort },
+  CUSTOMER_SORTS.map((name) => [name, words.sorts[name]]),
+)}
+<p><button>${words.show}</button></p>
+</form>`;
+}
+
+async function customerTable(visit: UserVisit, customers: readonly Customer[]): Promise<Html> {
+  const { language, format, services } = visit;
+  const words = WORDS[language];
+  const { users } = services.store;
+  const emails = await Promise.all(
+    customers.map(async ({ account }) => {
+      const members = await users.listAccountMembers(account.id);
+      const owners = await Promise.all(
+        members.filter(({ role }) => role === 'owner').map(({ user }) => users.get(user)),
+      );
+      return owners.flatMap((user) => user?.email ?? []).join(', ');
+    }),
+  );
+  const rows = customers.map(({ account, balance, sums }, at) => [
+    html`<a href="/admin/accounts/${account.id}">${account.name}</a>`,
+    emails[at],
+    words[account.status],
+    format.rub(balance),
+    format.rub(sums.charged),
+    format.rub(sums.charged - sums.cost),
+    sums.calls === 0 ? '' : format.percent(sums.failed / sums.calls),
+    html`<a href="/admin/accounts/${account.id}/calls">${format.number(sums.calls)}</a>`,
+  ]);
+  const texts = [words.name, words.owners, words.status].map((title) => ({ title }));
+  const numbers = [words.balance, words.spent, words.margin, words.errors, words.calls];
+  return table(words.title, [...texts, ...numbers.map((title) => ({ title, number: true }))], rows);
+}

@@ -1,0 +1,61 @@
+// The usage of an account by parts of a time, such as days, and by model, key or kind: what a stacked chart shows.
+import type { UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../store/ports/usage.ts';
+import { addUsageTotals, NO_USAGE } from './usage-sums.ts';
+
+interface Slot {
+  /** Whole hours, ms since the epoch; `to` is exclusive. */
+  readonly from: number;
+  readonly to: number;
+}
+
+interface SlotQuery extends Pick<UsageQuery, 'key' | 'keys' | 'model' | 'kind'> {
+  /** In order, without gaps. */
+  readonly slots: readonly Slot[];
+  readonly by: 'model' | 'key' | 'kind';
+}
+
+export interface UsageGroup {
+  readonly name: string;
+  readonly total: UsageTotals;
+  /** One for each slot. */
+  readonly slots: readonly UsageTotals[];
+}
+
+export interface SlottedUsage {
+  readonly total: UsageTotals;
+  /** Those with the highest charge first. */
+  readonly groups: readonly UsageGroup[];
+}
+
+/** As far as the usage of the account is folded. */
+export async function readUsageSlots(
+  usage: Pick<UsageStore, 'slots'>,
+  wallet: string,
+  { slots, ...query }: SlotQuery,
+): Promise<SlottedUsage> {
+  const last = slots.at(-1);
+  if (!last) return { total: NO_USAGE, groups: [] };
+  const starts = slots.map(({ from }) => from);
+  return sumSlots(await usage.slots(wallet, { ...query, starts, to: last.to }), starts);
+}
+
+export function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): SlottedUsage {
+  const places = new Map(starts.map((start, at) => [start, at]));
+  const sums = new Map<string, UsageTotals[]>();
+  for (const { at, group, ...totals } of rows) {
+    const slots = sums.get(group) ?? starts.map(() => NO_USAGE);
+    sums.set(group, slots);
+    const place = places.get(at) ?? 0;
+    slots[place] = addUsageTotals(slots[place] ?? NO_USAGE, totals);
+  }
+  const groups = [...sums].map(([name, slots]) => ({ name, slots, total: slots.reduce(addUsageTotals, NO_USAGE) }));
+  return {
+    groups: groups.sort(compareGroups),
+    total: groups.map(({ total }) => total).reduce(addUsageTotals, NO_USAGE),
+  };
+}
+
+function compareGroups({ total: one }: UsageGroup, { total: other }: UsageGroup): number {
+  if (one.charged === other.charged) return other.calls - one.calls;
+  return one.charged > other.charged ? -1 : 1;
+}

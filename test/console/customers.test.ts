@@ -1,0 +1,113 @@
+// The operator's customers: one search box, filters, order, and from a customer to any call.
+import { expect } from 'chai';
+import { type Customer, type CustomerQuery, readCustomerQuery, selectCustomers } from '../../lib/console/customers.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { NO_SERVICE } from '../../lib/store/service-sums.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { applied, newAttempt, newId, reserve, settle } from '../contract/store/context.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2026, 10, 26);
+
+function customer(name: string, more: Partial<Customer> & { age?: number; status?: 'suspended' } = {}): Customer {
+  const { age = 90, status = 'active', ...rest } = more;
+  const account = { id: `acc_${name}`, name, status, createdAt: NOW - age * DAY_MS } as Customer['account'];
+  return { account, balance: 5n, topped: 5n, sums: { ...NO_SERVICE, calls: 1 }, ...rest };
+}
+
+describe('the customers of an operator', () => {
+  const all = [
+    customer('Acme', { sums: { ...NO_SERVICE, calls: 3, charged: 9n } }),
+    customer('beta', { topped: 0n, age: 3, sums: NO_SERVICE }),
+    customer('Gamma', { balance: -1n, sums: NO_SERVICE }),
+    customer('delta', { status: 'suspended', sums: { ...NO_SERVICE, calls: 2, charged: 12n } }),
+  ];
+  const select = (query: Partial<CustomerQuery>, matching: readonly string[] = []) =>
+    selectCustomers(all, {
+      text: '',
+      filter: 'all',
+      sort: 'spent',
+      now: NOW,
+      matching: new Set(matching),
+      ...query,
+    }).map(({ account }) => account.name);
+
+  it('are filtered and sorted', () => {
+    expect(select({})).to.deep.equal(['delta', 'Acme', 'beta', 'Gamma']);
+    expect(select({ filter: 'unpaid' })).to.deep.equal(['beta']);
+    expect(select({ filter: 'negative' })).to.deep.equal(['Gamma']);
+    expect(select({ filter: 'suspended' })).to.deep.equal(['delta']);
+    expect(select({ filter: 'silent' })).to.deep.equal(['Gamma']);
+    expect(select({ sort: 'balance' })[0]).to.equal('Gamma');
+    expect(select({ sort: 'created' })[0]).to.equal('beta');
+    expect(select({ sort: 'name' })).to.deep.equal(['Acme', 'beta', 'delta', 'Gamma']);
+  });
+
+  it('are found by name, ID, or what else matches', () => {
+    expect(select({ text: 'ACM' })).to.deep.equal(['Acme']);
+    expect(select({ text: 'acc_b' })).to.deep.equal(['beta']);
+    expect(select({ text: 'anna@' }, ['acc_Gamma'])).to.deep.equal(['Gamma']);
+  });
+
+  it('are all shown for values that nobody offers', () => {
+    const query = readCustomerQuery(new URLSearchParams({ q: ' x ', filter: '__proto__', sort: 'toString' }));
+    expect(query).to.deep.equal({ text: 'x', filter: 'all', sort: 'spent' });
+  });
+});
+
+describe('the pages of customers', () => {
+  let test: TestGateway;
+  let operator: Visitor;
+  let wallet: string;
+  let call: string;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    operator = await setUpOperator(test);
+    ({ id: wallet } = await test.account());
+    await test.account('0');
+    await setUpOwner(test, wallet, 'anna@example.com');
+    call = newId('req');
+    const at = Date.now();
+    const end = settle(wallet, call, { at, attempts: [newAttempt({ at })] });
+    await applied(test.store, reserve(wallet, { chargeId: call, at }), end);
+    await foldUsage(test.store, wallet);
+  });
+  after(() => test.stop());
+
+  const text = async (path: string) => (await operator.get(path)).text.replace(/\s+/g, ' ');
+  const found = async (query: string) => {
+    const page = await text(`/admin/accounts?${query}`);
+    return [...page.matchAll(/<td[^>]*><a href="\/admin\/accounts\/(acc_\w+)">/g)].map(([, id]) => id);
+  };
+
+  it('find a customer by email, key, and name, and open a call, an account or a video at once', async () => {
+    const [key] = await test.store.keys.list(wallet);
+    expect(await found('q=ANNA@exam')).to.deep.equal([wallet]);
+    expect(await found(`q=${key?.last4}`)).to.include(wallet);
+    expect(await found('q=nobody@example.com')).to.deep.equal([]);
+    expect(await found('filter=unpaid')).not.to.include(wallet);
+    const lead = async (q: string) => (await operator.get(`/admin/accounts?q=${q}`)).headers.location;
+    expect(await lead(call)).to.equal(`/admin/ledger?id=${call}`);
+    expect(await lead(wallet)).to.equal(`/admin/accounts/${wallet}`);
+    expect(await lead('req_unknown')).to.equal(undefined);
+  });
+
+  it('lead to any call in two clicks, with its route, cost and margin', async () => {
+    const list = await text('/admin/accounts');
+    expect(list).to.contain('anna@example.com').and.contain('₽1.00');
+    const customer = await text(/href="(\/admin\/accounts\/acc_\w+\/calls)"/.exec(list)?.[1] ?? '');
+    const page = await text(/href="(\/admin\/ledger\?id=[^"]+)"/.exec(customer)?.[1] ?? '');
+    expect(page).to.contain('vendor: vendor-model').and.contain('chatcmpl-1').and.contain('Margin');
+  });
+
+  it('show a chart whose bars lead to the calls of a day', async () => {
+    const page = await text(`/admin/accounts/${wallet}`);
+    expect(page).to.match(/Spent: ₽1\.00\. Calls: 1, failed: 0\. Cost: ₽0\.00, margin: ₽1\.00\./);
+    const href = /<a href="(\/admin\/accounts\/acc_\w+\/calls\?from=[^"]+)"/.exec(page)?.[1] ?? '';
+    expect(await text(href.replaceAll('&amp;', '&'))).to.contain(call);
+    expect(await text(`/admin/accounts/${wallet}/calls?model=none`)).to.contain('No calls match.');
+    expect((await operator.get('/admin/accounts/acc_none/calls')).status).to.equal(404);
+  });
+});
