@@ -68,6 +68,7 @@ describe('calls of the MongoDB store', () => {
     },
     settings: { get: ['s'] },
     catalogVersions: { get: [1], last: [], page: [{ before: 1, ...page }] },
+    management: { findKey: ['h'], getKey: ['k'], listKeys: ['a'], replyPage: [page] },
     promos: { get: ['c'], page: [{ after: '', ...page }], uses: [page] },
     jobs: { get: ['j'], page: [page], findWrongMarks: [page] },
     payments: {
