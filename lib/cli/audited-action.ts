@@ -1,4 +1,6 @@
 // For commands about people: a line in the audit log, and a one-time link that is printed once.
+
+import type { MembershipOffer } from '../store/ports/sessions.ts';
 import { type Answer, formatPairs } from './output.ts';
 import type { Session } from './session.ts';
 
@@ -32,6 +34,7 @@ interface LinkTerms {
   readonly email: string;
   readonly user?: string;
   readonly account?: string;
+  readonly offer?: MembershipOffer;
 }
 
 export async function createLinkAnswer({ store, config }: Session, of: LinkTerms): Promise<Answer> {

@@ -14,11 +14,12 @@ import {
   readLimitChanges,
   warnOfUnknown,
 } from './key-limits.ts';
+import { addKeyUsersCommand } from './key-users.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of an account: issue, limit, rotate, list, revoke');
+  const key = program.command('key').description('API keys of an account: issue, limit, rotate, list, revoke, users');
   addLimitOptions(
     key
       .command('issue')
@@ -59,6 +60,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<key-id>', 'the key, as "key list" shows it')
     .addHelpText('after', '\nExample:\n  tollgate key revoke key_83d1…')
     .action(onStore(revoke));
+  addKeyUsersCommand(key);
 }
 
 /** Also what the management API does: lib/manage/verbs.ts. */

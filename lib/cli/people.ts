@@ -1,6 +1,8 @@
 // `tollgate operator` and `tollgate user`: one-time links for people, printed once.
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
+import type { MembershipOffer } from '../store/ports/sessions.ts';
+import type { Role } from '../store/ports/users.ts';
 import { createLinkAnswer, recordAction } from './audited-action.ts';
 import type { Answer } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
@@ -57,19 +59,33 @@ async function resetOperator(session: Session, text: string): Promise<Answer> {
   return createLinkAnswer(session, { purpose: 'operator', email, user: user.id });
 }
 
-async function invite(session: Session, account: string, text: string): Promise<Answer> {
+async function invite(
+  session: Session,
+  account: string,
+  text: string,
+  offer: MembershipOffer = { role: 'owner' },
+): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const email = await checkEmail(text);
   const { users } = session.store;
   const user = await users.find(email);
   if (user?.status === 'suspended') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
-  const isOwner = user && (await users.listUserMemberships(user.id)).some(({ account: of }) => of === id);
-  if (isOwner) throw new OperatorError(`${email} is an owner of the account already.`);
-  await recordAction(session, { action: 'owner.invite', target: email, account: id });
-  const answer = await createLinkAnswer(session, { purpose: 'invite', email, account: id });
+  const present = user && (await users.listUserMemberships(user.id)).find(({ account: of }) => of === id);
+  if (present) throw new OperatorError(`${email} is ${withArticle(present.role)} of the account already.`);
+  const { role, cap } = offer;
+  if (role === 'owner') await recordAction(session, { action: 'owner.invite', target: email, account: id });
+  else {
+    const detail = { role, ...(cap && { member_cap: `${cap.limit}`, reset: cap.reset }) };
+    await recordAction(session, { action: 'member.invite', target: email, account: id, detail });
+  }
+  const answer = await createLinkAnswer(session, { purpose: 'invite', email, account: id, offer });
   return user
     ? { ...answer, text: `${email} has access already, and accepts after signing in.\n${answer.text}` }
     : answer;
+}
+
+function withArticle(role: Role): string {
+  return role === 'member' ? 'a member' : `an ${role}`;
 }
 
 async function checkEmail(text: string): Promise<string> {

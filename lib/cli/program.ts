@@ -12,6 +12,7 @@ import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addManagementKeyCommands } from './management-key.ts';
+import { addMemberCommands } from './member.ts';
 import { addPaymentCommands } from './payment.ts';
 import { addPeopleCommands } from './people.ts';
 import { addPromoCommands } from './promo.ts';
@@ -83,6 +84,7 @@ export function createProgram(): Command {
   addStoreCommands(program);
   addImportCommand(program);
   addPeopleCommands(program);
+  addMemberCommands(program);
   addManagementKeyCommands(program);
   addSecretsCommands(program);
   addDoctorCommand(program);

@@ -1,14 +1,14 @@
 // `tollgate user`: lists, suspends, resumes and removes people, takes them off accounts and ends their sessions.
 import type { Command } from 'commander';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
-import type { User } from '../store/ports/users.ts';
+import type { Membership, Role, User } from '../store/ports/users.ts';
 import { listOwners } from '../users/owners.ts';
 import type { RemovalOutcome, UserRemoval } from '../users/user-removal.ts';
 import { createLinkAnswer, recordAction } from './audited-action.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
-const WHO = 'their email address or id';
+export const WHO = 'their email address or id';
 
 export function addUserCommands(user: Command): void {
   user
@@ -85,7 +85,7 @@ async function list({ store: { users } }: Session): Promise<Answer> {
   }
   found.sort((one, other) => one.createdAt - other.createdAt);
   const people: ReturnType<typeof toJson>[] = [];
-  for (const user of found) people.push(toJson(user, await listAccountIds(users, user)));
+  for (const user of found) people.push(toJson(user, await users.listUserMemberships(user.id)));
   const rows = people.map(({ email, role, status, authenticator_app: hasApp, created_at: created, accounts }) => [
     email,
     role,
@@ -175,7 +175,7 @@ async function endSessions(session: Session, who: string): Promise<Answer> {
   return { json: { user_id: user.id, ended }, text: `Ended ${ended} of ${user.email}.` };
 }
 
-async function findUser({ store: { users } }: Session, who: string): Promise<User> {
+export async function findUser({ store: { users } }: Session, who: string): Promise<User> {
   const { readEmail } = await import('../users/people.ts');
   const email = readEmail(who);
   const user = (await users.get(who)) ?? (email === undefined ? undefined : await users.find(email));
@@ -199,12 +199,8 @@ async function openSessions({ store }: Session) {
   return createSessions({ store });
 }
 
-async function listAccountIds(users: Session['store']['users'], { id }: User): Promise<readonly string[]> {
-  return (await users.listUserMemberships(id)).map(({ account }) => account);
-}
-
 async function describe({ store }: Session, user: User): Promise<Answer> {
-  const json = toJson(user, await listAccountIds(store.users, user));
+  const json = toJson(user, await store.users.listUserMemberships(user.id));
   const text = formatPairs([
     ['user', json.user_id],
     ['email', json.email],
@@ -217,14 +213,20 @@ async function describe({ store }: Session, user: User): Promise<Answer> {
   return { json, text };
 }
 
-function toJson({ id, email, operator, status, totpSecret, createdAt }: User, accounts: readonly string[]) {
+function toJson({ id, email, operator, status, totpSecret, createdAt }: User, memberships: readonly Membership[]) {
   return {
     user_id: id,
     email,
-    role: operator ? 'operator' : 'owner',
+    role: operator ? 'operator' : findMainRole(memberships),
     status,
     authenticator_app: totpSecret !== null,
     created_at: toTime(createdAt),
-    accounts,
+    accounts: memberships.map(({ account }) => account),
   };
+}
+
+/** That of an owner, if any; somebody without an account may become one. */
+function findMainRole(memberships: readonly Membership[]): Role {
+  const [first] = memberships;
+  return first && memberships.every(({ role }) => role !== 'owner') ? first.role : 'owner';
 }

@@ -3,6 +3,7 @@ import { choice, constant, count, type Json, list, object, ref, rub, text } from
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import { PAYMENT_PHASES } from '../money/payment-rules.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';
+import { ROLES } from '../store/ports/users.ts';
 
 const nullable = (schema: Json): Json => ({ ...schema, type: [schema.type, 'null'].flat() });
 const time = (description: string): Json => text(description, { format: 'date-time' });
@@ -204,13 +205,15 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
   ManagedPerson: object({
     user_id: text('The person.'),
     email: text('What they sign in with.'),
-    role: choice(['operator', 'owner']),
+    role: choice(['operator', ...ROLES]),
     status: choice(['active', 'suspended']),
     authenticator_app: flag('Whether they sign in in two steps.'),
     created_at: time('When they were created.'),
     accounts: list({ type: 'string' }, { description: 'Their accounts.' }),
   }),
 };
+
+const MEMBER_CAP = any('The cap: `rub`, `reset`, perhaps `time_zone`; null for none.');
 
 export const replies = {
   account: ref('ManagedAccount'),
@@ -343,6 +346,45 @@ export const replies = {
     user_id: text('The person.'),
     account_id: text('The account.'),
     owners_left: count('Owners that are left.'),
+  }),
+  members: object({
+    account_id: text('The account.'),
+    members: list(
+      object({
+        user_id: text('The person.'),
+        email: nullable(text('What they sign in with.')),
+        role: choice(ROLES),
+        status: choice(['active', 'suspended']),
+        cap: MEMBER_CAP,
+        spent_rub: nullable(rub('Spent of the cap in this period; null without a cap')),
+        active_keys: count('Active keys that they issued.'),
+      }),
+    ),
+    invitations: list(
+      object({
+        email: text('Who is invited.'),
+        role: choice(ROLES),
+        cap: MEMBER_CAP,
+        expires_at: time('When the invitation expires.'),
+      }),
+    ),
+  }),
+  memberSet: object({
+    account_id: text('The account.'),
+    user_id: text('The person.'),
+    role: choice(ROLES),
+    cap: MEMBER_CAP,
+  }),
+  memberRemoved: object({
+    account_id: text('The account.'),
+    user_id: text('The person.'),
+    status: constant('removed'),
+  }),
+  keyUsers: object({
+    key_id: text('The key.'),
+    cap: any('The budget of each end user: `rub`, `reset`, `time_zone`.'),
+    users: list(object({ user: text('The digest of the name.'), spent_rub: rub('Spent in this period') })),
+    next: nullable(text('For `after` of the next page; null if this is the last.')),
   }),
   sessions: object({ user_id: text('The person.'), sessions: list({ type: 'object' }) }),
   sessionsEnded: object({ user_id: text('The person.'), ended: count('Sessions that were ended.') }),

@@ -4,11 +4,13 @@ import type { Verb } from './verb.ts';
 import { ACCOUNT_AND_PEOPLE_VERBS } from './verbs-accounts.ts';
 import { GRANT_VERBS } from './verbs-grants.ts';
 import { HOLD_VERBS } from './verbs-holds.ts';
+import { MEMBER_VERBS } from './verbs-members.ts';
 import { MONEY_VERBS } from './verbs-money.ts';
 import { PROMO_VERBS } from './verbs-promo.ts';
 
 export const VERBS: readonly Verb[] = [
   ...ACCOUNT_AND_PEOPLE_VERBS,
+  ...MEMBER_VERBS,
   ...MONEY_VERBS,
   ...GRANT_VERBS,
   ...PROMO_VERBS,
