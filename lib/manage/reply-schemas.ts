@@ -213,6 +213,7 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
 };
 
+const OF_MEMBER = { account_id: text('The account.'), user_id: text('The person.') };
 const MEMBER_CAP = any('The cap: `rub`, `reset`, perhaps `time_zone`; null for none.');
 
 export const replies = {
@@ -369,17 +370,8 @@ export const replies = {
       }),
     ),
   }),
-  memberSet: object({
-    account_id: text('The account.'),
-    user_id: text('The person.'),
-    role: choice(ROLES),
-    cap: MEMBER_CAP,
-  }),
-  memberRemoved: object({
-    account_id: text('The account.'),
-    user_id: text('The person.'),
-    status: constant('removed'),
-  }),
+  memberSet: object({ ...OF_MEMBER, role: choice(ROLES), cap: MEMBER_CAP }),
+  memberRemoved: object({ ...OF_MEMBER, status: constant('removed') }),
   keyUsers: object({
     key_id: text('The key.'),
     cap: any('The budget of each end user: `rub`, `reset`, `time_zone`.'),
