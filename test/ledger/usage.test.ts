@@ -160,10 +160,16 @@ for (const kind of STORES) {
       };
       const { rows, total } = await reportUsage(store.ledger, wallet, { by: 'day', filter: {} });
       expect(rows).to.deep.equal([
-        { group: '2027-01-14', calls: 1, charged: 2_500_001n, refunded: 0n, units: units(1) },
-        { group: '2027-01-15', calls: 4, charged: 4_500_001n, refunded: 2_500_001n, units: units(1, 5) },
+        { group: '2027-01-14', calls: 1, charged: 2_500_001n, refunded: 0n, failed: 0, units: units(1) },
+        { group: '2027-01-15', calls: 4, charged: 4_500_001n, refunded: 2_500_001n, failed: 1, units: units(1, 5) },
       ]);
-      expect(total).to.deep.equal({ calls: 5, charged: 7_000_002n, refunded: 2_500_001n, units: units(2, 5) });
+      expect(total).to.deep.equal({
+        calls: 5,
+        charged: 7_000_002n,
+        refunded: 2_500_001n,
+        failed: 1,
+        units: units(2, 5),
+      });
       const { rows: byModel } = await reportUsage(store.ledger, wallet, { by: 'model', filter: {} });
       expect(byModel.map(({ group, charged }) => [group, charged])).to.deep.equal([
         ['model-1', 5_000_002n],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { Recording, Reply } from './recording.ts';
-import { onStage, type TestBench } from './stage.ts';
+import { onStage, PACED_CLOCK, type TestBench } from './stage.ts';
 import { createErrorPage, createReply } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
@@ -15,7 +15,10 @@ export function chargingCheck(subject: Subject, kind: Recording['kind']): Check 
   return {
     group: `asking for ${kind}`,
     name: 'is charged once, whatever comes of it',
-    run: () => onStage(subject.plugin, recording.settings, (stage) => failEachRequest(stage, stage.fill(recording))),
+    run: () =>
+      onStage(subject.plugin, recording.settings, (stage) => failEachRequest(stage, stage.fill(recording)), {
+        clock: PACED_CLOCK,
+      }),
   };
 }
 

@@ -1,6 +1,7 @@
 // A plugin under check: its settings pointed at a replay, its calls run as the gateway runs them.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { setTimeout as pause } from 'node:timers/promises';
 import type Joi from 'joi';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract/provider.ts';
 import { createAccountSchema, describeSchema } from '../host/account-settings.ts';
@@ -133,8 +134,9 @@ export async function onStage<T>(
   plugin: ProviderPlugin,
   settings: Recording['settings'],
   play: (stage: TestBench) => Promise<T>,
+  options?: StageOptions,
 ): Promise<T> {
-  const stage = await openStage(plugin, settings);
+  const stage = await openStage(plugin, settings, options);
   try {
     return await play(stage);
   } finally {
@@ -148,6 +150,18 @@ const IMMEDIATE_CLOCK: HostClock = {
   async sleep(_ms, signal) {
     signal.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+  },
+};
+
+const PACE_MS = 10;
+
+/** For jobs that are polled in vain, which would keep the processor busy. */
+export const PACED_CLOCK: HostClock = {
+  now: Date.now,
+  async sleep(_ms, signal) {
+    signal.throwIfAborted();
+    await pause(PACE_MS);
     signal.throwIfAborted();
   },
 };
