@@ -140,7 +140,7 @@ async function moveBalance(store: Store, { id, amount, user, options }: Balance)
 }
 
 function describeOrigin(installation: string, { id, email }: SourceUser): string {
-  return cleanText(`moved in from ${installation}, user ${id}${email === '' ? '' : `, ${email}`}`).slice(0, 200);
+  return cutText(`moved in from ${installation}, user ${id}${email === '' ? '' : `, ${email}`}`, 200);
 }
 
 async function suspend(store: Store, id: string, { installation, now }: MoveOptions): Promise<void> {
@@ -211,7 +211,7 @@ function readLimits({ budget, expiresAt, models, addresses }: SourceKey, source:
     ['addresses', from],
   ] as const) {
     if (list && list.dropped.length > 0)
-      notes.push(`these ${what} of its limit are left out: ${list.dropped.join(', ')}`);
+      notes.push(`these ${what} of its limit are left out: ${cutText(list.dropped.join(', '), 1000)}`);
     if (list && list.kept.length === 0)
       notes.push(`nothing of its limit of ${what} can be kept: it comes as a revoked key`);
   }
@@ -259,7 +259,12 @@ function makeId(kind: 'acc' | 'key', parts: readonly string[]): string {
 }
 
 function cleanName(text: string): string {
-  return cleanText(cleanText(text).slice(0, NAME_LENGTH_MAX));
+  return cutText(text, NAME_LENGTH_MAX);
+}
+
+/** Cleaned again, as a cut may leave half a character. */
+function cutText(text: string, length: number): string {
+  return cleanText(cleanText(text).slice(0, length));
 }
 
 function cleanText(text: string): string {

@@ -170,10 +170,11 @@ function readKey(program: Program): (row: Row) => SourceKey {
 function readKeyLimits(program: Program, row: Row, where: string): Pick<SourceKey, 'models' | 'addresses'> {
   if (program === 'one-hub') return readSetting(getObject(row, 'setting', where));
   const isNew = program === 'new-api';
-  const isOpen = isNew && !getFlag(row, 'model_limits_enabled');
+  const models = getText(row, isNew ? 'model_limits' : 'models');
+  const isLimited = isNew ? getFlag(row, 'model_limits_enabled') : models !== '';
   return {
-    models: isOpen ? null : splitList(getText(row, isNew ? 'model_limits' : 'models')),
-    addresses: splitList(getText(row, isNew ? 'allow_ips' : 'subnet')),
+    models: isLimited ? splitList(models) : null,
+    addresses: noneIfEmpty(splitList(getText(row, isNew ? 'allow_ips' : 'subnet'))),
   };
 }
 
@@ -183,8 +184,8 @@ function readSetting(setting: Readonly<Record<string, unknown>>): Pick<SourceKey
   const { enabled: hasModels, models } = toObject(limits.limit_model_setting);
   const { enabled: hasAddresses, whitelist } = toObject(limits.limits_ip_setting);
   return {
-    models: hasModels === true && Array.isArray(models) && models.length > 0 ? models.map(String) : null,
-    addresses: hasAddresses === true && Array.isArray(whitelist) && whitelist.length > 0 ? whitelist.map(String) : null,
+    models: hasModels === true ? toTexts(models) : null,
+    addresses: hasAddresses === true ? noneIfEmpty(toTexts(whitelist)) : null,
   };
 }
 
@@ -192,9 +193,17 @@ function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function splitList(text: string): readonly string[] | null {
-  const entries = text.split(/[,\s]+/).filter((entry) => entry !== '');
-  return entries.length === 0 ? null : entries;
+function toTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function splitList(text: string): readonly string[] {
+  return text.split(/[,\s]+/).filter((entry) => entry !== '');
+}
+
+/** An empty list of addresses limits nothing there, while one of models that is switched on allows none. */
+function noneIfEmpty(list: readonly string[]): readonly string[] | null {
+  return list.length === 0 ? null : list;
 }
 
 function readGroups(tables: Tables, options: ReadonlyMap<string, string>): ReadonlyMap<string, Decimal> {

@@ -164,6 +164,24 @@ for (const kind of STORES) {
       });
     }
 
+    it('brings a key whose limit allows no model as a revoked key', async () => {
+      const [account] = await move(other('90', {}, { models: [], isActive: true }));
+      expect(account?.keys[0]?.notes).to.deep.equal([
+        'nothing of its limit of models can be kept: it comes as a revoked key',
+      ]);
+      expect((await store.keys.get(account?.keys[0]?.id ?? ''))?.revokedAt).to.equal(NOW);
+    });
+
+    it('reports and books texts of the source without control characters and half characters', async () => {
+      const email = `${'x'.repeat(165)}${'😀'.repeat(9)}`;
+      const [account] = await move(other('91', { email }, { models: ['gpt\u001b[2J', 'gpt-4o'] }));
+      const { keys, id } = account as MovedAccount;
+      expect(keys[0]?.notes).to.deep.equal(['these models of its limit are left out: gpt [2J']);
+      const [entry] = (await store.ledger.entries(id, { limit: 10 })) ?? [];
+      expect(entry?.note?.isWellFormed()).to.equal(true);
+      expect((await verifyLedger(store)).problems).to.deep.equal([]);
+    });
+
     it('leaves out keys that could be guessed', async () => {
       const from = other('41', {});
       const keys = from.keys.map((key) => ({ ...key, secret: 'short' }));

@@ -146,6 +146,26 @@ describe('the store of another gateway', () => {
     expect(await at('999999999999999'), 'beyond all dates').to.equal(null);
   });
 
+  it('keeps a limit that allows nothing, of models but not of addresses', async () => {
+    const limitsOf = async (program: Program, path: string, id: string) => {
+      const key = (await read(program, path)).keys.find((each) => each.id === id);
+      return [key?.models, key?.addresses];
+    };
+    for (const models of ['', ' , ']) {
+      const sql = NEW_API.replace("0,1,'gpt-4o,deepseek-chat','10.0.0.0/8\n1.2.3.4'", `0,1,'${models}','\n'`);
+      expect(await limitsOf('new-api', makeDatabase(sql), '2'), JSON.stringify(models)).to.deep.equal([[], null]);
+    }
+    const setting = '\\"enabled\\":true,\\"models\\":[\\"gpt-4o\\",\\"gpt-4o-mini\\"]';
+    const dump = readFileSync(file('one-hub.mysql.sql'), 'utf8');
+    for (const models of ['[]', 'null']) {
+      const changed = dump.replace(setting, `\\"enabled\\":true,\\"models\\":${models}`);
+      expect(changed).not.to.equal(dump);
+      const path = join(folder, 'changed.sql');
+      writeFileSync(path, changed);
+      expect((await limitsOf('one-hub', path, '2'))[0], models).to.deep.equal([]);
+    }
+  });
+
   const without = (column: string) => NEW_API.replaceAll(new RegExp(`,\`${column}\` [a-z]+( DEFAULT -1)?`, 'g'), '');
 
   it('is refused if it is that of another program', async () => {
