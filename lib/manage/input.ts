@@ -107,7 +107,7 @@ export const unitsField = (names: readonly string[], description: string) =>
 /** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */
 export function readBodyInput(fields: InputFields, sent: unknown): Record<string, unknown> {
   if (!isRecord(sent)) throw fault('invalid_json', { hint: 'an object is expected' });
-  const unknown = Object.keys(sent).find((name) => !(name in fields));
+  const unknown = Object.keys(sent).find((name) => !Object.hasOwn(fields, name));
   if (unknown !== undefined) throw invalidField(unknown.slice(0, 60), `is not one of ${describeNames(fields)}`);
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, input]) => {
@@ -121,7 +121,10 @@ export function readBodyInput(fields: InputFields, sent: unknown): Record<string
 export function readQueryInput(fields: InputFields, query: URLSearchParams): Record<string, unknown> {
   const twice = [...query.keys()].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) throw invalidField(twice.slice(0, 60), 'is given twice');
-  const values = [...query].map(([name, text]) => [name, readQueryText(text, fields[name])]);
+  const values = [...query].map(([name, text]) => [
+    name,
+    Object.hasOwn(fields, name) ? readQueryText(text, fields[name]) : text,
+  ]);
   return readBodyInput(fields, Object.fromEntries(values));
 }
 
