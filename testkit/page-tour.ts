@@ -192,6 +192,7 @@ function ownerStops({
     at('/account', 'overview-of-two', { as: 'member' }),
     at('/account', 'overview-stopped', { as: 'stopped' }),
     ...newcomers,
+    at('/account/connect', 'connect', { path: '/account/connect?client=cherry-studio' }),
     at('/account/keys', 'keys'),
     at('/account/keys', 'keys-issued', {
       does: [

@@ -127,7 +127,7 @@ function describeAllowed(path: string, { endpoint, suffixes }: WrongBase, origin
     if (suffixes.length === 1) return `${origin}${base}`;
     return at < suffixes.length - 1 ? `${origin}${base} if it adds ${adds}${endpoint}` : `else to ${origin}${base}`;
   });
-  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}`;
+  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}. Settings for each client: ${origin}/account/connect`;
 }
 
 /** Sets the response style of each route by its path, unless the route has one. */

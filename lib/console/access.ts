@@ -15,6 +15,7 @@ const EVERYBODY: Sights = { owner: 'all', member: 'own', accountant: 'all' };
 /** By the path of the route, for reading and for its form. */
 export const ACCESS = {
   '/account': EVERYBODY,
+  '/account/connect': CALLERS,
   '/account/keys': CALLERS,
   '/account/keys/{id}': CALLERS,
   '/account/keys/{id}/limits': CALLERS,

@@ -56,6 +56,8 @@ export interface Format {
   time(at: number): string;
   /** Hours, minutes and seconds. */
   clock(at: number): string;
+  /** How long ago, in the largest whole unit up to days: “2 minutes ago”. */
+  ago(elapsedMs: number): string;
   /** The plural form: `one`, `few`, `many` or `other`. */
   plural(value: number): Intl.LDMLPluralRule;
 }
@@ -99,6 +101,7 @@ function createFormat(language: Language, timeZone: string): Format {
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const clocks = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
+  const relative = new Intl.RelativeTimeFormat(locale);
   const plurals = new Intl.PluralRules(locale);
   const point = numbers.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
   return {
@@ -117,9 +120,19 @@ function createFormat(language: Language, timeZone: string): Format {
     date: (at) => keepTogether(dates.format(at)),
     time: (at) => keepTogether(times.format(at)),
     clock: (at) => clocks.format(at),
+    ago(elapsedMs) {
+      const [unit, ms] = AGO_UNITS.find(([, ms]) => elapsedMs >= ms) ?? (['second', 1000] as const);
+      return relative.format(-Math.max(0, Math.floor(elapsedMs / ms)), unit);
+    },
     plural: (value) => plurals.select(value),
   };
 }
+
+const AGO_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
 
 /** Allows a line break only between date and time. */
 function keepTogether(text: string): string {

@@ -20,6 +20,7 @@ import { adminWebhook, adminWebhooks } from './pages/admin-webhooks.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
+import { connect } from './pages/connect.ts';
 import { join } from './pages/join.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
 import { keyUsers } from './pages/key-users.ts';
@@ -49,6 +50,7 @@ const PAGES: readonly PageRoutes[] = [
   register,
   join,
   overview,
+  connect,
   keys,
   keyLimits,
   rotateKey,

@@ -35,7 +35,7 @@ describe('an unknown path', () => {
 
   /** The base that is named for a client that appends this. */
   function readAdvice(message: string, appended: string): string | undefined {
-    const named = [...message.matchAll(/http:\/\/[^/]+?:\d+(\S*?)(?: if it adds ([^,]+))?(?=,|\.$)/g)];
+    const named = [...message.matchAll(/http:\/\/[^/]+?:\d+(\S*?)(?: if it adds ([^,]+))?(?=,|\. Settings)/g)];
     const meant = named.find(([, , adds]) => adds === appended) ?? named.at(-1);
     return meant?.[1];
   }
@@ -92,7 +92,7 @@ describe('an unknown path', () => {
   for (const [path, base] of Object.entries(wrong)) {
     it(`${path} gets the base ${base}`, async () => {
       const { status, json } = await send(`${gateway.url}${path}?beta=true`, { body: {} });
-      const advice = `${path} was called: set the base URL of your client to ORIGIN${base}.`;
+      const advice = `${path} was called: set the base URL of your client to ORIGIN${base}. Settings for each client: ORIGIN/account/connect.`;
       expect([status, json.error.message]).to.deep.equal([
         404,
         `There is nothing at this path. ${advice.replaceAll('ORIGIN', gateway.url)}`,

@@ -1,6 +1,5 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
-import { OperatorError } from '../../base/operator-error.ts';
 import { type BudgetSum, getBudgetKeyId } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
@@ -8,6 +7,7 @@ import { field, form, message, table } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
+import { isKeyName, issueKey } from '../issue-key.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
@@ -20,7 +20,6 @@ import {
   limitCells,
   limitFields,
   readLimits,
-  toAuditDetail,
 } from './key-limits.ts';
 
 const WORDS = defineWords({
@@ -42,6 +41,7 @@ const WORDS = defineWords({
     badName: 'A name must have 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once.',
     call: 'Try it on the command line:',
+    connect: 'Settings for your program',
     budget: 'Budget',
     expires: 'Expires',
     models: 'Models',
@@ -73,6 +73,7 @@ const WORDS = defineWords({
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
     issued: 'Скопируйте ключ: он показан только один раз.',
     call: 'Проверка из командной строки:',
+    connect: 'Настройки для вашей программы',
     budget: 'Бюджет',
     expires: 'Срок',
     models: 'Модели',
@@ -94,22 +95,16 @@ export const keys = page({
   who: 'account',
   get: (visit) => keysPage(visit, {}),
   async post(visit, sent) {
-    const { accounts } = visit.services;
     const words = WORDS[visit.language];
     const name = sent.text('name');
-    if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
+    if (!isKeyName(name)) {
       return { ...(await keysPage(visit, { name, sent, problem: words.badName })), status: 400 };
     }
     const limits = readLimits(visit, sent, defaultLimits(visit));
     if ('field' in limits) return { ...(await keysPage(visit, { name, sent, wrong: limits })), status: 400 };
-    try {
-      const { id, key } = await accounts.issueKey(visit.account.id, name, limits, visit.signedIn.user.id);
-      await audit(visit, { action: 'key.issue', target: id, detail: { name, ...toAuditDetail(limits) } });
-      return keysPage(visit, { issued: key });
-    } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      return { ...(await keysPage(visit, { name, sent, refused: limitText(visit) })), status: 400 };
-    }
+    const issued = await issueKey(visit, name, limits);
+    if (!issued) return { ...(await keysPage(visit, { name, sent, refused: limitText(visit) })), status: 400 };
+    return keysPage(issued.visit, { issued: issued.key });
   },
 });
 
@@ -148,6 +143,7 @@ ${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, { sums, members })}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
+<p><a href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>
 ${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit, '/account/keys/management')}">${words.manage}</a></p>`}`;
   return { title: words.title, body };
 }

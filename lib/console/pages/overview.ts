@@ -35,6 +35,7 @@ const WORDS = defineWords({
     last: 'Latest calls',
     topUp: 'Top up',
     newKey: 'New key',
+    connect: 'Connect a program',
     begin: 'Your first call, step by step',
     cap: 'Your cap',
     capLeft: 'Left of your cap',
@@ -44,6 +45,8 @@ const WORDS = defineWords({
     yourKey: 'YOUR_KEY',
     isDone: '✓ done',
     orPlay: 'Or try it without code in the',
+    orConnect: 'Chat programs, coding agents and code:',
+    settings: 'their settings',
     play: 'playground',
   },
   ru: {
@@ -60,6 +63,7 @@ const WORDS = defineWords({
     last: 'Последние запросы',
     topUp: 'Пополнить',
     newKey: 'Новый ключ',
+    connect: 'Подключить программу',
     begin: 'Как отправить первый запрос',
     cap: 'Ваш лимит',
     capLeft: 'Осталось от лимита',
@@ -69,6 +73,8 @@ const WORDS = defineWords({
     yourKey: 'ВАШ_КЛЮЧ',
     isDone: '✓ готово',
     orPlay: 'Или без программы — в разделе',
+    orConnect: 'Чат-программы, агенты для кода, библиотеки:',
+    settings: 'настройки для каждой',
     play: '«Попробовать»',
   },
 });
@@ -100,7 +106,11 @@ export const overview = page({
     const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
 ${numbers}
 <p class="buttons">${pays && html`<a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>`}
-${keys && html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>`}</p>
+${
+  keys &&
+  html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>
+<a class="button quiet" href="${linkTo(visit, '/account/connect')}">${words.connect}</a>`
+}</p>
 ${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`)}`;
     return { title: words.title, body };
   },
@@ -178,6 +188,7 @@ function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
 ${isPaid !== undefined && step('/account/wallet', words.money, isPaid)}
 ${step('/account/keys', words.key, hasKey)}
 <li>${words.call}${firstCallSample(visit, words.yourKey)}
-${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a></li>
+${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a>.
+${words.orConnect} <a href="${linkTo(visit, '/account/connect')}">${words.settings}</a>.</li>
 </ol>`;
 }
