@@ -10,6 +10,7 @@ import { createUserRemoval } from '../lib/users/user-removal.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { giveBonuses } from './page-tour-bonuses.ts';
+import { listCallingStops } from './page-tour-calls.ts';
 import {
   listManagementStops,
   listOwnManagementStops,
@@ -172,7 +173,6 @@ interface Sights {
   readonly colleague: string;
 }
 
-const play = '/account/playground';
 const wallet = '/account/wallet';
 
 function ownerStops({
@@ -192,7 +192,6 @@ function ownerStops({
     at('/account', 'overview-of-two', { as: 'member' }),
     at('/account', 'overview-stopped', { as: 'stopped' }),
     ...newcomers,
-    at('/account/connect', 'connect', { path: '/account/connect?client=cherry-studio' }),
     at('/account/keys', 'keys'),
     at('/account/keys', 'keys-issued', {
       does: [
@@ -230,13 +229,7 @@ function ownerStops({
     at('/account/models', 'models-price', {
       path: '/account/models?model=sandbox-heavy&characters=4000&answer=1200&max=1000',
     }),
-    at(play, 'playground-text'),
-    at(play, 'playground-image', { path: `${play}?kind=image` }),
-    at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),
-    at(play, 'playground-video', { path: `${play}?kind=video` }),
-    at(play, 'playground-images', { path: `${play}?images=2` }),
-    at(play, 'playground-image', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
-    at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
+    ...listCallingStops(at, calls.job),
     ...listPeopleStops(at, { colleague, key: keys.fresh, join }),
     at('/account/settings/alerts', 'alerts'),
     at('/account/settings/export', 'export'),
