@@ -24,6 +24,7 @@ export interface ChartSeries {
 export interface ChartLine {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
+  readonly isDashed?: boolean;
 }
 
 export interface Chart {
@@ -72,7 +73,7 @@ export function barChart(chart: Chart): Html {
 <defs><pattern id="${id}-now" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="stripe" width="3" height="6"/></pattern></defs>
 ${gridLines({ step, top, scale })}
 ${bars}
-${line && lineOver(line.values, scale)}
+${line && lineOver(line, scale)}
 ${axisLabels({ step, top, scale }, format)}
 ${label}
 </svg>
@@ -146,13 +147,13 @@ function axisLabels(grid: Grid, format: Chart['format']): Html {
 }
 
 /** Where there is no value, the line has a gap; a value between two gaps is a dot. */
-function lineOver(values: ChartLine['values'], scale: Scale): Html {
+function lineOver({ values, isDashed = false }: ChartLine, scale: Scale): Html {
   const runs: string[][] = [[]];
   for (const [at, value] of values.entries()) {
     if (value === undefined) runs.push([]);
     else runs.at(-1)?.push(`${round(placeSlot(at, values.length).middle)},${round(scale(value))}`);
   }
-  return html`${runs.filter((run) => run.length > 0).map((run) => html`<polyline points="${(run.length === 1 ? [...run, ...run] : run).join(' ')}"/>`)}`;
+  return html`${runs.filter((run) => run.length > 0).map((run) => html`<polyline${isDashed && html` class="dashed"`} points="${(run.length === 1 ? [...run, ...run] : run).join(' ')}"/>`)}`;
 }
 
 function tallestLabel(at: number, count: number, { y, text }: { y: number; text: string }): Html {
@@ -174,7 +175,7 @@ function clampTick(middle: number): number {
 function legend(series: readonly ChartSeries[], line: ChartLine | undefined): Html | undefined {
   if (series.length < 2 && !line) return undefined;
   const items = series.map(({ name }, index) => html`<li><span class="swatch s${index + 1}"></span>${name}</li>`);
-  return html`<ul class="legend">${items}${line && html`<li><span class="swatch line"></span>${line.name}</li>`}</ul>`;
+  return html`<ul class="legend">${items}${line && html`<li><span class="swatch line${line.isDashed && html` dashed`}"></span>${line.name}</li>`}</ul>`;
 }
 
 /** 1, 2, 2.5 or 5 times a power of ten: the smallest step that makes at most four gridlines. */

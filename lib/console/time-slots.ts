@@ -1,6 +1,5 @@
 // The hours or days of a chart: each has its place, whether anything happened in it or not.
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
-import type { ChartSlot } from './chart.ts';
 import type { Language } from './language.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,6 +30,39 @@ export function listHourSlots(from: number, to: number, zone: string): readonly 
   });
 }
 
+/** The months from one day to another, both included; the first and the last one may be cut. */
+export function listMonthSlots(first: string, last: string, zone: string): readonly TimeSlot[] {
+  const months = Map.groupBy(listDaySlots(first, last, zone), ({ day }) => day.slice(0, 7));
+  return [...months.values()].flatMap((days) => {
+    const [start, end] = [days[0], days.at(-1)];
+    return start && end ? [{ ...start, to: end.to }] : [];
+  });
+}
+
+export const SLOT_UNITS = ['hour', 'day', 'month'] as const;
+export type SlotUnit = (typeof SLOT_UNITS)[number];
+
+/** As many bars as can still be told apart. */
+const SLOTS_MAX = 400;
+const HOURS_OF_DAYS = 2;
+const DAYS_OF_MONTHS = 92;
+
+/** The unit that was asked for, if the range is neither too long nor too short for it; else a fitting one. */
+export function chooseUnit(asked: string | null, days: number): SlotUnit {
+  const found = SLOT_UNITS.find((unit) => unit === asked);
+  if (found === 'hour' && days * 24 <= SLOTS_MAX) return found;
+  if (found === 'day' && days <= SLOTS_MAX) return found;
+  if (found === 'month') return found;
+  if (days <= HOURS_OF_DAYS) return 'hour';
+  return days <= DAYS_OF_MONTHS ? 'day' : 'month';
+}
+
+export function listSlots(unit: SlotUnit, { first, last, zone }: { first: string; last: string; zone: string }) {
+  if (unit === 'day') return listDaySlots(first, last, zone);
+  if (unit === 'month') return listMonthSlots(first, last, zone);
+  return listHourSlots(findDayStartHour(first, zone), findDayStartHour(addDays(last, 1), zone), zone);
+}
+
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
 
 interface SlotNames {
@@ -40,7 +72,7 @@ interface SlotNames {
 }
 
 /** The names of slots in a language. */
-export function nameSlots(kind: 'hour' | 'day' | 'month', language: Language, zone: string): SlotNames {
+export function nameSlots(kind: SlotUnit, language: Language, zone: string): SlotNames {
   const format = (options: Intl.DateTimeFormatOptions) => {
     const made = new Intl.DateTimeFormat(LOCALES[language], { timeZone: zone, ...options });
     return ({ from }: TimeSlot) => made.format(from);
@@ -73,5 +105,3 @@ export function nameSlots(kind: 'hour' | 'day' | 'month', language: Language, zo
 export function isCurrent({ from, to }: TimeSlot, now: number): boolean {
   return from <= now && now < to;
 }
-
-export type SlotText = Pick<ChartSlot, 'text' | 'tick' | 'isNow'>;

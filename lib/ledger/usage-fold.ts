@@ -50,7 +50,7 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
   const isZoned = by === 'day' && zone !== undefined;
   const { from, to, key, keys, model, kind } = filter;
   assert([from, to].every((at) => at === undefined || at % HOUR_MS === 0));
-  const behind = await catchUp(store, wallet);
+  const behind = await catchUpUsage(store, wallet);
   const sums = await store.usage.sums(wallet, {
     by: isZoned ? 'hour' : by,
     ...(from !== undefined && { from }),
@@ -80,7 +80,7 @@ function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly Usa
 }
 
 /** Folds the rest of the journal if it is short; otherwise resolves to how far behind the sums are. */
-async function catchUp(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
+export async function catchUpUsage(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
   const { ledger, usage } = store;
   const entries = (await ledger.wallet(wallet))?.seq ?? 0;
   const counted = await usage.cursor(wallet);

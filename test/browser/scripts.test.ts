@@ -43,7 +43,7 @@ describe('the scripts of the pages in a browser', function () {
     expect(await cards()).to.deep.equal([]);
   });
 
-  it('show the bar under the pointer, and restore the caption', async () => {
+  it('show the bar under the pointer or with the focus, and restore the caption', async () => {
     const { test, busy, page } = stage;
     const day = 86_400_000;
     for (const before of [0, 1, 2]) {
@@ -52,19 +52,19 @@ describe('the scripts of the pages in a browser', function () {
     await page.goto(`${test.url}/account/usage`);
     const caption = () => page.textContent('.chart figcaption');
     const plain = await caption();
-    const bars = page.locator('.chart rect');
+    const bars = page.locator('.chart svg > a');
     expect(await bars.count()).to.equal(3);
     for (const at of [0, 1, 2]) {
-      const { x = 0, width = 0 } = (await bars.nth(at).boundingBox()) ?? {};
-      const { y = 0 } = (await page.locator('.chart svg').boundingBox()) ?? {};
-      // Above the bar, on the empty chart.
-      await page.mouse.move(x + width / 2, y + 2);
-      const bar = await bars.nth(at).textContent();
+      const { x = 0, y = 0, width = 0 } = (await bars.nth(at).boundingBox()) ?? {};
+      // Above the bar, on its empty place.
+      await page.mouse.move(x + width / 2, y + 3);
+      const bar = await bars.nth(at).getAttribute('aria-label');
       await until(async () => (await caption()) === bar);
-      expect(await page.locator('.chart .here').count()).to.equal(1);
     }
     await page.mouse.move(1, 1);
     await until(async () => (await caption()) === plain);
-    expect(await page.locator('.chart .here').count()).to.equal(0);
+    await bars.nth(1).focus();
+    const focused = await bars.nth(1).getAttribute('aria-label');
+    await until(async () => (await caption()) === focused);
   });
 });

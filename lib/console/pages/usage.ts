@@ -1,9 +1,8 @@
-// The usage of an account: bars per day with their table, and sums by model, key and kind, also as CSV.
+// The usage of an account: a stacked chart with its table by time, model, key and kind, also as CSV.
 import { fault } from '../../base/faults.ts';
-import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
-import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageReport } from '../../ledger/usage.ts';
+import { type CountedUsage, catchUpUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { findHourDay, hasSplitHours } from '../../money/days.ts';
-import { toRub } from '../../money/money.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
 import {
   type ChargeQuery,
@@ -13,81 +12,25 @@ import {
   readChargeQuery,
   select,
 } from '../charge-query.ts';
-import { barChart } from '../chart.ts';
-import { definitionList, message, table } from '../components.ts';
+import { checkbox, message } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { isCurrent, listDaySlots, nameSlots } from '../time-slots.ts';
+import { SLOT_UNITS } from '../time-slots.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
-
-const WORDS = defineWords({
-  en: {
-    title: 'Usage',
-    by: 'Group by',
-    groups: { day: 'day', model: 'model', key: 'key', kind: 'type' },
-    heads: { day: 'Day', model: 'Model', key: 'Key', kind: 'Type' },
-    calls: 'Calls',
-    charged: 'Charged',
-    refunded: 'Refunded',
-    units: {
-      tokens_input: 'Input tokens',
-      tokens_cache_read: 'Read from cache',
-      tokens_cache_write: 'Written to cache, 5 min',
-      tokens_cache_write_1h: 'Written to cache, 1 h',
-      tokens_output: 'Output tokens',
-      tokens_reasoning: 'of which reasoning',
-      images: 'Images',
-      seconds: 'Seconds',
-    },
-    chart: 'Charged per day',
-    none: 'No usage in this period.',
-    csv: 'Download CSV',
-    total: 'Total',
-    table: 'Usage',
-    counting: 'These figures are still being counted, oldest calls first.',
-    soFar: (share: string, until: string | undefined) =>
-      until === undefined ? `Done: ${share}.` : `Done: ${share}, up to ${until}; later calls are still missing.`,
-    again: 'Refresh',
-    split:
-      'Usage is stored by whole hours of UTC: in this time zone a day starts up to half an hour before or after midnight.',
-  },
-  ru: {
-    title: 'Расходы',
-    by: 'Сгруппировать по',
-    groups: { day: 'дням', model: 'моделям', key: 'ключам', kind: 'типам' },
-    heads: { day: 'День', model: 'Модель', key: 'Ключ', kind: 'Тип' },
-    calls: 'Запросов',
-    charged: 'Списано',
-    refunded: 'Возвращено',
-    units: {
-      tokens_input: 'Входные токены',
-      tokens_cache_read: 'Прочитано из кэша',
-      tokens_cache_write: 'Записано в кэш на 5 мин',
-      tokens_cache_write_1h: 'Записано в кэш на 1 ч',
-      tokens_output: 'Выходные токены',
-      tokens_reasoning: 'из них рассуждения',
-      images: 'Картинки',
-      seconds: 'Секунды',
-    },
-    chart: 'Списано по дням',
-    none: 'За этот период расходов нет.',
-    csv: 'Скачать CSV',
-    total: 'Всего',
-    table: 'Расходы',
-    counting: 'Данные ещё подсчитываются, начиная с самых ранних запросов.',
-    soFar: (share: string, until: string | undefined) =>
-      until === undefined
-        ? `Готово: ${share}.`
-        : `Готово: ${share}, до ${until}; более поздних запросов здесь ещё нет.`,
-    again: 'Обновить',
-    split:
-      'Расходы хранятся по целым часам UTC: в этом часовом поясе день начинается не ровно в полночь, а в пределах получаса от неё.',
-  },
-});
+import {
+  periodLinks,
+  readUsageFigures,
+  readUsageView,
+  USAGE_SHOWS,
+  type UsageView,
+  usageChart,
+  usageSums,
+  usageTable,
+} from './usage-explorer.ts';
+import { USAGE_WORDS as WORDS } from './usage-words.ts';
 
 /** Shared with the overview. */
 export const USAGE_RANGE = { days: 30, byHours: true } as const;
@@ -98,27 +41,46 @@ export const usage = page({
   path: '/account/usage',
   who: 'account',
   async get(visit) {
-    const { language } = visit;
+    const { language, services, account } = visit;
     const words = WORDS[language];
     const selection = readChargeQuery(visit, USAGE_RANGE);
-    const by = readGrouping(visit);
-    const [report, keys] = await Promise.all([countedUsage(visit), listVisibleKeys(visit)]);
+    const view = readUsageView(visit, selection);
+    const [behind, keys] = await Promise.all([catchUpUsage(services.store, account.id), listVisibleKeys(visit)]);
+    if (behind) services.usage.foldSoon(account.id);
+    const figures = await readUsageFigures(visit, view, selection);
     const { kinds } = chargeWords(visit);
     const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
-    const nameGroup = ({ group }: UsageRow) => names.get(group) ?? group;
-    const more = select(
-      { name: 'by', label: words.by, chosen: by },
-      USAGE_GROUPS.map((group) => [group, words.groups[group]]),
-    );
-    const { behind, rows } = report;
-    const body = html`${chargeFilterForm(visit, selection, { keys, kinds, more })}
+    const shown = { view, figures, nameGroup: (group: string) => names.get(group) ?? group };
+    const body = html`${periodLinks(visit, view)}
+${chargeFilterForm(visit, selection, { keys, kinds, more: moreFields(visit, view) })}
 ${isSplit(visit, selection) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
-${rows.length > 0 ? renderReport(visit, { report, by, nameGroup }) : !behind && html`<p>${words.none}</p>`}
+${
+  figures.total.calls > 0
+    ? html`${usageSums(visit, figures)}
+${usageChart(visit, shown)}
+${usageTable(visit, shown)}`
+    : !behind && html`<p>${words.none}</p>`
+}
 ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
     return { title: words.title, body };
   },
 });
+
+function moreFields({ language, query }: OwnerVisit, { by, show, isCompared }: UsageView): Html {
+  const words = WORDS[language];
+  const unit = SLOT_UNITS.find((name) => name === query.get('unit'));
+  return html`${select(
+    { name: 'by', label: words.by, chosen: by },
+    USAGE_GROUPS.map((group) => [group, words.groups[group]]),
+  )}
+${select(
+  { name: 'show', label: words.show, chosen: show },
+  USAGE_SHOWS.map((name) => [name, words.shows[name]]),
+)}
+${select({ name: 'unit', label: words.unit, all: words.auto, chosen: unit }, Object.entries(words.slotUnits))}
+${checkbox({ name: 'compare', label: words.compare, checked: isCompared })}`;
+}
 
 function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boolean {
   return hasSplitHours(
@@ -145,66 +107,6 @@ function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): 
 <p><a href="${visit.path}${chargeQueryText(visit)}">${words.again}</a></p>`;
 }
 
-interface ReportOptions {
-  readonly report: UsageReport;
-  readonly by: UsageGroup;
-  nameGroup(row: UsageRow): string;
-}
-
-function renderReport(visit: OwnerVisit, { report, by, nameGroup }: ReportOptions): Html {
-  const words = WORDS[visit.language];
-  const { format } = visit;
-  const { rows, total } = report;
-  const units = USAGE_UNITS.filter((unit) => total.units[unit] > 0);
-  const columns = [
-    { title: words.heads[by] },
-    ...[words.calls, words.charged, words.refunded, ...units.map((unit) => words.units[unit])].map((title) => ({
-      title,
-      number: true,
-    })),
-  ];
-  const cells = rows.map((row) => [
-    nameGroup(row),
-    format.number(row.calls),
-    format.rub(row.charged),
-    format.rub(row.refunded),
-    ...units.map((unit) => format.number(row.units[unit])),
-  ]);
-  return html`${definitionList([
-    [words.calls, format.number(total.calls)],
-    [words.charged, html`<strong class="big">${format.rub(total.charged)}</strong>`],
-    [words.refunded, format.rub(total.refunded)],
-  ])}
-${by === 'day' && dayChart(visit, rows)}
-${table(words.table, columns, cells)}`;
-}
-
-/** Each bar leads to the calls of its day. */
-function dayChart(visit: OwnerVisit, rows: readonly UsageRow[]): Html {
-  const { language, format, zone, services } = visit;
-  const words = WORDS[language];
-  const { from = rows[0]?.group ?? '', to = rows.at(-1)?.group ?? '' } = readChargeQuery(visit, USAGE_RANGE);
-  const slots = listDaySlots(from, to, zone).slice(-SLOTS_MAX);
-  const names = nameSlots('day', language, zone);
-  const charged = new Map(rows.map((row) => [row.group, row.charged]));
-  const filter = (day: string) => chargeQueryText(visit, { from: day, to: day, by: undefined });
-  return barChart({
-    id: 'charged',
-    title: words.chart,
-    slots: slots.map((slot, at) => ({
-      text: `${names.name(slot)}: ${format.rub(charged.get(slot.day) ?? 0n)}`,
-      tick: names.tick(slot, at, slots.length),
-      href: charged.has(slot.day) ? `/account/calls${filter(slot.day)}` : undefined,
-      isNow: isCurrent(slot, services.now()),
-    })),
-    series: [{ name: words.charged, values: slots.map(({ day }) => toRub(charged.get(day) ?? 0n)) }],
-    format: format.rubAxis,
-  });
-}
-
-/** More bars than pixels show nothing. */
-const SLOTS_MAX = 366;
-
 function readGrouping({ query }: OwnerVisit): UsageGroup {
   return USAGE_GROUPS.find((group) => group === query.get('by')) ?? 'day';
 }
@@ -218,13 +120,22 @@ export const usageCsv = page({
     const report = await countedUsage(visit);
     // A file cannot say that it is incomplete.
     if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
-    const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
-    return createCsv(visit.language, `usage-${visit.account.id}.csv`, { head, rows: listCsvRows(report) });
+    const words = WORDS[visit.language];
+    const keys = by === 'key' ? await listVisibleKeys(visit) : [];
+    const names = new Map(keys.map((key) => [key.id, keyName(key)]));
+    const more = by === 'key' ? words.csvMore : words.csvMore.slice(0, 1);
+    const head = [words.csvHead[by], ...words.csvSums, ...USAGE_UNITS, ...more];
+    return createCsv(visit.language, `usage-${visit.account.id}.csv`, { head, rows: listCsvRows(report, by, names) });
   },
 });
 
-async function* listCsvRows({ rows }: UsageReport): AsyncGenerator<readonly Cell[]> {
-  for (const { group, calls, charged, refunded, units } of rows) {
-    yield [group, calls, { rub: charged }, { rub: refunded }, ...USAGE_UNITS.map((unit) => units[unit])];
+async function* listCsvRows(
+  { rows }: UsageReport,
+  by: UsageGroup,
+  names: ReadonlyMap<string, string>,
+): AsyncGenerator<readonly Cell[]> {
+  for (const { group, calls, charged, refunded, failed, units } of rows) {
+    const sums = [group, calls, { rub: charged }, { rub: refunded }, ...USAGE_UNITS.map((unit) => units[unit]), failed];
+    yield by === 'key' ? [...sums, names.get(group) ?? ''] : sums;
   }
 }

@@ -1,0 +1,130 @@
+// The usage page: periods, bars by hour, day or month, stacked by model or key, beside the period before; and rows that
+// lead one level deeper, at last to the calls.
+import { expect } from 'chai';
+import { chooseUnit, listMonthSlots } from '../../lib/console/time-slots.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { applied, giveBack, newId, RUB, reserve, settle } from '../contract/store/context.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the bars of the usage page', () => {
+  it('are hours of few days, days of some, and months of many', () => {
+    expect([1, 2, 3, 92, 93, 800].map((days) => chooseUnit(null, days))).to.deep.equal([
+      ...['hour', 'hour', 'day', 'day', 'month', 'month'],
+    ]);
+    expect(chooseUnit('hour', 16)).to.equal('hour');
+    expect(chooseUnit('hour', 17)).to.equal('day');
+    expect(chooseUnit('day', 401)).to.equal('month');
+    expect(chooseUnit('month', 1)).to.equal('month');
+  });
+
+  it('cut the first and the last month', () => {
+    const slots = listMonthSlots('2026-10-30', '2026-12-02', 'UTC');
+    expect(slots.map(({ day, from, to }) => [day, (to - from) / DAY_MS])).to.deep.equal([
+      ['2026-10-30', 2],
+      ['2026-11-01', 30],
+      ['2026-12-01', 2],
+    ]);
+  });
+});
+
+describe('the usage page', () => {
+  let test: TestGateway;
+  let owner: Visitor;
+  let key: string;
+  let today: string;
+  const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    const account = await test.account();
+    owner = await setUpOwner(test, account.id);
+    const user = await test.store.users.find('owner@example.com');
+    if (user) await test.store.users.change({ ...user, timeZone: 'UTC' });
+    [{ id: key = '' } = {}] = await test.store.keys.list(account.id);
+    today = ago(0);
+    const call = async (days: number, model: string, amount: bigint | undefined) => {
+      const at = Date.parse(ago(days)) + 3_600_000;
+      const chargeId = newId('req');
+      const start = { ...reserve(account.id, { chargeId, at, key, amount: 90n * RUB }), model };
+      const end =
+        amount === undefined
+          ? giveBack('release', account.id, chargeId, { at })
+          : settle(account.id, chargeId, { at, amount });
+      await applied(test.store, start as typeof end, end);
+    };
+    await call(0, 'model-a', 30n * RUB);
+    await call(1, 'model-a', 5n * RUB);
+    await call(1, 'model-b', 4n * RUB);
+    await call(1, 'model-b', undefined);
+    await call(3, 'model-a', 3n * RUB);
+  });
+  after(() => test.stop());
+
+  const read = async (query: string) => (await owner.get(`/account/usage?${query}`)).text.replace(/\s+/g, ' ');
+  const links = (text: string, pattern: RegExp) =>
+    [...text.matchAll(pattern)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+
+  it('has a place for every day, stacks models, and counts failures', async () => {
+    const text = await read(`from=${ago(3)}&to=${today}`);
+    expect([...text.matchAll(/class="place"/g)]).to.have.length(4);
+    expect(text).to.match(
+      /<li><span class="swatch s1"><\/span>model-a<\/li><li><span class="swatch s2"><\/span>model-b/,
+    );
+    expect(text)
+      .to.match(/Failed<\/dt><dd>1 \(20%\)/)
+      .and.to.match(/Average price of a call<\/dt><dd>₽8\.40/);
+    expect(text).to.match(/Total<\/strong><\/td><td[^>]*>5<\/td><td[^>]*>₽42\.00/);
+  });
+
+  it('leads from a day to its hours, and from an hour to its calls', async () => {
+    const days = links(await read(`from=${ago(3)}&to=${today}`), /<a href="([^"]+)" aria-label/g);
+    expect(days).to.have.length(3);
+    const hours = (await owner.get(days[1] ?? '')).text;
+    expect([...hours.matchAll(/class="place"/g)]).to.have.length(24);
+    const [calls = ''] = links(hours, /<a href="([^"]+)" aria-label/g);
+    expect(calls).to.equal(`/account/calls?from=${ago(1)}&to=${ago(1)}`);
+  });
+
+  it('leads from a model to its keys, and from both to the calls', async () => {
+    const models = await read(`from=${ago(3)}&to=${today}&by=model`);
+    const [model = ''] = links(models, /<td[^>]*><a href="([^"]+)">model-a/g);
+    expect(model).to.contain('model=model-a').and.contain('by=key');
+    const [calls = ''] = links((await owner.get(model)).text, /<td[^>]*><a href="([^"]+)">test key/g);
+    expect(Object.fromEntries(new URLSearchParams(calls.split('?')[1]))).to.deep.equal({
+      from: ago(3),
+      to: today,
+      model: 'model-a',
+      key,
+    });
+    expect((await owner.get(calls)).text)
+      .to.contain('model-a')
+      .and.not.contain('model-b');
+  });
+
+  it('compares with the period before, and shows calls or tokens instead of money', async () => {
+    const text = await read(`from=${today}&to=${today}&unit=day&compare=yes`);
+    expect(text).to.contain('+233%: ₽9.00 in the period before').and.contain('the period before: ₽9.00');
+    expect(text).to.contain('class="dashed"');
+    expect(await read(`from=${ago(1)}&to=${today}&unit=day&show=calls`)).to.match(/aria-label="[^"]+: 3"/);
+    expect(await read(`from=${ago(1)}&to=${today}&unit=day&show=tokens`)).to.match(/aria-label="[^"]+: 60"/);
+  });
+
+  it('takes odd queries for none', async () => {
+    for (const query of [
+      'unit=x&show=__proto__&by=constructor',
+      `from=${today}&to=2020-01-01`,
+      'from=1900-01-01&unit=hour',
+    ])
+      expect((await owner.get(`/account/usage?${query}`)).status, query).to.equal(200);
+  });
+
+  it('writes files with the names of keys, and heads in the language of the page', async () => {
+    const csv = async (lang: string) => (await owner.get(`/account/usage.csv?by=key&lang=${lang}`)).text.split('\r\n');
+    const [head, row] = await csv('en');
+    expect(head).to.match(/^key,calls,charged_rub,refunded_rub,.*,failed,name$/);
+    expect(row).to.match(new RegExp(`^${key},5,42\\.00,.*,1,test key \\(…`));
+    expect((await csv('ru'))[0]).to.match(/ключ;запросов;списано_руб;возвращено_руб;/);
+  });
+});
