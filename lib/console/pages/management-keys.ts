@@ -90,6 +90,10 @@ async function makeKey(whose: Whose, sent: Form): Promise<Page> {
   if ('field' in wanted) return { ...(await keysPage(whose, { sent, problem: wanted })), status: 400 };
   try {
     const { id, key } = await visit.services.managementKeys.create(wanted);
+    if (account !== null && !(await isStillOwner(visit, account))) {
+      await visit.services.managementKeys.revoke(id);
+      throw fault('role_not_allowed');
+    }
     const { name, scopes = ['account'] } = wanted;
     const entry = { action: 'management_key.create', target: id, detail: { name, scopes } };
     await audit(visit, { ...entry, ...(account !== null && { account }) });
@@ -99,6 +103,12 @@ async function makeKey(whose: Whose, sent: Form): Promise<Page> {
     const problem = { field: 'form', text: WORDS[visit.language].full(MANAGEMENT_KEYS_MAX) } as const;
     return { ...(await keysPage(whose, { sent, problem })), status: 400 };
   }
+}
+
+/** Keys end with the role of who made them, also one that was made at the very moment it was taken. */
+async function isStillOwner({ services, signedIn }: UserVisit, account: string): Promise<boolean> {
+  const memberships = await services.store.users.listUserMemberships(signedIn.user.id);
+  return memberships.some((each) => each.account === account && each.role === 'owner');
 }
 
 function readKey({ visit, account, zone }: Whose, sent: Form): NewManagementKey | Problem {

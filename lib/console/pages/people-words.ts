@@ -42,15 +42,17 @@ export const WORDS = defineWords({
     removeTitle: (email: string) => `Remove ${email}`,
     removeKeys: (keys: string) => `Their access ends at once, and their keys (${keys}) are revoked for good.`,
     removeOther: 'Their access ends at once.',
-    removeOwner: 'Their access ends at once. Keys that an owner has issued belong to the account and stay.',
+    removeOwner:
+      'Their access ends at once, with the management keys they have made. API keys that an owner has issued belong to the account and stay.',
     handOver: 'Hand over the account',
     handOverTitle: (email: string) => `Hand over to ${email}`,
     handOverText: (email: string) =>
-      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls.`,
+      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls, and your management keys are revoked.`,
     leave: 'Leave the account',
     leaveKeys: (keys: string) => `You lose access at once, and your keys (${keys}) are revoked for good.`,
     leaveOther: 'You lose access at once.',
-    leaveOwner: 'You lose access at once. Keys that you have issued as an owner belong to the account and stay.',
+    leaveOwner:
+      'You lose access at once, and your management keys are revoked. API keys that you have issued as an owner belong to the account and stay.',
     leaveName: 'Name of the account',
     leaveHint: (name: string) => `To confirm, enter it: ${name}`,
     leaveWrong: 'The name does not match.',
@@ -100,15 +102,17 @@ export const WORDS = defineWords({
     removeTitle: (email: string) => `Удалить ${email}`,
     removeKeys: (keys: string) => `Доступ прекратится сразу, а ключи участника (${keys}) будут отозваны навсегда.`,
     removeOther: 'Доступ прекратится сразу.',
-    removeOwner: 'Доступ прекратится сразу. Ключи, созданные владельцем, принадлежат аккаунту и останутся.',
+    removeOwner:
+      'Доступ прекратится сразу, созданные этим владельцем ключи управления будут отозваны. Ключи API, созданные владельцем, принадлежат аккаунту и останутся.',
     handOver: 'Передать аккаунт',
     handOverTitle: (email: string) => `Передать аккаунт: ${email}`,
     handOverText: (email: string) =>
-      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы.`,
+      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы, а ваши ключи управления будут отозваны.`,
     leave: 'Выйти из аккаунта',
     leaveKeys: (keys: string) => `Доступ прекратится сразу, а ваши ключи (${keys}) будут отозваны навсегда.`,
     leaveOther: 'Доступ прекратится сразу.',
-    leaveOwner: 'Доступ прекратится сразу. Ключи, которые вы создали как владелец, принадлежат аккаунту и останутся.',
+    leaveOwner:
+      'Доступ прекратится сразу, ваши ключи управления будут отозваны. Ключи API, которые вы создали как владелец, принадлежат аккаунту и останутся.',
     leaveName: 'Название аккаунта',
     leaveHint: (name: string) => `Для подтверждения введите его: ${name}`,
     leaveWrong: 'Название не совпадает.',

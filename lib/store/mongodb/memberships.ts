@@ -1,4 +1,5 @@
-// Memberships of users in accounts in the MongoDB store; the keys of a member end with the membership.
+// Memberships of users in accounts in the MongoDB store; the keys of a member end with the membership, and an owner's keys
+// of the management API with the role.
 import type { Db, Document } from 'mongodb';
 import type { Membership, MembershipChange, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, send } from './call.ts';
@@ -30,6 +31,7 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
           const u = { $set: toRoleDocument(wanted), ...(!cap && { $unset: { cap: '' } }) };
           await step({ update: 'memberships', updates: [{ q: { _id: membershipId(wanted) }, u }] });
           if (before === 'member' && role === 'accountant') await revokeMemberKeys(step, wanted, at);
+          if (before === 'owner' && role !== 'owner') await revokeOwnerKeys(step, wanted, at);
           return 'done';
         },
       }),
@@ -42,6 +44,7 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
           if (!isForced && (await isLastOwner(step, before, of))) return 'last_owner';
           await step({ delete: 'memberships', deletes: [{ q: { _id: membershipId(of) }, limit: 1 }] });
           if (before === 'member') await revokeMemberKeys(step, of, at);
+          if (before === 'owner') await revokeOwnerKeys(step, of, at);
           return 'done';
         },
       }),
@@ -64,6 +67,12 @@ export async function revokeMemberKeys(step: Step, { user, account }: MemberOf, 
   const filter = { account, createdBy: user, revokedAt: null };
   const rows = await readFirstBatch(step({ find: 'keys', filter, batchSize: 1000, singleBatch: true }));
   if (rows.length > 0) await step({ update: 'keys', updates: rows.map((row) => buildRevocation(row, at)) });
+}
+
+/** Revokes the keys of the management API that an owner has made for an account. */
+export async function revokeOwnerKeys(step: Step, { user, account }: MemberOf, at: number): Promise<void> {
+  const q = { account, createdBy: user, revokedAt: null };
+  await step({ update: 'management_keys', updates: [{ q, u: { $set: { revokedAt: at } }, multi: true }] });
 }
 
 function toRoleDocument({ role, cap }: Pick<Membership, 'role' | 'cap'>): Document {

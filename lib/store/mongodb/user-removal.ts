@@ -3,7 +3,7 @@ import type { Db, Document } from 'mongodb';
 import type { FormerUser, RemovalResult, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { touchMembers } from './member-role.ts';
-import { revokeMemberKeys } from './memberships.ts';
+import { revokeMemberKeys, revokeOwnerKeys } from './memberships.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
@@ -67,11 +67,11 @@ async function endUserAccess(
 }
 
 async function endMemberships(step: Step, { id: user }: User, at: number): Promise<void> {
-  const filter = { user, role: 'member' };
+  const filter = { user, role: { $ne: 'accountant' } };
   const joined = await readFirstBatch(step({ find: 'memberships', filter, batchSize: 1000, singleBatch: true }));
-  for (const { account } of joined) {
+  for (const { account, role } of joined) {
     await touchMembers(step, account);
-    await revokeMemberKeys(step, { user, account }, at);
+    await (role === 'member' ? revokeMemberKeys : revokeOwnerKeys)(step, { user, account }, at);
   }
   await step({ delete: 'memberships', deletes: [{ q: { user }, limit: 0 }] });
 }

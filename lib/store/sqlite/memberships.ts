@@ -1,4 +1,5 @@
-// Memberships of users in accounts in the SQLite store; the keys of a member end with the membership.
+// Memberships of users in accounts in the SQLite store; the keys of a member end with the membership, and an owner's keys of
+// the management API with the role.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, MembershipChange, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
@@ -21,6 +22,7 @@ export function membershipWrites({ db, write }: Connection) {
     WHERE account = ? AND role = 'owner' AND user <> ? AND status = 'active' LIMIT 1`,
   );
   const revokeKeys = createRevokeMemberKeys(db);
+  const revokeOwnerKeys = createRevokeOwnerKeys(db);
   const isLastOwner = (role: unknown, { user, account }: Pick<Membership, 'user' | 'account'>) =>
     role === 'owner' && otherOwner.get(account, user) === undefined;
   return {
@@ -35,6 +37,7 @@ export function membershipWrites({ db, write }: Connection) {
         if (role !== 'owner' && isLastOwner(before, wanted)) return 'last_owner';
         change.run(user, account, role, ...toCapCells(cap));
         if (before === 'member' && role === 'accountant') revokeKeys(wanted, at);
+        if (before === 'owner' && role !== 'owner') revokeOwnerKeys(wanted, at);
         return 'done';
       }),
     leave: ({ user, account, at, isForced = false }: Departure): MembershipChange =>
@@ -44,6 +47,7 @@ export function membershipWrites({ db, write }: Connection) {
         if (!isForced && isLastOwner(before, { user, account })) return 'last_owner';
         remove.run(user, account);
         if (before === 'member') revokeKeys({ user, account }, at);
+        if (before === 'owner') revokeOwnerKeys({ user, account }, at);
         return 'done';
       }),
   };
@@ -60,6 +64,16 @@ export function createRevokeMemberKeys(
   return ({ user, account }, at) => {
     for (const { id } of revoke.all(at, account, user)) mark(id as string);
   };
+}
+
+/** Revokes the keys of the management API that an owner has made for an account, within a transaction. */
+export function createRevokeOwnerKeys(
+  db: DatabaseSync,
+): (of: Pick<Membership, 'user' | 'account'>, at: number) => void {
+  const revoke = db.prepare(
+    'UPDATE management_keys SET revoked_at = ? WHERE account = ? AND created_by = ? AND revoked_at IS NULL',
+  );
+  return ({ user, account }, at) => void revoke.run(at, account, user);
 }
 
 function toCapCells(cap: Membership['cap']) {

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FormerUser, Membership, RemovalResult, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
-import { createRevokeMemberKeys } from './memberships.ts';
+import { createRevokeMemberKeys, createRevokeOwnerKeys } from './memberships.ts';
 
 const FORMER = 'id, email, created_at, removed_at';
 
@@ -17,8 +17,8 @@ export function userRemovalWrites({ db, write }: Connection) {
   const removeSessions = db.prepare('DELETE FROM sessions WHERE user = ?');
   const removeLinks = db.prepare('DELETE FROM links WHERE user = ? OR email = ?');
   const keep = db.prepare(`INSERT INTO former_users (${FORMER}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const listJoined = db.prepare(`SELECT user, account FROM memberships WHERE user = ? AND role = 'member'`);
-  const revokeKeys = createRevokeMemberKeys(db);
+  const listJoined = db.prepare('SELECT user, account, role FROM memberships WHERE user = ?');
+  const revokeKeys = { member: createRevokeMemberKeys(db), owner: createRevokeOwnerKeys(db) };
 
   function endAccess({ id, email, version }: User, how: () => void): RemovalResult {
     return write(() => {
@@ -37,7 +37,9 @@ export function userRemovalWrites({ db, write }: Connection) {
     suspend: (user: User): RemovalResult => endAccess(user, () => suspend.run(user.id)),
     remove: (user: User, at: number): RemovalResult =>
       endAccess(user, () => {
-        for (const of of listJoined.all(user.id)) revokeKeys(of as unknown as Membership, at);
+        for (const joined of listJoined.all(user.id) as unknown as readonly Membership[]) {
+          if (joined.role !== 'accountant') revokeKeys[joined.role](joined, at);
+        }
         removeMemberships.run(user.id);
         remove.run(user.id);
         keep.run(user.id, user.email, user.createdAt, at);

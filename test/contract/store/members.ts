@@ -137,6 +137,37 @@ export function memberContract(context: StoreContext): void {
     expect((await findWrong(keys)).filter(({ wallet }) => wallet === account)).to.deep.equal([]);
   });
 
+  it('lose their keys of the management API with the role of an owner, in whatever way', async () => {
+    const { management, users } = context.store;
+    const [account, elsewhere] = [await newAccount(context.store), await newAccount(context.store)];
+    const [left, member, accountant, gone, staying] = [
+      ...[await newMember(account, 'owner'), await newMember(account, 'owner'), await newMember(account, 'owner')],
+      ...[await newMember(account, 'owner'), await newMember(account, 'owner')],
+    ] as const;
+    const newOwnKey = async (createdBy: string, of: string | null = account) => {
+      const id = newId('mk');
+      const more = { addresses: null, createdAt: AT, expiresAt: null, revokedAt: null, lastUsedAt: null };
+      const terms = { id, name: 'ci', hash: newId('hash'), last4: 'Ab9z', scopes: ['account'] };
+      await management.addKey({ ...terms, account: of, createdBy, ...more });
+      return id;
+    };
+    const ended = await Promise.all([left, member, accountant, gone].map(({ user }) => newOwnKey(user)));
+    const kept = [
+      await newOwnKey(staying.user),
+      await newOwnKey(left.user, elsewhere),
+      await newOwnKey(left.user, null),
+    ];
+    expect(await users.leave({ ...left, at: AT + 1 })).to.equal('done');
+    expect(await users.setMembership({ ...member, role: 'member' }, AT + 2)).to.equal('done');
+    expect(await users.setMembership({ ...accountant, role: 'accountant' }, AT + 3)).to.equal('done');
+    const user = await users.get(gone.user);
+    if (user) expect(await users.remove(user, AT + 4)).to.equal('done');
+    expect(await users.setMembership({ ...staying, role: 'owner', cap: CAP }, AT + 5)).to.equal('done');
+    const endOf = async (id: string) => (await management.getKey(id))?.revokedAt;
+    expect(await Promise.all(ended.map(endOf))).to.deep.equal([AT + 1, AT + 2, AT + 3, AT + 4]);
+    expect(await Promise.all(kept.map(endOf))).to.deep.equal([null, null, null]);
+  });
+
   it('have no active key left, however many they issue while they are removed', async () => {
     const openers = [context.store, await context.other()] as const;
     const account = await newAccount(context.store);
