@@ -78,6 +78,12 @@ export function hiddenFields(html: string, action: string): Readonly<Record<stri
   return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
 }
 
+/** What a browser makes of an escaped text. */
+export function unescapeHtml(html: string): string {
+  const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => names[name] ?? '');
+}
+
 export const PASSWORD = 'tulip rain oak lamp';
 
 /** What the authenticator app shows now, or this many steps from now. */

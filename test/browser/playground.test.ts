@@ -79,6 +79,28 @@ describe('the playground in a browser', function () {
     expect(await page.textContent('#reply')).to.contain('Вы написали: «Ещё раз».');
   });
 
+  it('goes on with a conversation, which a reload of the page keeps and a new one ends', async () => {
+    const page = await visit('text', { wide: true });
+    const say = async (text: string) => {
+      await page.fill('#prompt', text);
+      await page.click('button[value=send]');
+      await page.locator('#reply', { hasText: text }).waitFor();
+      await page.waitForSelector('#outcome dl');
+    };
+    await say('First');
+    expect([await page.inputValue('#prompt'), await page.textContent('#asked')]).to.deep.equal(['', 'First']);
+    await say('Second');
+    expect(await page.locator('.turns li').count()).to.equal(1);
+    expect(await page.textContent('#outcome')).to.contain('₽1.00');
+    await page.reload();
+    await page.waitForSelector('.turns li:nth-child(2)');
+    await check(page, 'conversation');
+    await page.click('#anew');
+    await page.waitForURL('**/account/playground');
+    expect(await page.isVisible('#conversation')).to.equal(false);
+    expect(await page.inputValue('[name=turns]')).to.equal('');
+  });
+
   it('shows a refusal in the language of the page', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[fail]]');
@@ -147,8 +169,10 @@ describe('the playground in a browser', function () {
     await page.waitForSelector('#outcome dl');
     expect(await page.textContent('#reply')).to.contain('2. PNG, 50x30 pixels');
     await check(page, 'images');
-    await page.setInputFiles('#image', []);
-    await until(async () => (await price()) === before);
+    // They are sent once.
+    await page.fill('#prompt', 'Поздоровайся на трёх языках.');
+    await until(async () => (await page.textContent('#price'))?.includes('sandbox-heavy') === true);
+    expect(await page.isVisible('#again')).to.equal(false);
     const edit = await visit('image');
     await edit.setInputFiles('#image', images.slice(0, 1));
     await edit.click('button[value=send]');

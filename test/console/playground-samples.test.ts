@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { joinText, parseEvents, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
 import { png } from '../media/sample-images.ts';
 
 /** Characters that a shell or a program could interpret. */
@@ -54,7 +54,7 @@ describe('the samples of the playground', function () {
     const query = new URLSearchParams({ kind, prompt: PROMPT, images: `${images}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
     return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
-      unescaped(code).replaceAll('YOUR_KEY', account.key),
+      unescapeHtml(code).replaceAll('YOUR_KEY', account.key),
     );
   }
 
@@ -160,11 +160,6 @@ function hasOpenAi(): boolean {
   const { status } = spawnSync('python3', ['-c', 'import openai']);
   if (status !== 0) console.error('NO PYTHON CLIENT: its samples are not run; pip install openai.');
   return status === 0;
-}
-
-function unescaped(html: string): string {
-  const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => names[name] ?? '');
 }
 
 function run(folder: string, program: string, options: readonly string[], input: string): Promise<string> {

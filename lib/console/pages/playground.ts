@@ -11,10 +11,11 @@ import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import {
   answerSection,
+  conversationSection,
+  describeTextOutcome,
   embeddingAnswer,
   imageAnswer,
   textAnswer,
-  textOutcome,
   videoSection,
 } from '../playground/answer.ts';
 import {
@@ -24,7 +25,9 @@ import {
   refuseLongForm,
   startVideo,
   streamText,
+  type TextEnding,
 } from '../playground/call.ts';
+import { type Conversation, NO_CONVERSATION, writeConversation, writeTranscript } from '../playground/conversation.ts';
 import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } from '../playground/fields.ts';
 import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples } from '../playground/form.ts';
 import { readFormImages } from '../playground/images.ts';
@@ -48,6 +51,7 @@ export const playground = page({
   beforeForm: (visit) => refuseUnread(visit),
   post(visit, form) {
     const input = readSubmittedForm(visit, form);
+    if (form.text('do') === 'download') return downloadConversation(visit, input);
     if (form.text('do') !== 'send') return playgroundPage(visit, input);
     return tryCall(visit, { input, form }, (images) => send(visit, input, images));
   },
@@ -62,7 +66,10 @@ export const playgroundText = page({
   post(visit, form) {
     const input: PlaygroundForm = { ...readSubmittedForm(visit, form), kind: 'text' };
     return tryCall(visit, { input, form }, async (images) => {
-      await streamText(visit, input, { inputImages: images, renderOutcome: (ending) => textOutcome(visit, ending) });
+      await streamText(visit, input, {
+        inputImages: images,
+        describeOutcome: (ending) => describeForScript(visit, input, ending),
+      });
       return WRITTEN;
     });
   },
@@ -89,7 +96,10 @@ async function send(visit: OwnerVisit, input: PlaygroundForm, images: readonly R
   switch (input.kind) {
     case 'text': {
       const reply = await generateText(visit, input, images);
-      return reply ? playgroundPage(visit, input, { answer: textAnswer(visit, reply) }) : WRITTEN;
+      if (!reply) return WRITTEN;
+      const { answer, conversation } = textAnswer(visit, input, reply);
+      const next = { ...input, prompt: '', imageCount: 0, conversation };
+      return playgroundPage(visit, next, { answer, shown: input.conversation });
     }
     case 'embedding': {
       const made = await makeEmbedding(visit, input);
@@ -154,7 +164,31 @@ async function refuseUnread(visit: OwnerVisit): Promise<Page | undefined> {
   }
 }
 
+/** What the page's script puts into the page. */
+function describeForScript(visit: OwnerVisit, input: PlaygroundForm, ending: TextEnding) {
+  const { outcome, conversation } = describeTextOutcome(visit, input, ending);
+  return { html: outcome.text, ...(conversation && { turns: writeConversation(conversation) }) };
+}
+
+async function downloadConversation(visit: OwnerVisit, input: PlaygroundForm): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const { conversation } = input;
+  if (!conversation || conversation.turns.length === 0) {
+    const answer = answerSection(visit, {
+      body: refusal(visit, conversation ? words.nothing : words.mistakes.conversation),
+    });
+    return playgroundPage(visit, input, { answer, status: 400 });
+  }
+  return {
+    type: 'text/markdown; charset=utf-8',
+    name: 'conversation.md',
+    content: writeTranscript(conversation, words.you),
+  };
+}
+
 interface PageState {
+  /** The conversation above the answer. */
+  readonly shown?: Conversation | undefined;
   readonly answer?: Html;
   readonly status?: number;
 }
@@ -162,17 +196,19 @@ interface PageState {
 async function playgroundPage(
   visit: OwnerVisit,
   input: PlaygroundForm,
-  { answer, status = 200 }: PageState = {},
+  { answer, status = 200, shown = input.conversation }: PageState = {},
 ): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
   const keys = rows.filter((key) => isActive(visit, key));
-  const main = async () =>
-    html`${await playgroundForm(visit, input, keys)}${answer ?? answerSection(visit)}${samples(visit, input)}`;
+  const isText = input.kind === 'text';
+  const answered = answer ?? answerSection(visit);
+  const main = (made: Html) =>
+    html`${isText ? [conversationSection(visit, shown ?? NO_CONVERSATION), answered, made] : [made, answered]}${samples(visit, input)}`;
   const lack =
     keys.length === 0
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
       : input.models.length === 0 && html`<p>${words.noModels}</p>`;
-  const body = html`${kindLinks(visit, input)}${lack || (await main())}`;
+  const body = html`${kindLinks(visit, input)}${lack || main(await playgroundForm(visit, input, keys))}`;
   return { title: words.title, body, status };
 }

@@ -5,6 +5,7 @@ import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
+import { formatRub } from '../../money/money.ts';
 import { countPrompt } from '../../money/price.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { definitionList } from '../components.ts';
@@ -12,6 +13,7 @@ import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import type { ImageResult, TextEnding } from './call.ts';
+import { addTurn, type Conversation, NO_CONVERSATION, parseSum, type Turn } from './conversation.ts';
 import type { PlaygroundForm } from './fields.ts';
 import { PLAYGROUND, refusal } from './form.ts';
 import { WORDS } from './words.ts';
@@ -19,18 +21,69 @@ import { WORDS } from './words.ts';
 /** The placeholder of an answer; hidden until there is one. */
 export function answerSection(
   { language }: OwnerVisit,
-  answer?: { readonly body: HtmlValue; readonly outcome?: Html },
+  answer?: {
+    readonly body: HtmlValue;
+    readonly outcome?: Html | undefined;
+    readonly asked?: string;
+    readonly thoughts?: string;
+  },
 ): Html {
-  return html`<section id="answer" aria-live="polite"${!answer && html` hidden`}><h2>${WORDS[language].answer}</h2>
+  const words = WORDS[language];
+  const { thoughts = '' } = answer ?? {};
+  return html`<section id="answer" aria-live="polite"${!answer && html` hidden`}><h2>${words.answer}</h2>
+<p id="asked" class="asked">${answer?.asked}</p>
+<details id="thoughts"${thoughts === '' && html` hidden`}><summary>${words.thoughts}</summary><div>${thoughts}</div></details>
 <div id="reply">${answer?.body}</div>
 <div id="outcome">${answer?.outcome}</div></section>`;
 }
 
-export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
-  return answerSection(visit, { body: replyText(reply), outcome: textOutcome(visit, reply) });
+/** A whole answer, and the conversation with it. */
+export function textAnswer(visit: OwnerVisit, input: PlaygroundForm, reply: CollectedReply) {
+  const thoughts = reply.blocks.map(({ type, text }) => (type === 'reasoning' ? text : '')).join('\n');
+  const { outcome, conversation } = describeTextOutcome(visit, input, reply);
+  const answer = answerSection(visit, {
+    body: replyText(reply),
+    outcome,
+    asked: input.prompt,
+    thoughts: thoughts.trim(),
+  });
+  return { answer, conversation };
 }
 
-export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
+interface TextOutcome {
+  readonly outcome: Html;
+  /** With the turn that ended; absent after a failure. */
+  readonly conversation?: Conversation;
+}
+
+export function describeTextOutcome(visit: OwnerVisit, input: PlaygroundForm, ending: TextEnding): TextOutcome {
+  if (isFault(ending)) return { outcome: textOutcome(visit, ending) };
+  const turn = createTurn(visit, input, ending as CollectedReply);
+  const conversation = addTurn(input.conversation ?? NO_CONVERSATION, turn);
+  return { conversation, outcome: textOutcome(visit, ending, { turn, conversation }) };
+}
+
+function createTurn({ request }: OwnerVisit, { prompt, imageCount }: PlaygroundForm, reply: CollectedReply): Turn {
+  const { id, startedAt } = getRequestState(request);
+  return {
+    asked: prompt,
+    images: imageCount,
+    answered: replyText(reply),
+    model: reply.model,
+    charged: formatRub(reply.billing.charged),
+    ms: Math.round(performance.now() - startedAt),
+    input: countPrompt(reply.usage),
+    output: reply.usage.output ?? 0,
+    call: id,
+  };
+}
+
+interface EndedTurn {
+  readonly turn: Turn;
+  readonly conversation: Conversation;
+}
+
+function textOutcome(visit: OwnerVisit, ending: TextEnding, ended?: EndedTurn): Html {
   const words = WORDS[visit.language];
   if (isFault(ending))
     return html`${refusal(visit, faultWords(ending, visit.language))}${definitionList([callRow(visit)])}`;
@@ -43,9 +96,43 @@ ${definitionList([
   [words.tokens, `${format.number(countPrompt(usage))}, ${format.number(usage.output ?? 0)}`],
   ...(usage.cacheRead ? [[words.cached, format.number(usage.cacheRead)] as const] : []),
   [words.charged, format.rub(billing.charged)],
+  ...(ended ? [[words.time, formatSeconds(visit, ended.turn.ms)] as const] : []),
+  ...(ended && isLong(ended.conversation)
+    ? [[words.total, format.rub(parseSum(ended.conversation.spent))] as const]
+    : []),
   [words.left, format.rub(billing.balance)],
   callRow(visit),
 ])}`;
+}
+
+function isLong({ turns, forgotten }: Conversation): boolean {
+  return turns.length + forgotten > 1;
+}
+
+function formatSeconds({ language, format }: OwnerVisit, ms: number): string {
+  return WORDS[language].took(format.number(Math.round(ms / 100) / 10));
+}
+
+/** The turns before the prompt, or before the answer that is shown below them. */
+export function conversationSection(visit: OwnerVisit, { turns, forgotten, spent }: Conversation): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const items = turns.map(({ asked, images, answered, model, charged, ms, input, output, call }) => {
+    const facts = [
+      model,
+      format.rub(parseSum(charged)),
+      formatSeconds(visit, ms),
+      words.turnTokens(format.number(input), format.number(output)),
+    ];
+    return html`<li><p class="asked"><strong>${words.you}:</strong> ${asked}${images > 0 && html` <span class="hint">(${words.withImages(format.number(images))})</span>`}</p>
+<div class="answered">${answered}</div>
+<p class="hint">${facts.join(' · ')} · <a href="${linkTo(visit, `/account/calls/${encodeURIComponent(call)}`)}">${words.call}</a></p></li>`;
+  });
+  const isEmpty = turns.length === 0 && forgotten === 0;
+  return html`<section id="conversation"${isEmpty && html` hidden`}><h2>${words.conversation}</h2>
+${forgotten > 0 && html`<p class="message">${words.forgotten(format.number(forgotten))}</p>`}
+<ol class="turns">${items}</ol>
+<p class="hint">${words.total}: ${format.rub(parseSum(spent))}. ${words.kept}</p></section>`;
 }
 
 /** Of a vector's numbers. */

@@ -31,7 +31,6 @@ import { type RequestImage, toProviderImage } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
-import type { Html } from '../html.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { buildRequestBody, type PlaygroundForm } from './fields.ts';
@@ -55,27 +54,31 @@ export function generateText(
 
 interface StreamOptions {
   readonly inputImages: InputImages;
-  renderOutcome(ending: TextEnding): Html;
+  /** What the last event says. */
+  describeOutcome(ending: TextEnding): object;
 }
 
 /**
  * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
- * text. Throws faults as long as nothing was written.
+ * text and the conversation so far. Throws faults as long as nothing was written.
  */
 export async function streamText(
   visit: OwnerVisit,
   input: PlaygroundForm,
-  { inputImages, renderOutcome }: StreamOptions,
+  { inputImages, describeOutcome }: StreamOptions,
 ): Promise<void> {
   await runCallAsKey(visit, input.key, async (context, call) => {
     call.streams = true;
     getRequestState(visit.request).notes.stream = true;
     const request = attachImages(parseChatRequest({ ...buildRequestBody(input), stream: true }), inputImages);
-    await visit.services.text.run(request, context, streamOutput(visit, renderOutcome));
+    await visit.services.text.run(request, context, streamOutput(visit, describeOutcome));
   });
 }
 
-function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending: TextEnding) => Html): TextOutput {
+function streamOutput(
+  { request, services }: OwnerVisit,
+  describeOutcome: StreamOptions['describeOutcome'],
+): TextOutput {
   const renderer = createChatRenderer();
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
   const collector = createCollector();
@@ -88,14 +91,13 @@ function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending:
       push(parts) {
         for (const part of parts) {
           if (part.type === 'error') failure = part.fault;
-          // The text was already streamed and is not kept.
-          else if (part.type !== 'block-delta') collector.write([part]);
+          else collector.write([part]);
         }
         return reply.push(renderer.push(parts));
       },
       close() {
-        const { text: html } = renderOutcome(failure ?? collector.reply());
-        reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
+        const outcome = describeOutcome(failure ?? collector.reply());
+        reply.write(`event: outcome\ndata: ${JSON.stringify(outcome)}\n\n`);
         reply.close();
       },
     },

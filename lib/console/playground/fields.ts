@@ -5,6 +5,13 @@ import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
 import type { OwnerVisit } from '../visit.ts';
+import {
+  CONVERSATION_FIELD,
+  type Conversation,
+  listMessages,
+  NO_CONVERSATION,
+  readConversation,
+} from './conversation.ts';
 
 export const PLAY_KINDS = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelType[];
 type PlayKind = (typeof PLAY_KINDS)[number];
@@ -27,6 +34,8 @@ export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly models: readonly string[];
   /** The choices of a video model. */
   readonly videoOptions: VideoOffers | undefined;
+  /** The turns before the prompt, for text; undefined if they cannot be read. */
+  readonly conversation: Conversation | undefined;
   /** How many images were chosen. */
   readonly imageCount: number;
   /** How many the kind takes at most. */
@@ -58,6 +67,7 @@ export function readPlaygroundForm(
     model,
     videoOptions: kind === 'video' && found?.type === 'video' ? listOffers(found) : undefined,
     key: text('key'),
+    conversation: kind === 'text' ? readConversation(read(CONVERSATION_FIELD) ?? '') : NO_CONVERSATION,
     // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),
     max_tokens: text('max_tokens').trim(),
@@ -86,7 +96,7 @@ function countImagesMax(kind: PlayKind, { vision, models }: Catalog): number {
 }
 
 /** A mistake that the page explains better than the API. */
-type Mistake = 'prompt' | 'max_tokens' | 'dimensions' | 'choice' | 'images' | 'image';
+type Mistake = 'conversation' | 'prompt' | 'max_tokens' | 'dimensions' | 'choice' | 'images' | 'image';
 
 const COUNT = /^[1-9]\d{0,8}$/;
 
@@ -101,7 +111,9 @@ export function findMistake({
   videoOptions,
   imageCount,
   imagesMax,
+  conversation,
 }: PlaygroundForm): Mistake | undefined {
+  if (!conversation) return 'conversation';
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
   if (kind === 'embedding' && dimensions !== '' && !COUNT.test(dimensions)) return 'dimensions';
@@ -122,12 +134,17 @@ export function buildRequestBody({
   model,
   prompt,
   size,
+  conversation = NO_CONVERSATION,
   ...more
 }: PlaygroundForm): Readonly<Record<string, unknown>> {
   const number = (text: string) => (text === '' ? undefined : Number(text));
   switch (kind) {
     case 'text':
-      return dropEmpty({ model, max_tokens: number(more.max_tokens), messages: [{ role: 'user', content: prompt }] });
+      return dropEmpty({
+        model,
+        max_tokens: number(more.max_tokens),
+        messages: [...listMessages(conversation), { role: 'user', content: prompt }],
+      });
     case 'embedding':
       return dropEmpty({ model, input: prompt, dimensions: number(more.dimensions) });
     case 'image':

@@ -12,6 +12,7 @@ import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { describeTextPrice } from '../token-price.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { CONVERSATION_FIELD, NO_CONVERSATION, writeConversation } from './conversation.ts';
 import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
 import { type Quote, quoteCall } from './quote.ts';
 import { listSamples } from './samples.ts';
@@ -36,26 +37,37 @@ export async function playgroundForm(visit: OwnerVisit, input: PlaygroundForm, k
   const words = WORDS[visit.language];
   const { csrf } = visit;
   const { imageCount } = input;
+  const isText = input.kind === 'text';
+  const turns = writeConversation(input.conversation ?? NO_CONVERSATION);
   const live = input.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
+  const chosen = html`${select(
+    { name: 'key', label: words.key, chosen: input.key },
+    keys.map((key) => [key.id, keyName(key)]),
+  )}
+${select(
+  { name: 'model', label: words.model, chosen: input.model },
+  input.models.map((id) => [id, id]),
+)}`;
+  const options = html`<div id="choices">${choices(visit, input)}</div>`;
+  const settings = html`${chosen}${options}`;
   return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="kind" value="${input.kind}">
 <input type="hidden" name="images" value="${imageCount}">
-${select(
-  { name: 'key', label: words.key, chosen: input.key },
-  keys.map((key) => [key.id, keyName(key)]),
-)}
-${select(
-  { name: 'model', label: words.model, chosen: input.model },
-  input.models.map((id) => [id, id]),
-)}
+${isText && html`<input type="hidden" name="${CONVERSATION_FIELD}" value="${turns}">`}
+${isText ? html`<details${turns === '' && html` open`}><summary>${words.settings}: ${input.model}</summary>${settings}</details>` : chosen}
 ${textArea({ name: 'prompt', label: words.prompt, value: input.prompt, rows: 5, max: PROMPT_MAX })}
 ${input.imagesMax > 0 && imageField(visit, input)}
-<div id="choices">${choices(visit, input)}</div>
+${!isText && options}
 ${await renderPrice(visit, input, keys)}
 <p class="buttons"><button name="do" value="price" class="quiet">${words.priceButton}</button>
 <button name="do" value="send">${words.send}</button>
-<button type="button" id="stop" class="quiet" hidden>${words.stop}</button></p>
+<button type="button" id="stop" class="quiet" hidden>${words.stop}</button>
+${
+  isText &&
+  html`<button name="do" value="download" class="quiet" formnovalidate>${words.download}</button>
+<a class="button quiet" id="anew" href="${linkTo(visit, PLAYGROUND)}">${words.anew}</a>`
+}</p>
 </form>`;
 }
 
@@ -146,7 +158,8 @@ function quoteRows(visit: OwnerVisit, { amount, model, price, tokenPrice, terms 
 
 export function samples({ language, services }: OwnerVisit, input: PlaygroundForm): Html {
   const words = WORDS[language];
-  const texts = listSamples(input, services.publicUrl()).map(
+  const hasTurns = (input.conversation?.turns.length ?? 0) > 0;
+  const texts = listSamples({ ...input, conversation: NO_CONVERSATION }, services.publicUrl()).map(
     ({
       language: name,
       isResponses,
@@ -154,7 +167,7 @@ export function samples({ language, services }: OwnerVisit, input: PlaygroundFor
     }) => html`<h3>${words.languages[name]}${isResponses && ', Responses API'}</h3>
 <pre tabindex="0"><code data-copy>${program}</code></pre>`,
   );
-  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}</p>${texts}</section>`;
+  return html`<section id="samples"><details><summary>${words.samples}</summary><p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}${hasTurns && html` ${words.samplesAlone}`}</p>${texts}</details></section>`;
 }
 
 /** The messages about invalid fields. */

@@ -31,6 +31,8 @@ async function post(path, what, signal) {
 
 /** @param {HTMLFormElement} form */
 function followForm(form) {
+  const turns = /** @type {HTMLInputElement | null} */ (form.elements.namedItem('turns'));
+  if (turns) keepConversation(turns);
   let asking = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -42,7 +44,9 @@ function followForm(form) {
     asking = new AbortController();
     try {
       const response = await post(form.action, 'price', asking.signal);
+      const samples = document.querySelector('#samples details')?.hasAttribute('open');
       if (response.ok) adopt(await response.text(), ids);
+      if (samples) document.querySelector('#samples details')?.setAttribute('open', '');
     } catch {
       // Replaced by a newer request, or tried again with the next change.
     }
@@ -65,11 +69,52 @@ function followForm(form) {
   form.addEventListener('submit', (event) => {
     const { submitter } = event;
     const sends = submitter instanceof HTMLButtonElement && submitter.value === 'send';
-    if (sends && form.dataset.live === undefined) return;
+    const downloads = submitter instanceof HTMLButtonElement && submitter.value === 'download';
+    if (downloads || (sends && form.dataset.live === undefined)) return;
     event.preventDefault();
+    // The last answer moves up into the conversation.
+    if (sends && turns?.value) void showPrice(['conversation']);
     if (sends) void sendText(form, submitter);
     else void showPrice(['choices', 'price', 'samples']);
   });
+}
+
+/**
+ * The conversation outlives the page in this tab, for the same session only.
+ * @param {HTMLInputElement} turns
+ */
+function keepConversation(turns) {
+  const { action, elements } = /** @type {HTMLFormElement} */ (form);
+  const csrf = /** @type {HTMLInputElement} */ (elements.namedItem('csrf'));
+  const name = `turns ${csrf.value} ${new URL(action).search}`;
+  const kept = sessionStorage.getItem(name) ?? '';
+  for (const other of Object.keys(sessionStorage)) {
+    if (other.startsWith('turns ') && !other.startsWith(`turns ${csrf.value} `)) sessionStorage.removeItem(other);
+  }
+  turns.addEventListener('input', () => sessionStorage.setItem(name, turns.value));
+  document.getElementById('anew')?.addEventListener('click', () => sessionStorage.removeItem(name));
+  if (turns.value !== '') sessionStorage.setItem(name, turns.value);
+  else if (kept !== '') {
+    turns.value = kept;
+    void post(action, 'price', new AbortController().signal).then(async (response) => {
+      if (response.ok) adopt(await response.text(), ['conversation']);
+    });
+  }
+}
+
+/**
+ * After an answer: the next message starts empty, and is sent with the turns so far.
+ * @param {string} turns
+ */
+function continueConversation(turns) {
+  const { elements } = /** @type {HTMLFormElement} */ (form);
+  const field = /** @type {HTMLInputElement} */ (elements.namedItem('turns'));
+  field.value = turns;
+  /** @type {HTMLTextAreaElement} */ (elements.namedItem('prompt')).value = '';
+  const files = /** @type {HTMLInputElement | null} */ (elements.namedItem('image'));
+  if (files) files.value = '';
+  /** @type {HTMLInputElement} */ (elements.namedItem('images')).value = '0';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
 /**
@@ -83,6 +128,9 @@ async function sendText(form, button) {
   stop.onclick = () => call.abort();
   setBusy(true);
   part('answer').hidden = false;
+  part('asked').textContent = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('prompt')).value;
+  part('thoughts').hidden = true;
+  part('thoughts').lastElementChild?.replaceChildren();
   part('reply').textContent = '';
   part('outcome').textContent = '';
   try {
@@ -121,14 +169,25 @@ async function showEvents(response) {
     const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
     rest = events.pop() ?? '';
     let text = '';
+    let thoughts = '';
     for (const event of events) {
       const data = event.slice(event.indexOf('data: ') + 6);
       if (event.startsWith('event: outcome')) {
         isWhole = true;
-        part('outcome').replaceChildren(...parse(JSON.parse(data).html).body.childNodes);
-      } else if (data.startsWith('{')) text += JSON.parse(data).choices?.[0]?.delta?.content ?? '';
+        const { html, turns } = JSON.parse(data);
+        part('outcome').replaceChildren(...parse(html).body.childNodes);
+        if (turns) continueConversation(turns);
+      } else if (data.startsWith('{')) {
+        const delta = JSON.parse(data).choices?.[0]?.delta;
+        text += delta?.content ?? '';
+        thoughts += delta?.reasoning_content ?? '';
+      }
     }
     part('reply').append(text);
+    if (thoughts !== '') {
+      part('thoughts').hidden = false;
+      part('thoughts').lastElementChild?.append(thoughts);
+    }
   }
   if (!isWhole) throw new Error('the connection was lost');
 }

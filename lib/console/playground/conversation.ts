@@ -1,0 +1,116 @@
+// The conversation of the playground. It is stored nowhere: its turns travel in a field of the form, and the oldest are
+// left out when they no longer fit.
+import joi from 'joi';
+import { formatRub, type Micro, parseRub } from '../../money/money.ts';
+
+export interface Turn {
+  readonly asked: string;
+  /** How many images were attached; they are not sent again. */
+  readonly images: number;
+  readonly answered: string;
+  readonly model: string;
+  /** In roubles. */
+  readonly charged: string;
+  readonly ms: number;
+  readonly input: number;
+  readonly output: number;
+  /** The id of the call. */
+  readonly call: string;
+}
+
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  /** How many older turns were left out. */
+  readonly forgotten: number;
+  /** The sum of all turns in roubles, also of those left out. */
+  readonly spent: string;
+}
+
+export const NO_CONVERSATION: Conversation = { turns: [], forgotten: 0, spent: '0' };
+
+/** The form's field. */
+export const CONVERSATION_FIELD = 'turns';
+
+/** Of the field: half of what a form may have, and a page shows it twice. */
+export const CONVERSATION_BYTES_MAX = 32 * 1024;
+
+const count = joi.number().integer().min(0).required();
+const text = joi.string().allow('').required();
+const rub = joi
+  .string()
+  .pattern(/^\d{1,12}(\.\d{1,6})?$/)
+  .required();
+
+const SCHEMA = joi.object({
+  turns: joi
+    .array()
+    .items(
+      joi.object({
+        asked: text,
+        images: count,
+        answered: text,
+        model: text,
+        charged: rub,
+        ms: count,
+        input: count,
+        output: count,
+        call: joi.string().max(100).required(),
+      }),
+    )
+    .required(),
+  forgotten: count,
+  spent: rub,
+});
+
+/** Undefined if somebody changed the field into something else. */
+export function readConversation(field: string): Conversation | undefined {
+  if (field === '') return NO_CONVERSATION;
+  if (Buffer.byteLength(field) > CONVERSATION_BYTES_MAX) return undefined;
+  try {
+    const { value, error } = SCHEMA.validate(JSON.parse(field), { convert: false });
+    return error ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeConversation(conversation: Conversation): string {
+  return conversation.turns.length === 0 && conversation.forgotten === 0 ? '' : JSON.stringify(conversation);
+}
+
+/** Adds a turn; leaves out the oldest that no longer fit. */
+export function addTurn({ turns, forgotten, spent }: Conversation, turn: Turn): Conversation {
+  const sum = formatRub(parseSum(spent) + parseSum(turn.charged));
+  const all = [...turns, turn];
+  const fits = (from: number) =>
+    Buffer.byteLength(JSON.stringify({ turns: all.slice(from), forgotten: forgotten + from, spent: sum })) <=
+    CONVERSATION_BYTES_MAX;
+  let from = 0;
+  while (from < all.length && !fits(from)) from += 1;
+  return { turns: all.slice(from), forgotten: forgotten + from, spent: sum };
+}
+
+export function parseSum(roubles: string): Micro {
+  return parseRub(roubles) ?? 0n;
+}
+
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** For the API. An answer without text would be refused by some models. */
+export function listMessages({ turns }: Conversation): readonly Message[] {
+  return turns
+    .filter(({ answered }) => answered.trim() !== '')
+    .flatMap(({ asked, answered }) => [
+      { role: 'user' as const, content: asked },
+      { role: 'assistant' as const, content: answered },
+    ]);
+}
+
+/** As a text file. */
+export function writeTranscript({ turns }: Conversation, you: string): string {
+  const parts = turns.map(({ asked, answered, model }) => `## ${you}\n\n${asked}\n\n## ${model}\n\n${answered}\n`);
+  return parts.join('\n');
+}
