@@ -4,7 +4,7 @@
 import type { CapPeriod } from './budget.ts';
 import { CHECKSUM_LENGTH, checksum } from './checksum.ts';
 import type { Micro } from './money.ts';
-import type { Operation } from './operations.ts';
+import { type HoldOp, type Operation, SERVICE_OWNER } from './operations.ts';
 
 /** What the mark of an entry covers. */
 interface EntryFacts {
@@ -47,13 +47,13 @@ const MOVED_IN = 'moved';
 const OPENS = 'opens';
 
 /**
- * A hold is marked with its terms and its owner; a charge with its terms, usage and job id; a settlement with its usage;
+ * A hold is marked with its terms, its owner and a lease that cannot be renewed; a charge with its terms, usage and job id; a settlement with its usage;
  * an entry without a charge with all its values and its effect on the flags of the wallet. Every mark covers the time.
  */
 export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
   switch (op.kind) {
     case 'reserve':
-      return checksum(listMarkedTerms(entry, charge)) + checksum([op.owner, op.lease]);
+      return checksum(listMarkedTerms(entry, charge)) + checksum([op.owner, isRenewable(op) ? null : op.lease]);
     case 'charge':
       return checksum(listMarkedTerms(entry, charge)) + checksum([op.usage ?? null]) + (op.job?.job.id ?? '');
     case 'settle':
@@ -68,6 +68,11 @@ export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts 
       return checksum([opId, wallet, kind, at, ...sums, note, status, flags, ...given]) + flags;
     }
   }
+}
+
+/** Whether the lease may have become another one since the hold was made. */
+function isRenewable({ owner }: HoldOp): boolean {
+  return owner === SERVICE_OWNER;
 }
 
 function flagSuffix(op: Operation): string {

@@ -74,6 +74,7 @@ describe('holds of own services', () => {
     expect((await post(`/holds/${renewed}/renew`, { lease_seconds: 600 })).status).to.equal(200);
     await until(async () => (await get(`/holds/${short}`)).json.state === 'expired');
     expect((await get(`/holds/${renewed}`)).json).to.include({ state: 'held', held_rub: 10 });
+    expect((await get('/ledger/verify')).json).to.include({ ok: true });
     expect(await balanceOf(account)).to.equal(990);
     for (const [path, body] of [
       ['settle', { amount_rub: 5 }],

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
 import { SERVICE_OWNER } from '../../../lib/money/operations.ts';
 import type { ManagementKey } from '../../../lib/store/ports/management.ts';
-import { AT, applied, newId, RUB, reserve, type StoreContext, settle, statuses, topup } from './context.ts';
+import { AT, applied, newId, problemsOf, RUB, reserve, type StoreContext, settle, statuses, topup } from './context.ts';
 
 export function newManagementKey(more: Partial<ManagementKey> = {}): ManagementKey {
   const id = newId('mk');
@@ -101,6 +101,7 @@ export function managementContract(context: StoreContext): void {
     expect(await ledger.renewLease({ ...renewal, now: AT + 3_600_000 })).to.equal(false);
     expect(await ledger.renewLease(renewal)).to.equal(true);
     expect(await orphans(AT + 3_600_001)).to.equal(false);
+    expect(await problemsOf(context.store, wallet), 'the audit knows that leases are renewed').to.deep.equal([]);
     const end = { kind: 'expire', wallet, chargeId: id, at: AT + 7_200_001 } as const;
     await applied(context.store, end);
     expect(await ledger.renewLease(renewal)).to.equal(false);
