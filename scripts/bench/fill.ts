@@ -12,6 +12,8 @@ import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/st
 import { createSaveAttempt } from '../../lib/store/sqlite/attempts.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS, WALLET_COLUMNS } from '../../lib/store/sqlite/rows.ts';
 
+/** The columns of a wallet that the ledger leaves out when they say nothing. */
+const NO_EXTRAS = { playMoney: 0, opened: 0, granted: 0n, grants: null };
 const FILL_CACHE_KIB = 1_048_576;
 const ROWS_PER_WRITE = 4000;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
@@ -227,16 +229,16 @@ function openFile(path: string): Target {
     async addAccounts(ids) {
       for (const id of ids) {
         addAccount({ id, name: id, createdAt: Date.now() });
-        addWallet({ ...emptyWallet(id), playMoney: 0 });
+        addWallet({ ...emptyWallet(id), ...NO_EXTRAS });
       }
     },
     async write({ entries, charges, attempts }) {
       charges.forEach(addCharge);
-      entries.forEach(addEntry);
+      for (const entry of entries) addEntry({ ...entry, granted: entry.granted ?? 0n });
       attempts.forEach(addAttempt);
     },
     async saveWallets(wallets) {
-      for (const wallet of wallets) saveWallet({ ...wallet, playMoney: 0 });
+      for (const wallet of wallets) saveWallet({ ...wallet, ...NO_EXTRAS });
       wallets.map(writeUsage).forEach(addUsage);
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },

@@ -127,8 +127,8 @@ async function serviceStatus(visit: UserVisit): Promise<Html> {
   const { services, language, format } = visit;
   const words = WORDS[language];
   const { store, catalog } = services;
-  const [accounts, gateways, jobs, reviews, disputes] = await Promise.all([
-    store.accounts.list(),
+  const [{ wallets }, gateways, jobs, reviews, disputes] = await Promise.all([
+    store.journal.size(),
     store.gateways(),
     store.jobs.open(),
     countPayments(visit, ['review']),
@@ -140,7 +140,7 @@ async function serviceStatus(visit: UserVisit): Promise<Html> {
   const models = catalog().models.filter(({ routes }) => routes.length > 0);
   return html`<h2>${words.service}</h2>
 ${definitionList([
-  [words.accounts, html`<a href="/admin/accounts">${format.number(accounts.length)}</a>`],
+  [words.accounts, html`<a href="/admin/accounts">${format.number(wallets)}</a>`],
   [words.models, html`<a href="/admin/catalog">${format.number(models.length)}</a>`],
   [words.gateways, format.number(gateways.length)],
   [words.jobs, format.number(jobs)],

@@ -36,10 +36,11 @@ export interface UsageView {
 /** The last day is at least the first one. */
 export function readUsageView({ query, services, zone }: OwnerVisit, { from, to }: ChargeQuery): UsageView {
   const today = findHourDay(services.now(), zone);
-  const last = to === undefined || to < (from ?? today) ? (from ?? today) : to;
+  const begin = from ?? today;
+  const last = to === undefined || to < begin ? begin : to;
   // Nobody has calls of longer ago, and every day takes time.
   const earliest = addDays(last, 1 - DAYS_MAX);
-  const first = from === undefined || from < earliest ? earliest : from;
+  const first = begin < earliest ? earliest : begin;
   const by = (['model', 'key', 'kind'] as const).find((name) => name === query.get('by')) ?? 'day';
   return {
     first,

@@ -35,39 +35,44 @@ export function serviceReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'servic
 type Rows = readonly Record<string, unknown>[];
 
 /** Only routes have times. */
-function listSums(subject: ServiceQuery['subject']): string {
-  const names = subject === 'route' ? COUNTS : SERVICE_COUNTS;
-  return names.map((name) => `sum(${name}) AS ${name}`).join();
+function listCounts(subject: ServiceQuery['subject']): readonly string[] {
+  return subject === 'route' ? COUNTS : SERVICE_COUNTS;
 }
 
+const sumAll = (names: readonly string[]) => names.map((name) => `sum(${name}) AS ${name}`).join();
+
 function selectByName(db: DatabaseSync, query: ServiceQuery): Rows {
-  const { subject, name = null, limit = -1 } = query;
+  const { subject, name, limit = -1 } = query;
+  const counts = listCounts(subject);
   const spans = listServiceSpans(query);
-  const part =
-    'SELECT * FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? AND name = coalesce(?, name)';
+  const only = name === undefined ? '' : 'AND name = ?';
+  const part = `SELECT name, ${counts.join()} FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? ${only}`;
   const select = prepareBig(
     db,
-    `SELECT ${listSums(subject)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
+    `SELECT ${sumAll(counts)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
       ORDER BY sum(charged) DESC, sum(failed) DESC, sum(attempts) DESC, name LIMIT ?`,
   );
-  return select.all(...spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, name]), limit);
+  const names = name === undefined ? [] : [name];
+  return select.all(...spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, ...names]), limit);
 }
 
 function selectByTime(db: DatabaseSync, query: ServiceQuery): Rows {
-  const { subject, from, to, by, name = null, limit = -1, starts } = query;
-  const slots = `slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
+  const { subject, from, to, by, name, limit = -1, starts } = query;
+  // Each part reads its own range of the key; with a second condition on the time, SQLite reads the whole range for each.
+  const slots = `WITH slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
     FROM json_each(:starts))`;
-  const [time, source] = starts
-    ? ['start', 'slots CROSS JOIN service_sums ON at >= start AND at < until']
-    : ['at', 'service_sums'];
+  const time = starts ? 'start' : 'at';
+  const source = starts ? 'slots CROSS JOIN service_sums' : 'service_sums';
+  const range = starts ? 'at >= start AND at < until' : 'at >= :from AND at < :to';
   const label = by === 'at' ? "''" : 'name';
   const select = prepareBig(
     db,
-    `${starts ? `WITH ${slots}` : ''} SELECT ${listSums(subject)}, ${time} AS at, ${label} AS name FROM ${source}
-      WHERE subject = :subject AND grain = 'hour' AND service_sums.at >= :from AND service_sums.at < :to
-        AND name = coalesce(:name, name) GROUP BY ${time}, ${label} ORDER BY ${time} LIMIT :limit`,
+    `${starts ? slots : ''} SELECT ${sumAll(listCounts(subject))}, ${time} AS at, ${label} AS name FROM ${source}
+      WHERE subject = :subject AND grain = 'hour' AND ${range} ${name === undefined ? '' : 'AND name = :name'}
+      GROUP BY ${time}, ${label} ORDER BY ${time} LIMIT :limit`,
   );
-  return select.all({ subject, from, to, name, limit, ...(starts && { starts: JSON.stringify(starts) }) });
+  const bounds: Record<string, string | number> = starts ? { starts: JSON.stringify(starts), to } : { from, to };
+  return select.all({ subject, limit, ...bounds, ...(name !== undefined && { name }) });
 }
 
 function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | undefined {
