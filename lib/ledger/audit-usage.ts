@@ -6,7 +6,7 @@ import type { JournalPage, UsedEntry } from '../store/ports/journal.ts';
 import type { FoldedUsage, RouteHour, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import { isEntry, isUnreadableRow, type ReportProblem } from './audit-rules.ts';
-import { areFinal } from './usage-fold.ts';
+import { mayChange } from './usage-fold.ts';
 import { getHourKey, getRouteKey, NO_ROUTE, NO_USAGE, UsageSums } from './usage-sums.ts';
 
 type Parts = Pick<Store, 'attempts' | 'usage' | 'journal' | 'ledger' | 'archives'>;
@@ -86,7 +86,7 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
     const end = await alignWithCursor(cursor, { wallet, sums, last });
     for (const { charge } of folded.jobs.filter((job) => !sums.jobs.has(job.charge)))
       report(wallet, `folded usage: it waits for the job of ${charge}, which is not in the journal`);
-    await addFoldedJobs(sums, folded);
+    await addFoldedJobs(wallet, sums, folded);
     const opening = await store.archives.opening(wallet);
     // An archive has removed entries in the meantime: the next audit will compare.
     if ((opening?.seq ?? 0) !== opened) return;
@@ -115,7 +115,7 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
   }
 
   /** Jobs that are not open any more had their final attempts counted, and these do not change. */
-  async function addFoldedJobs(sums: UsageSums, { jobs: open }: FoldedUsage): Promise<void> {
+  async function addFoldedJobs(wallet: string, sums: UsageSums, { jobs: open, isPartial }: FoldedUsage): Promise<void> {
     const isOpen = new Set(open.map(({ charge }) => charge));
     const jobs = [...sums.jobs.values()].filter(({ charge }) => !isOpen.has(charge));
     for (let from = 0; from < jobs.length; from += JOBS_PER_PAGE) {
@@ -124,7 +124,8 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
       const byCharge = Map.groupBy(attempts, ({ charge }) => charge);
       for (const job of some) {
         const rows = byCharge.get(job.charge) ?? [];
-        if (areFinal(rows)) skipUnreadable(() => sums.addJob(job, rows));
+        if (!mayChange(job, rows)) skipUnreadable(() => sums.addJob(job, rows));
+        else if (!isPartial) report(wallet, `folded usage: it does not wait for the job of ${job.charge}`);
       }
     }
   }

@@ -140,16 +140,16 @@ async function addEndedJobs(
   const byCharge = Map.groupBy(found, ({ charge }) => charge);
   return jobs.filter((job) => {
     const rows = byCharge.get(job.charge) ?? [];
-    if (rows.length === 0) return Date.now() - job.hour < ATTEMPTLESS_MS;
-    if (!areFinal(rows)) return true;
+    if (mayChange(job, rows)) return true;
     sums.addJob(job, rows);
     return false;
   });
 }
 
-/** Whether no later attempt of the job, and no change of one, can follow. */
-export function areFinal(attempts: readonly Attempt[]): boolean {
-  return attempts.every(({ ending }) => ending !== 'running');
+/** Whether a later attempt of the job, or a change of one, can follow. */
+export function mayChange({ hour }: OpenJob, attempts: readonly Attempt[]): boolean {
+  if (attempts.length === 0) return Date.now() - hour < ATTEMPTLESS_MS;
+  return attempts.some(({ ending }) => ending === 'running');
 }
 
 function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
