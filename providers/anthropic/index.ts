@@ -61,6 +61,11 @@ function createProvider(settings: Settings, host: Host): Provider {
     systemMessages: true,
     cacheMarkers: true,
     stateFormat: 'messages',
+    models(signal) {
+      const { wire, request } = resolveTarget({ model: '', options: {} });
+      const headers = { 'anthropic-version': wire.version };
+      return host.models(`${wire.baseUrl}/v1/models?limit=1000`, { headers, auth: request.auth, signal });
+    },
     text(call, signal) {
       const { url, request, wire } = resolveTarget(call);
       const { conversation } = call;

@@ -37,6 +37,10 @@ function createProvider(settings: Settings, host: Host): Provider {
     documents: true,
     audio: true,
     stateFormat: 'contents',
+    models(signal) {
+      const { baseUrl } = resolveWire({ model: '', options: {} });
+      return host.models(`${baseUrl}/models?pageSize=1000`, { auth, signal });
+    },
     text(call, signal) {
       const wire = resolveWire(call);
       const url = buildGeminiUrl(wire, call.model, 'streamGenerateContent?alt=sse');

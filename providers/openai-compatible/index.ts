@@ -27,6 +27,8 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+const NO_ROUTE = { model: '', options: {} };
+
 const HEADERS = { accept: 'text/event-stream, application/json' };
 
 const BEDROCK: CountNames = {
@@ -51,6 +53,7 @@ function createProvider(settings: Settings, host: Host): Provider {
       wire,
       url: buildPathUrl('chat/completions'),
       embedUrl: buildPathUrl('embeddings'),
+      modelsUrl: buildPathUrl('models'),
       auth: chooseAuth(wire),
     };
   });
@@ -68,6 +71,10 @@ function createProvider(settings: Settings, host: Host): Provider {
       const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
       const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
       return host.answer(url, request, reader);
+    },
+    models(signal) {
+      const { modelsUrl, auth } = resolveTarget(NO_ROUTE);
+      return host.models(modelsUrl, { ...auth, signal });
     },
     embedsTokens: true,
     embed(call, signal) {

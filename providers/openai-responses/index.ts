@@ -24,6 +24,10 @@ function createProvider(settings: Settings, host: Host): Provider {
     tools: true,
     documents: true,
     stateFormat: 'responses',
+    models(signal) {
+      const { baseUrl } = resolveWire({ model: '', options: {} }).wire;
+      return host.models(host.urlBelow(baseUrl, 'models'), { auth: host.bearer, signal });
+    },
     text(call, signal) {
       const { wire, url } = resolveWire(call);
       const { conversation } = call;

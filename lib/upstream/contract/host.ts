@@ -7,6 +7,7 @@ import type { HostFault } from './fault.ts';
 import type { ChatQuirks, ContentsFormat, MessageQuirks, ResponsesFormat, WireFormat } from './format.ts';
 import type { HostImage } from './image.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request.ts';
+import type { VendorModel } from './vendor-model.ts';
 import type { HostVideo } from './video.ts';
 
 /** What the gateway passes to a plugin: everything it needs at run time. */
@@ -36,6 +37,11 @@ export interface Host {
    * joins the vectors and counts of its replies.
    */
   embed(call: EmbedCall, request: EmbedRequest): Promise<Embeddings>;
+  /**
+   * All that `models` has to return, for most vendors: reads a list of models in the form of chat completions, messages
+   * or contents.
+   */
+  models(url: string, init: Omit<HostRequest, 'method' | 'body'>): Promise<readonly VendorModel[]>;
   /** Polls until there is a value: for images that an upstream makes as a job. */
   poll<T>(polling: Polling<T>): Promise<T>;
   /**

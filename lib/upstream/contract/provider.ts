@@ -7,6 +7,7 @@ import type { EmbedCall, Embeddings } from './embedding.ts';
 import type { FaultTexts, FaultWords } from './fault.ts';
 import type { Host } from './host.ts';
 import type { LimitHeaders } from './request.ts';
+import type { VendorModel } from './vendor-model.ts';
 import type { VideoProvider } from './video.ts';
 
 export type * from './account.ts';
@@ -21,6 +22,7 @@ export type * from './image.ts';
 export type * from './job.ts';
 export type * from './output.ts';
 export type * from './request.ts';
+export type * from './vendor-model.ts';
 export type * from './video.ts';
 export type { FinishReason, ProviderPart };
 
@@ -89,6 +91,8 @@ export interface Provider {
   /** Makes or edits images; resolves when they are ready. Asks the upstream only once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;
+  /** Lists what the key may use, for an operator who chooses models; absent if the vendor has no list. Costs nothing. */
+  models?(signal: AbortSignal): Promise<readonly VendorModel[]>;
   /** Frees what the provider holds; called once, after its last call has ended. */
   close?(): Promise<void>;
 }

@@ -35,6 +35,7 @@ import { scrub } from './secret.ts';
 import { fillForImage } from './template.ts';
 import { createTokenAuth } from './tokens.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
+import { createModelLister } from './vendor-models.ts';
 import { createHostVideo } from './video-jobs.ts';
 
 export interface HostOptions extends UpstreamOptions {
@@ -106,6 +107,7 @@ export function createHost(options: HostOptions): ClosableHost {
     request,
     json,
     embed: createEmbed({ json }),
+    models: createModelLister({ json }),
     answer: (url, init, reader) => readAnswer({ ask, keys: ring, fault, url, init, reader }),
     poll,
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
