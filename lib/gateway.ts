@@ -13,6 +13,7 @@ import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
+import { createCatalogEditor } from './catalog/editor.ts';
 import { createCatalogHistory } from './catalog/history.ts';
 import { createLayerSource } from './catalog/layer.ts';
 import { listModels } from './catalog/listing.ts';
@@ -177,6 +178,8 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const web = createConsole({
     api: services,
     catalogFailure: catalog.failure,
+    catalogParts: catalog.made,
+    catalogEditor: createCatalogEditor({ store, live: catalog, keepsSecrets: config.secretsKeys.length > 0 }),
     sandbox,
     keyPrefix: config.keyPrefix,
     registration: config.registration,

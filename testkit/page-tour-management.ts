@@ -3,7 +3,7 @@ import { createManagementKeys, OPERATOR_SCOPES } from '../lib/accounts/managemen
 import type { TestGateway } from './gateway.ts';
 
 /** Makes a stop. */
-type At<Stop> = (route: string, name: string, more?: { readonly path?: string; readonly does?: Doings }) => Stop;
+export type At<Stop> = (route: string, name: string, more?: { readonly path?: string; readonly does?: Doings }) => Stop;
 type Doings = readonly (readonly [selector: string, value: string | true])[];
 
 /** The ids of management keys. */

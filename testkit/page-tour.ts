@@ -11,6 +11,7 @@ import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { giveBonuses } from './page-tour-bonuses.ts';
 import { listCallingStops } from './page-tour-calls.ts';
+import { listCatalogStops } from './page-tour-catalog.ts';
 import {
   listManagementStops,
   listOwnManagementStops,
@@ -261,6 +262,7 @@ function operatorStops({
     at('/admin', 'overview-month', { path: '/admin?span=month' }),
     at('/admin/calls', 'calls'),
     ...plain.map((name) => at(`/admin/${name}`, name)),
+    ...listCatalogStops(at),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
     at('/admin/accounts', 'accounts-invited', {
       does: [

@@ -4,15 +4,14 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
-import { createAccountSchema, describeSchema } from '../upstream/host/account-settings.ts';
 import { loadPlugins } from '../upstream/host/loader.ts';
 import { checkCatalog } from './check.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
+import { findUpstreamHost } from './known-costs.ts';
 import { type CatalogConfig, SHIPPED_PROVIDERS } from './live.ts';
 import { readPriceList } from './price-list.ts';
 import type { UpstreamEntry } from './schema.ts';
-import { substituteVariables } from './variables.ts';
 
 interface ImportOptions {
   /** The name of the list's format. */
@@ -61,18 +60,14 @@ function findTarget(folder: string, paths: readonly string[], into: string): str
   return join(folder, basename(into));
 }
 
-/** The host of `baseUrl`: of the settings, or the default of the plugin. */
 async function createHostFinder(
   { providersPath, env }: CatalogConfig,
   upstreams: Readonly<Record<string, UpstreamEntry>>,
 ): Promise<(upstream: string) => string | undefined> {
   const plugins = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: providersPath });
   return (upstream) => {
-    const { plugin: name = '', settings = {} } = upstreams[upstream] ?? {};
-    const plugin = plugins.get(name);
-    const keys = plugin ? (describeSchema(createAccountSchema(plugin)).keys ?? {}) : {};
-    const url = substituteVariables(settings.baseUrl, env, new Set()) ?? keys.baseUrl?.flags?.default;
-    return typeof url === 'string' && URL.canParse(url) ? new URL(url).hostname : undefined;
+    const entry = upstreams[upstream];
+    return entry && findUpstreamHost(entry, plugins, env);
   };
 }
 

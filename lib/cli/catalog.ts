@@ -2,11 +2,12 @@
 import type { Command } from 'commander';
 import type { CostChange } from '../catalog/import-costs.ts';
 import type { Config } from '../config.ts';
+import { addCatalogConsoleCommands } from './catalog-console.ts';
 import { type Answer, formatPairs, formatTable } from './output.ts';
 import { onConfig, onStore, type Session } from './session.ts';
 
 export function addCatalogCommands(program: Command): void {
-  const catalog = program.command('catalog').description('models, prices and upstreams: check, import, rates');
+  const catalog = program.command('catalog').description('models, prices and upstreams: check, import, rates, console');
   catalog
     .command('check')
     .description('Reads the catalog as a start would, with what pages wrote, and says what is wrong or switched off.')
@@ -26,6 +27,7 @@ export function addCatalogCommands(program: Command): void {
     .description('Lists the exchange rates that gateways of this store have used, the latest of a currency last.')
     .addHelpText('after', '\nExample:\n  tollgate catalog rates --json')
     .action(onStore(listRates));
+  addCatalogConsoleCommands(catalog);
 }
 
 /** Also what the management API does: lib/manage/verbs.ts. */

@@ -8,6 +8,8 @@ export interface Answer {
   readonly text: string;
   /** Printed instead of the text if requested. */
   readonly csv?: string;
+  /** A file: printed as it is instead of both, and the store is named on stderr. */
+  readonly file?: string;
   /** The store that was used. */
   readonly store?: string;
   /** A check found something wrong: printed anyway, with exit code 1. */
@@ -15,13 +17,13 @@ export interface Answer {
 }
 
 export function print(answer: Answer, options: { readonly json: boolean }): void {
-  const { csv, store, failed } = answer;
+  const { csv, file, store, failed } = answer;
   if (options.json && csv !== undefined) throw new InvalidArgumentError('--csv and --json cannot be used together.');
   const line = store === undefined ? '' : `Store: ${store}\n`;
-  if (options.json) process.stdout.write(`${toJson({ ...answer.json, store })}\n`);
-  else if (csv === undefined) process.stdout.write(withoutControls(`${answer.text}\n${line}`));
+  if (options.json && file === undefined) process.stdout.write(`${toJson({ ...answer.json, store })}\n`);
+  else if (csv === undefined && file === undefined) process.stdout.write(withoutControls(`${answer.text}\n${line}`));
   else {
-    process.stdout.write(csv);
+    process.stdout.write(file ?? csv ?? '');
     process.stderr.write(withoutControls(line));
   }
   if (failed) process.exitCode = 1;

@@ -61,13 +61,16 @@ interface TextArea {
   readonly rows: number;
   /** In characters. */
   readonly max: number;
+  readonly hint?: string;
+  readonly optional?: boolean;
 }
 
-export function textArea({ name, label, value, rows, max }: TextArea): Html {
+export function textArea({ name, label, value, rows, max, hint, optional = false }: TextArea): Html {
   // Browsers drop the first line feed, so one is added.
   return html`<p class="field wide"><label for="${name}">${label}</label>
-<textarea id="${name}" name="${name}" rows="${rows}" maxlength="${max}" required>
-${value}</textarea></p>`;
+<textarea id="${name}" name="${name}" rows="${rows}" maxlength="${max}"${!optional && html` required`}${hint !== undefined && html` aria-describedby="${name}-hint"`}>
+${value}</textarea>
+${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}</p>`;
 }
 
 interface FormParts {
@@ -85,6 +88,23 @@ export function form({ csrf }: Visit, { action, fields, button, danger = false, 
 <input type="hidden" name="csrf" value="${csrf}">
 ${fields}
 <p><button${danger && html` class="danger"`}>${button}</button></p>
+</form>`;
+}
+
+interface StepForm {
+  readonly action: string;
+  readonly fields: HtmlValue;
+  /** The values of `step` with their buttons; the first is also what the enter key does. */
+  readonly steps: readonly (readonly [value: string, button: string])[];
+}
+
+/** A form with a button for each thing that it may do. */
+export function stepForm({ csrf }: Visit, { action, fields, steps }: StepForm): Html {
+  const buttons = steps.map(([value, text]) => html`<button name="step" value="${value}">${text}</button> `);
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="csrf" value="${csrf}">
+${fields}
+<p>${buttons}</p>
 </form>`;
 }
 

@@ -17,7 +17,17 @@ type ApiServices = Pick<
 export interface ConsoleOptions
   extends Pick<
     ConsoleServices,
-    'catalogFailure' | 'sandbox' | 'mailer' | 'alerts' | 'payments' | 'topups' | 'usage' | 'fetcher' | 'onSignIn'
+    | 'catalogFailure'
+    | 'catalogParts'
+    | 'catalogEditor'
+    | 'sandbox'
+    | 'mailer'
+    | 'alerts'
+    | 'payments'
+    | 'topups'
+    | 'usage'
+    | 'fetcher'
+    | 'onSignIn'
   > {
   readonly api: ApiServices;
   readonly keyPrefix: string;
@@ -58,6 +68,8 @@ export function createConsole(options: ConsoleOptions): Console {
     store,
     catalog: api.catalog,
     catalogFailure: options.catalogFailure,
+    catalogParts: options.catalogParts,
+    catalogEditor: options.catalogEditor,
     upstreams: api.upstreams,
     calls: api.calls,
     budget: api.budget,

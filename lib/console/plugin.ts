@@ -7,15 +7,19 @@ import { adminAccountCalls } from './pages/admin-account-calls.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
 import { adminCalls } from './pages/admin-calls.ts';
-import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
+import { adminCatalog } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
+import { adminModel } from './pages/admin-model.ts';
 import { adminOverview } from './pages/admin-overview.ts';
 import { adminPayment } from './pages/admin-payment.ts';
 import { adminPayments } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
 import { adminPerson } from './pages/admin-person.ts';
 import { adminPromo } from './pages/admin-promo.ts';
+import { adminUpstream } from './pages/admin-upstream.ts';
+import { adminUpstreamModels } from './pages/admin-upstream-models.ts';
+import { adminUpstreams } from './pages/admin-upstreams.ts';
 import { adminWebhook, adminWebhooks } from './pages/admin-webhooks.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
@@ -89,7 +93,10 @@ const PAGES: readonly PageRoutes[] = [
   adminPayment,
   adminLedger,
   adminCatalog,
+  adminModel,
   adminUpstreams,
+  adminUpstream,
+  adminUpstreamModels,
   adminWebhooks,
   adminWebhook,
   adminManagementKeys,

@@ -6,7 +6,8 @@ import type { Alerts } from '../alerts/alerts.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogFailure } from '../catalog/live.ts';
+import type { CatalogEditor } from '../catalog/editor.ts';
+import type { CatalogFailure, CatalogParts } from '../catalog/live.ts';
 import type { LiveCalls } from '../http/live-calls.ts';
 import type { MemoryQuota } from '../http/memory-quota.ts';
 import type { UsageChore } from '../ledger/usage-chore.ts';
@@ -42,6 +43,9 @@ export interface ConsoleServices extends CallServices {
   readonly catalog: () => Catalog;
   /** Why the last reload of the catalog changed nothing in this process, if it failed. */
   readonly catalogFailure: () => CatalogFailure | undefined;
+  /** What the catalog was made of, and changes of the part from pages. */
+  readonly catalogParts: () => CatalogParts;
+  readonly catalogEditor: CatalogEditor;
   /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;

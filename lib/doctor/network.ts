@@ -112,7 +112,7 @@ async function checkCall(name: string, route: Route): Promise<Finding> {
   return ok(name, `${route.model} answered in ${ms} ms${tokens}`);
 }
 
-async function checkReach(name: string, { origin, proxy }: Route, dates: Dates): Promise<Finding> {
+export async function checkReach(name: string, { origin, proxy }: Route, dates: Dates): Promise<Finding> {
   if (origin === undefined) return ok(name, 'has no address');
   const dispatcher = proxy === undefined ? undefined : new ProxyAgent(proxy);
   try {

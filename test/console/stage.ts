@@ -53,6 +53,13 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     },
     sandbox: false,
     catalogFailure: () => undefined,
+    catalogParts: () => ({
+      file: { upstreams: {}, models: [] },
+      version: 0,
+      upstreams: new Map(),
+      switchedOff: new Map(),
+    }),
+    catalogEditor: { keepsSecrets: false, history: async () => [], failure: async () => undefined },
     mailer: undefined,
     alerts,
     payments: {

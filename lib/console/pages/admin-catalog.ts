@@ -1,18 +1,24 @@
-// The current catalog and its upstreams, read-only for an operator: it is edited in its files.
+// The current catalog for an operator: its models with their prices, what else it has, and the saves of pages.
+import { fault } from '../../base/faults.ts';
+import { audit } from '../audit.ts';
+import { priceCells, priceColumns } from '../catalog/price-table.ts';
+import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
-import { message, table } from '../components.ts';
+import { codeField } from '../code-field.ts';
+import { form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { page } from '../page.ts';
+import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { getModelPath } from './admin-model.ts';
+import { describeSource } from './admin-upstreams.ts';
 import { chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
   en: {
     catalog: 'Catalog',
-    upstreams: 'Upstreams',
-    edit: 'The catalog is edited in its files; changes take effect within a second.',
-    check: 'finds mistakes in advance.',
+    edit: 'Click a model to change its price, its aliases, or whether it is sold; add models on the page of their upstream. Files of the catalog take effect within a second;',
+    check: 'finds their mistakes in advance.',
     model: 'Model',
     aliases: 'Aliases',
     type: 'Type',
@@ -31,18 +37,21 @@ const WORDS = defineWords({
     rate: 'Rate',
     from: 'From',
     usedSince: 'Used since',
-    name: 'Upstream',
-    count: 'Routes',
-    open: 'Routes paused',
-    keys: 'Keys',
-    resting: 'Keys paused',
-    none: 'No upstream is configured.',
+    definedIn: 'Defined in',
+    saves: 'Saves on pages',
+    at: 'Time',
+    who: 'Who',
+    note: 'What',
+    command: 'command line',
+    restore: 'Go back to before this',
+    restoreText: 'Later saves are undone too. It can be undone like any other.',
+    empty: 'Nothing has been saved on pages yet.',
+    gone: 'There is no such version any more.',
   },
   ru: {
     catalog: 'Каталог',
-    upstreams: 'Провайдеры',
-    edit: 'Каталог редактируется в файлах; изменения вступают в силу в течение секунды.',
-    check: 'заранее найдёт ошибки.',
+    edit: 'Нажмите на модель, чтобы изменить цену, псевдонимы или снять её с продажи; новые модели добавляются на странице провайдера. Правки в файлах каталога вступают в силу в течение секунды;',
+    check: 'заранее найдёт ошибки в них.',
     model: 'Модель',
     aliases: 'Псевдонимы',
     type: 'Тип',
@@ -61,44 +70,103 @@ const WORDS = defineWords({
     rate: 'Курс',
     from: 'Дата курса',
     usedSince: 'Применяется с',
-    name: 'Провайдер',
-    count: 'Маршрутов',
-    open: 'Маршрутов на паузе',
-    keys: 'Ключей',
-    resting: 'Ключей на паузе',
-    none: 'Провайдеры не подключены.',
+    definedIn: 'Где задана',
+    saves: 'Сохранения на страницах',
+    at: 'Время',
+    who: 'Кто',
+    note: 'Что',
+    command: 'командная строка',
+    restore: 'Вернуть как было до этого',
+    restoreText: 'Более поздние сохранения тоже отменятся. Возврат можно отменить так же.',
+    empty: 'На страницах пока ничего не сохраняли.',
+    gone: 'Такой версии больше нет.',
   },
 });
 
 export const adminCatalog = page({
   path: '/admin/catalog',
   who: 'operator',
-  async get(visit) {
-    const { services, language } = visit;
-    const words = WORDS[language];
-    const { kinds } = chargeWords({ language });
-    const { models, warnings, retired } = services.catalog();
-    const columns = [words.model, words.aliases, words.type, words.routes].map((title) => ({ title }));
-    const rows = models.map(({ id, aliases, type, routes }) => [
-      html`<code>${id}</code>`,
-      aliases.join(', '),
-      kinds[type],
-      routes.length === 0 ? words.off : routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', '),
-    ]);
-    const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
-    const bar = catalogBar(visit);
-    const rates = await listRates(visit);
-    const lists = await listPriceLists(visit);
-    const body = html`${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
+  get: (visit) => catalogPage(visit),
+  async post(visit, sent) {
+    const { services, language, signedIn } = visit;
+    if (sent.text('change') !== 'restore') throw fault('stale_form');
+    const version = Number(sent.text('version'));
+    const saved = await services.catalogEditor.restore(version, {
+      seen: Number(sent.text('seen')),
+      user: signedIn.user.id,
+      note: `back to version ${version}`,
+    });
+    const refuse = async (notice: Html) => ({ ...(await catalogPage(visit, notice)), status: 400 });
+    if (!saved) return refuse(message('error', WORDS[language].gone));
+    if (saved.status !== 'saved') return refuse(describeRefusal(visit, saved));
+    await audit(visit, { action: 'catalog.restore', target: `${version}`, detail: { version: saved.version } });
+    return { to: `/admin/catalog?${SAVED}` };
+  },
+});
+
+async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
+  const { services, language } = visit;
+  const words = WORDS[language];
+  const { kinds } = chargeWords({ language });
+  const { models, warnings, retired } = services.catalog();
+  const prices = priceColumns(language);
+  const columns = [words.model, words.aliases, words.type, words.routes, words.definedIn, ...prices].map((title) => ({
+    title,
+  }));
+  const rows = models.map((model, at) => [
+    html`<a href="${getModelPath(model.id)}"><code>${model.id}</code></a>`,
+    model.aliases.join(', '),
+    kinds[model.type],
+    model.routes.length === 0 ? words.off : model.routes.map((route) => `${route.upstream}: ${route.model}`).join(', '),
+    describeSource(visit, `models[${at}]`),
+    ...priceCells(visit, model),
+  ]);
+  const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
+  const bar = catalogBar(visit);
+  const rates = await listRates(visit);
+  const lists = await listPriceLists(visit);
+  const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
+<h2>${words.saves}</h2>${await listSaves(visit)}
 ${lists && html`<h2>${words.lists}</h2>${lists}`}
 ${rates && html`<h2>${words.rates}</h2>${rates}`}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
-    return { title: words.catalog, body };
-  },
-});
+  return { title: words.catalog, body };
+}
+
+const SAVES_SHOWN = 20;
+
+async function listSaves(visit: UserVisit): Promise<Html> {
+  const { services, language, format } = visit;
+  const words = WORDS[language];
+  const saves = await services.catalogEditor.history(SAVES_SHOWN);
+  const last = saves[0]?.seq ?? 0;
+  if (last === 0) return html`<p>${words.empty}</p>`;
+  const ids = [...new Set(saves.map(({ user }) => user))];
+  const users = await Promise.all(
+    ids.map(async (id) => [id, (await services.store.users.get(id))?.email ?? id] as const),
+  );
+  const names = new Map([...users, ['-', words.command] as const]);
+  const rows = saves.map(({ seq, at, user, note }) => [
+    format.number(seq),
+    format.time(at),
+    names.get(user),
+    html`<code>${note}</code>`,
+    form(visit, {
+      action: '/admin/catalog',
+      button: words.restore,
+      confirm: `${words.restore}? ${words.restoreText}`,
+      fields: html`<input type="hidden" name="change" value="restore"><input type="hidden" name="version" value="${seq - 1}"><input type="hidden" name="seen" value="${last}">${codeField(visit, `restore-${seq}`)}`,
+    }),
+  ]);
+  return table(
+    words.saves,
+    [words.version, words.at, words.who, words.note, words.restore].map((title) => ({ title })),
+    rows,
+  );
+}
 
 /** Undefined if the catalog has none. */
 async function listPriceLists({ services, language, format }: UserVisit): Promise<Html | undefined> {
@@ -136,22 +204,3 @@ async function listRates({ services, language, format }: UserVisit): Promise<Htm
 }
 
 const RATES_SHOWN = 20;
-
-export const adminUpstreams = page({
-  path: '/admin/upstreams',
-  who: 'operator',
-  get({ services, language, format }) {
-    const words = WORDS[language];
-    const upstreams = services.upstreams();
-    const columns = [
-      { title: words.name },
-      ...[words.count, words.open, words.keys, words.resting].map((title) => ({ title, number: true })),
-    ];
-    const rows = upstreams.map(({ upstream, routes, routesOpen, keys: { keys, ...faults } }) => {
-      const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
-      return [upstream, ...[routes, routesOpen, keys, resting].map((count) => format.number(count))];
-    });
-    const body = rows.length === 0 ? html`<p>${words.none}</p>` : table(words.upstreams, columns, rows);
-    return { title: words.upstreams, body };
-  },
-});

@@ -1,0 +1,98 @@
+// Changes of the part of the catalog from pages, as a value: each returns the next part, the loader checks it.
+import type { OverrideEntry } from './overrides.ts';
+
+/** A catalog file as it is written: what may be left out is left out. */
+export interface LayerPart {
+  readonly upstreams?: Readonly<Record<string, LayerUpstream>>;
+  readonly models?: readonly LayerModel[];
+  readonly overrides?: Readonly<Record<string, OverrideEntry>>;
+}
+
+export interface LayerUpstream {
+  readonly plugin: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export interface LayerModel {
+  readonly id: string;
+  readonly type: 'text' | 'embedding' | 'image';
+  readonly provider: string;
+  readonly aliases?: readonly string[];
+  readonly off?: boolean;
+  readonly price?: OverrideEntry['price'];
+  readonly routes: readonly { readonly upstream: string; readonly model: string; readonly cost?: object }[];
+  /** What a text model can do. */
+  readonly [capability: string]: unknown;
+}
+
+export function setUpstream(part: LayerPart, name: string, upstream: LayerUpstream): LayerPart {
+  return { ...part, upstreams: { ...part.upstreams, [name]: upstream } };
+}
+
+/** With the models that only it serves. */
+export function removeUpstream(part: LayerPart, name: string): LayerPart {
+  const { [name]: _removed, ...upstreams } = part.upstreams ?? {};
+  const models = (part.models ?? []).flatMap((model) => {
+    const routes = model.routes.filter(({ upstream }) => upstream !== name);
+    return routes.length === 0 ? [] : [{ ...model, routes }];
+  });
+  return dropEmpty({ ...part, upstreams, models });
+}
+
+export function addModels(part: LayerPart, models: readonly LayerModel[]): LayerPart {
+  return { ...part, models: [...(part.models ?? []), ...models] };
+}
+
+/** Changes a model of the part itself, or overrides one of a file; what is undefined stays as its author wrote it. */
+export function changeModel(part: LayerPart, id: string, change: OverrideEntry): LayerPart {
+  const wanted = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  if (!part.models?.some((model) => model.id === id)) {
+    const { [id]: _before, ...others } = part.overrides ?? {};
+    const overrides = Object.keys(wanted).length === 0 ? others : { ...others, [id]: wanted };
+    return dropEmpty({ ...part, overrides });
+  }
+  const models = part.models.map((model) => {
+    if (model.id !== id) return model;
+    const { off: _off, price: _price, aliases: _aliases, ...rest } = model;
+    return { ...rest, ...wanted } as LayerModel;
+  });
+  return { ...part, models };
+}
+
+export function removeModel(part: LayerPart, id: string): LayerPart {
+  return dropEmpty({ ...part, models: (part.models ?? []).filter((model) => model.id !== id) });
+}
+
+function dropEmpty(part: LayerPart): LayerPart {
+  const filled = Object.entries(part).filter(([, value]) => Object.keys(value ?? {}).length > 0);
+  return Object.fromEntries(filled);
+}
+
+/** One value that differs; undefined where there is none. */
+export interface LayerChange {
+  /** Such as `models.gpt-x.price.markup`. */
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+export function listLayerChanges(before: LayerPart, after: LayerPart): readonly LayerChange[] {
+  const [old, now] = [flatten(before), flatten(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])];
+  const pairs = names.map((name) => ({ name, before: old.get(name), after: now.get(name) }));
+  return pairs.filter((pair) => pair.before !== pair.after);
+}
+
+/** Models by their ids, and lists of plain values as one. */
+function flatten(value: unknown, path: readonly string[] = [], into = new Map<string, string>()): Map<string, string> {
+  const isPlain = typeof value !== 'object' || value === null;
+  if (isPlain || (Array.isArray(value) && value.every((item) => typeof item !== 'object'))) {
+    into.set(path.join('.'), Array.isArray(value) ? value.join(', ') : String(value));
+    return into;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    const id = Array.isArray(value) && typeof item.id === 'string' ? item.id : key;
+    flatten(item, [...path, id], into);
+  }
+  return into;
+}

@@ -1,0 +1,126 @@
+// Reads the forms of models into entries of the catalog.
+import type { CostEntry } from '../../catalog/cost.ts';
+import type { LayerModel } from '../../catalog/layer-edits.ts';
+import type { OverrideEntry } from '../../catalog/overrides.ts';
+import type { PriceEntry } from '../../catalog/price.ts';
+import { formatRub, parseRub } from '../../money/money.ts';
+import type { Form } from '../forms.ts';
+import type { ModelProblem } from './model-words.ts';
+
+export const SELLABLE = ['text', 'embedding', 'image'] as const;
+export type Sellable = (typeof SELLABLE)[number];
+export const ABILITIES = ['vision', 'tools', 'json', 'reasoning'] as const;
+
+export const MODELS_MAX = 50;
+const NAME_CHARS_MAX = 200;
+const FACTOR_MAX = 1000n * 1_000_000n;
+
+/** The prices that a cost or price of a type has. */
+export const PRICE_FIELDS: Readonly<Record<Sellable, readonly ('input' | 'output' | 'request')[]>> = {
+  text: ['input', 'output'],
+  embedding: ['input'],
+  image: ['request'],
+};
+
+export interface ChosenModels {
+  readonly type: Sellable;
+  /** In the vendor's words. */
+  readonly models: readonly string[];
+}
+
+export function readChosen(sent: Form): ChosenModels | ModelProblem {
+  const type = SELLABLE.find((each) => each === sent.text('type'));
+  if (!type) return 'type';
+  const typed = sent.text('more').split(/\r?\n/);
+  const models = [
+    ...new Set([...sent.all('model'), ...typed].map((name) => name.trim()).filter((name) => name !== '')),
+  ];
+  if (models.length === 0) return 'none';
+  if (models.length > MODELS_MAX) return 'many';
+  return models.every(isName) ? { type, models } : 'name';
+}
+
+function isName(text: string): boolean {
+  return text !== '' && text.length <= NAME_CHARS_MAX && !/\p{Cc}/u.test(text) && !text.includes('${');
+}
+
+export function readNewModels(
+  sent: Form,
+  { type, models }: ChosenModels,
+  upstream: string,
+): readonly LayerModel[] | ModelProblem {
+  const markup = readFactor(sent.text('markup'));
+  if (markup === undefined) return 'markup';
+  const provider = sent.text('maker');
+  if (!isName(provider)) return 'maker';
+  const able = type === 'text' ? ABILITIES.filter((ability) => sent.has(ability)) : [];
+  const made: LayerModel[] = [];
+  for (const [at, model] of models.entries()) {
+    const id = sent.text(`id-${at}`);
+    if (!isName(id)) return 'name';
+    const cost = readPrices(type, (name) => readDecimal(sent.text(`${name}-${at}`)));
+    if (!cost) return 'cost';
+    const known = { currency: sent.text('currency'), ...cost } as CostEntry;
+    made.push({
+      ...{ id, type, provider, routes: [{ upstream, model, cost: known }], price: { markup } },
+      ...Object.fromEntries(able.map((ability) => [ability, true])),
+    });
+  }
+  return made;
+}
+
+function readPrices(type: Sellable, read: (name: string) => string | undefined): PriceEntry | undefined {
+  const found = PRICE_FIELDS[type].map((name) => [name, read(name)] as const);
+  return found.every(([, value]) => value !== undefined)
+    ? (Object.fromEntries(found) as unknown as PriceEntry)
+    : undefined;
+}
+
+/** As the catalog writes it; people type spaces and a decimal comma. */
+function readDecimal(text: string): string | undefined {
+  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
+  return micro === undefined || micro < 0n ? undefined : formatRub(micro);
+}
+
+function readFactor(text: string): string | undefined {
+  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
+  return micro === undefined || micro <= 0n || micro > FACTOR_MAX ? undefined : formatRub(micro);
+}
+
+/** What a form says of one model; an absent member stays as its author wrote it. */
+export function readChange(
+  sent: Form,
+  {
+    type,
+    before,
+  }: { readonly type: string; readonly before: { readonly aliases: readonly string[]; readonly isOwn: boolean } },
+): OverrideEntry | ModelProblem {
+  const price = readPriceChange(sent, type);
+  if (typeof price === 'string') return price;
+  const aliases = sent
+    .text('aliases')
+    .split(',')
+    .map((alias) => alias.trim())
+    .filter((alias) => alias !== '');
+  if (!aliases.every(isName)) return 'aliases';
+  const isChanged = before.isOwn || aliases.join(',') !== before.aliases.join(',');
+  return {
+    ...(price && { price }),
+    ...(isChanged && (aliases.length > 0 || !before.isOwn) && { aliases }),
+    ...(sent.has('off') && { off: true }),
+  };
+}
+
+function readPriceChange(
+  sent: Form,
+  type: string,
+): PriceEntry | { readonly markup: string } | undefined | ModelProblem {
+  const kind = sent.text('kind');
+  if (kind === 'markup') {
+    const markup = readFactor(sent.text('factor'));
+    return markup === undefined ? 'markup' : { markup };
+  }
+  const known = SELLABLE.find((each) => each === type);
+  if (kind !== 'written' || !known) return undefined;
+  return readPrices(known, (name) => readDecimal(sent.text(name))) ?? 'price';
+}

@@ -1,0 +1,62 @@
+// Reads the forms of upstreams into what the catalog keeps: settings, and the key apart from them.
+import { nameSecretVariable } from '../../catalog/editor.ts';
+import type { LayerUpstream } from '../../catalog/layer-edits.ts';
+import { listVendors } from '../../catalog/vendors.ts';
+import type { Form } from '../forms.ts';
+import type { UpstreamProblem } from './upstream-words.ts';
+
+/** What is typed in as a key, and the setting that names its variable. */
+interface TypedKey {
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly setting: { readonly apiKey?: string };
+}
+
+export interface WantedUpstream {
+  readonly name: string;
+  readonly upstream: LayerUpstream;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+const KEY_CHARS_MAX = 8000;
+/** What a catalog would take from the environment. */
+const VARIABLE = '${';
+
+export function readNewUpstream(sent: Form): WantedUpstream | UpstreamProblem {
+  const name = sent.text('name');
+  if (!NAME.test(name)) return 'name';
+  const vendor = listVendors().find(({ id }) => id === sent.text('vendor'));
+  if (!vendor) return 'vendor';
+  const typed = sent.text('url');
+  if (typed === '' && vendor.baseUrl === undefined) return 'urlNeeded';
+  if (typed !== '' && !isBaseUrl(typed)) return 'url';
+  const key = readKey(name, sent.text('key'));
+  if (!key) return 'key';
+  const settings = { baseUrl: typed === '' ? vendor.baseUrl : typed, ...key.setting };
+  return { name, upstream: { plugin: vendor.plugin, settings }, secrets: key.secrets };
+}
+
+export function readChangedUpstream(name: string, before: LayerUpstream, sent: Form): WantedUpstream | UpstreamProblem {
+  const url = sent.text('url');
+  if (!isBaseUrl(url)) return 'url';
+  const key = readKey(name, sent.text('key'));
+  if (!key) return 'key';
+  const { baseUrl, apiKey, ...others } = before.settings;
+  if (url !== baseUrl && apiKey !== undefined && key.setting.apiKey === undefined) return 'keyAgain';
+  const kept = apiKey === undefined ? {} : { apiKey };
+  const settings = { ...others, baseUrl: url, ...kept, ...key.setting };
+  return { name, upstream: { ...before, settings }, secrets: key.secrets };
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol);
+  return isWeb && url.username === '' && url.password === '' && !text.includes(VARIABLE) && text.length <= 500;
+}
+
+function readKey(upstream: string, text: string): TypedKey | undefined {
+  if (text === '') return { secrets: {}, setting: {} };
+  if (text.length > KEY_CHARS_MAX || /\p{Cc}/u.test(text) || text.includes(VARIABLE)) return undefined;
+  const variable = nameSecretVariable(upstream);
+  return { secrets: { [variable]: text }, setting: { apiKey: `${VARIABLE}${variable}}` } };
+}

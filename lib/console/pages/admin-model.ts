@@ -1,0 +1,183 @@
+// One model of the catalog, for an operator: its price, its aliases, and whether it is sold; previewed before it is saved.
+import { fault } from '../../base/faults.ts';
+import { changeModel, type LayerPart, removeModel } from '../../catalog/layer-edits.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { ModelEntry } from '../../catalog/schema.ts';
+import { audit } from '../audit.ts';
+import { PRICE_FIELDS, readChange, SELLABLE } from '../catalog/model-form.ts';
+import { MODEL_WORDS } from '../catalog/model-words.ts';
+import { priceTable } from '../catalog/price-table.ts';
+import {
+  changesTable,
+  describeRefusal,
+  failureMessage,
+  isPreviewed,
+  previewMark,
+  refusedMessage,
+  SAVED,
+  savedMessage,
+} from '../catalog/save-words.ts';
+import { catalogBar } from '../catalog-bar.ts';
+import { select } from '../charge-query.ts';
+import { codeField } from '../code-field.ts';
+import { checkbox, definitionList, field, form, message, stepForm } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+import { describeSource } from './admin-upstreams.ts';
+
+export const adminModel = page({
+  path: '/admin/catalog/model',
+  who: 'operator',
+  get: (visit) => modelPage(visit),
+  post(visit, sent) {
+    switch (sent.text('step')) {
+      case 'preview':
+      case 'save':
+        return decide(visit, sent);
+      case 'remove':
+        return save(visit, sent, { next: removeModel, action: 'model.remove', note: 'removed' });
+      case 'reset':
+        return save(visit, sent, {
+          next: (part, id) => changeModel(part, id, {}),
+          action: 'model.change',
+          note: 'reset',
+        });
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+export const getModelPath = (id: string) => `/admin/catalog/model?id=${encodeURIComponent(id)}`;
+
+interface Looked {
+  readonly id: string;
+  readonly entry: ModelEntry;
+  /** Its place in the catalog, as `models[0]`. */
+  readonly place: string;
+  readonly model: Model | undefined;
+}
+
+function findModel({ query, services }: UserVisit): Looked {
+  const id = query.get('id') ?? '';
+  const { models } = services.catalogParts().file;
+  const at = models.findIndex((model) => model.id === id);
+  const entry = models[at];
+  if (!entry) throw fault('not_found');
+  return { id, entry, place: `models[${at}]`, model: services.catalog().byName.get(id) };
+}
+
+function isOwn(part: LayerPart, id: string): boolean {
+  return part.models?.some((model) => model.id === id) === true;
+}
+
+async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, language } = visit;
+  const { id, entry } = findModel(visit);
+  const { part } = await services.catalogEditor.read();
+  const before = { aliases: part.overrides?.[id]?.aliases ? [] : entry.aliases, isOwn: isOwn(part, id) };
+  const change = readChange(sent, { type: entry.type, before });
+  const refuse = async (notice: Html) => ({ ...(await modelPage(visit, { notice, sent })), status: 400 });
+  if (typeof change === 'string') return refuse(message('error', MODEL_WORDS[language].problems[change]));
+  const next = changeModel(part, id, change);
+  if (isPreviewed(sent, next)) {
+    return save(visit, sent, { next: () => next, action: 'model.change', note: 'changed' });
+  }
+  const tried = await services.catalogEditor.tryPart(next);
+  if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
+  const notice = html`<h2>${MODEL_WORDS[language].preview}</h2><p>${MODEL_WORDS[language].saveText}</p>${priceTable(visit, tried.catalog, [id])}${changesTable(visit, part, next)}`;
+  return modelPage(visit, { notice, sent, mark: previewMark(next) });
+}
+
+interface Saving {
+  readonly next: (part: LayerPart, id: string) => LayerPart;
+  readonly action: 'model.change' | 'model.remove';
+  readonly note: string;
+}
+
+async function save(visit: UserVisit, sent: Form, { next, action, note }: Saving): Promise<Answer> {
+  const { services, signedIn } = visit;
+  const { id } = findModel(visit);
+  const { part } = await services.catalogEditor.read();
+  const saved = await services.catalogEditor.save({
+    seen: Number(sent.text('seen')),
+    part: next(part, id),
+    user: signedIn.user.id,
+    note: `model ${id} ${note}`,
+  });
+  if (saved.status !== 'saved')
+    return { ...(await modelPage(visit, { notice: describeRefusal(visit, saved) })), status: 400 };
+  await audit(visit, { action, target: id, detail: { version: saved.version } });
+  return { to: action === 'model.remove' ? `/admin/catalog?${SAVED}` : `${getModelPath(id)}&${SAVED}` };
+}
+
+interface Shown {
+  readonly notice?: Html;
+  readonly sent?: Form;
+  /** Of what has been previewed, which may be saved. */
+  readonly mark?: Html;
+}
+
+async function modelPage(visit: UserVisit, shown: Shown = {}): Promise<Page> {
+  const { services, language } = visit;
+  const words = MODEL_WORDS[language];
+  const looked = findModel(visit);
+  const { id, entry, place } = looked;
+  const { version, part } = await services.catalogEditor.read();
+  const routes = entry.routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', ');
+  const facts = definitionList([
+    [words.type, words.types[entry.type] ?? entry.type],
+    [words.from, describeSource(visit, place)],
+    [words.routes, routes === '' ? words.none : routes],
+  ]);
+  const seen = html`<input type="hidden" name="seen" value="${version}">`;
+  const own = isOwn(part, id);
+  const step = own ? 'remove' : 'reset';
+  const isChanged = own || part.overrides?.[id] !== undefined;
+  const undo = form(visit, {
+    action: getModelPath(id),
+    button: own ? words.remove : words.reset,
+    danger: own,
+    confirm: own ? `${words.remove}? ${words.removeText}` : undefined,
+    fields: html`<input type="hidden" name="step" value="${step}">${seen}${codeField(visit, step)}`,
+  });
+  const body = html`${shown.notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
+${shown.mark && html`<h2>${words.now}</h2>`}${facts}
+${priceTable(visit, services.catalog(), [id])}
+<h2>${words.change}</h2>
+${changeForm(visit, looked, { part, seen, ...shown })}
+${isChanged && undo}`;
+  return { title: `${words.title} ${id}`, body };
+}
+
+interface Changing extends Shown {
+  readonly part: LayerPart;
+  readonly seen: Html;
+}
+
+function changeForm(visit: UserVisit, { id, entry }: Looked, { part, seen, sent, mark }: Changing): Html {
+  const words = MODEL_WORDS[visit.language];
+  const own = isOwn(part, id);
+  const price = (own ? entry.price : part.overrides?.[id]?.price) as Readonly<Record<string, unknown>> | undefined;
+  const type = SELLABLE.find((each) => each === entry.type);
+  const kinds = [...(own && price ? [] : ['own']), 'markup', ...(type ? ['written'] : [])];
+  const kindNow = price === undefined ? 'own' : 'markup' in price ? 'markup' : 'written';
+  const again = (name: string, first: unknown) => sent?.text(name) ?? (typeof first === 'string' ? first : '');
+  const labels = { input: words.priceInput, output: words.priceOutput, request: words.priceRequest };
+  const written = (type ? PRICE_FIELDS[type] : []).map((name) =>
+    field({ name, label: labels[name], value: again(name, price?.[name]), inputmode: 'decimal', optional: true }),
+  );
+  const fields = html`${seen}${mark}
+${select(
+  { name: 'kind', label: words.kind, chosen: again('kind', kindNow) },
+  kinds.map((kind) => [kind, words.kinds[kind] ?? kind]),
+)}
+${field({ name: 'factor', label: words.factor, hint: words.factorHint, value: again('factor', price?.markup), inputmode: 'decimal', optional: true })}
+${written}${type === 'text' && html`<p class="hint">${words.writtenHint}</p>`}
+${field({ name: 'aliases', label: words.aliases, hint: words.aliasesHint, value: again('aliases', entry.aliases.join(', ')), optional: true })}
+${checkbox({ name: 'off', label: words.off, checked: sent ? sent.has('off') : entry.off === true })}${codeField(visit, 'change')}`;
+  const steps = [['preview', words.preview] as const, ...(mark ? [['save', words.save] as const] : [])];
+  return stepForm(visit, { action: getModelPath(id), fields, steps });
+}

@@ -1,0 +1,208 @@
+// Adds models of an upstream, for an operator: which of the vendor's, at which cost and markup, with a preview before saving.
+import { fault } from '../../base/faults.ts';
+import { findKnownCost } from '../../catalog/known-costs.ts';
+import { addModels, type LayerModel } from '../../catalog/layer-edits.ts';
+import { HOME_CURRENCY } from '../../money/cost.ts';
+import type { VendorModel } from '../../upstream/contract/provider.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
+import { audit } from '../audit.ts';
+import {
+  ABILITIES,
+  type ChosenModels,
+  PRICE_FIELDS,
+  readChosen,
+  readNewModels,
+  SELLABLE,
+} from '../catalog/model-form.ts';
+import { MODEL_WORDS } from '../catalog/model-words.ts';
+import { priceTable } from '../catalog/price-table.ts';
+import {
+  changesTable,
+  describeRefusal,
+  isPreviewed,
+  previewMark,
+  refusedMessage,
+  SAVED,
+} from '../catalog/save-words.ts';
+import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
+import { select } from '../charge-query.ts';
+import { codeField } from '../code-field.ts';
+import { checkbox, field, form, message, stepForm, textArea } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+import { readUpstreamName } from './admin-upstream.ts';
+
+const LIST_MS = 20_000;
+const SHOWN_MAX = 300;
+const MARKUP = '1.3';
+
+export const adminUpstreamModels = page({
+  path: '/admin/upstreams/{name}/models',
+  who: 'operator',
+  get: (visit) => ({ to: `/admin/upstreams/${encodeURIComponent(readUpstreamName(visit))}` }),
+  post(visit, sent) {
+    switch (sent.text('step')) {
+      case 'list':
+        return listPage(visit, sent);
+      case 'prices':
+        return choose(visit, sent);
+      case 'preview':
+      case 'save':
+        return decide(visit, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+const getPath = (name: string) => `/admin/upstreams/${encodeURIComponent(name)}/models`;
+
+/** Undefined if the vendor has no list; rejects with its fault. */
+async function listModels({ services }: UserVisit, name: string): Promise<readonly VendorModel[] | undefined> {
+  const provider = services.catalogParts().upstreams.get(name)?.provider;
+  if (!provider?.models) return undefined;
+  const abort = new AbortController();
+  const run = new PluginRun(nameUpstream(name), (reason) => abort.abort(reason));
+  try {
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(LIST_MS)]);
+    return await runPlugin(run, async () => provider.models?.(signal));
+  } finally {
+    run.end();
+  }
+}
+
+async function listPage(visit: UserVisit, sent: Form, problem?: Html): Promise<Page> {
+  const { language } = visit;
+  const words = MODEL_WORDS[language];
+  const { noList, listFailed } = UPSTREAM_WORDS[language];
+  const name = readUpstreamName(visit);
+  let notice: Html | undefined;
+  let found: readonly VendorModel[] = [];
+  try {
+    const listed = await listModels(visit, name);
+    if (!listed) notice = html`<p>${noList}</p>`;
+    found = (listed ?? []).filter(({ id }) => id.toLowerCase().includes(sent.text('filter').toLowerCase()));
+  } catch (error) {
+    notice = message('error', html`${listFailed} <code>${(error as Error).message}</code>`);
+  }
+  const body = html`${problem}${notice}
+${chooseForm(visit, { name, found, filter: sent.text('filter') })}`;
+  return { title: words.choose(name), body };
+}
+
+interface Found {
+  readonly name: string;
+  readonly found: readonly VendorModel[];
+  readonly filter: string;
+}
+
+function chooseForm(visit: UserVisit, { name, found, filter }: Found): Html {
+  const { services, language, format } = visit;
+  const words = MODEL_WORDS[language];
+  const routes = services.catalogParts().file.models.flatMap((model) => model.routes);
+  const sold = new Set(routes.filter(({ upstream }) => upstream === name).map(({ model }) => model));
+  const shown = found.slice(0, SHOWN_MAX);
+  const boxes = shown.map(({ id }) => {
+    const note = sold.has(id) && html` <span class="hint">${words.onSale}</span>`;
+    return html`<li><label><input type="checkbox" name="model" value="${id}"> <code>${id}</code></label>${note}</li>`;
+  });
+  const fields = html`<input type="hidden" name="step" value="prices"><input type="hidden" name="filter" value="${filter}">
+${found.length > 0 && html`<p class="hint">${words.found(format.number(shown.length), format.number(found.length))}</p><ul class="ticks">${boxes}</ul>`}
+${textArea({ name: 'more', label: words.more, hint: words.moreHint, value: '', rows: 3, max: 4000, optional: true })}
+${select(
+  { name: 'type', label: words.type, chosen: 'text' },
+  SELLABLE.map((type) => [type, words.types[type] ?? type]),
+)}${codeField(visit, 'choose')}`;
+  return form(visit, { action: getPath(name), button: words.next, fields });
+}
+
+async function choose(visit: UserVisit, sent: Form): Promise<Page> {
+  const chosen = readChosen(sent);
+  if (typeof chosen !== 'string') return pricePage(visit, { chosen, sent });
+  const problem = message('error', MODEL_WORDS[visit.language].problems[chosen]);
+  return { ...(await listPage(visit, sent, problem)), status: 400 };
+}
+
+interface Priced {
+  readonly chosen: ChosenModels;
+  readonly sent: Form;
+  readonly notice?: Html;
+  /** What has been previewed, which may be saved. */
+  readonly preview?: { readonly shown: Html; readonly mark: Html };
+}
+
+async function pricePage(visit: UserVisit, priced: Priced): Promise<Page> {
+  const words = MODEL_WORDS[visit.language];
+  const name = readUpstreamName(visit);
+  const { version } = await visit.services.catalogEditor.read();
+  const body = html`${priced.notice}${priced.preview?.shown}<p class="hint">${words.pricesText}</p>
+${priceForm(visit, name, version, priced)}`;
+  return { title: words.prices(name), body };
+}
+
+function priceForm(visit: UserVisit, name: string, version: number, { chosen, sent, preview }: Priced): Html {
+  const { services, language } = visit;
+  const words = MODEL_WORDS[language];
+  const { type, models } = chosen;
+  const { file, plugins } = services.catalogParts();
+  const known = models.map((model) => findKnownCost(file, { upstream: name, model }, plugins));
+  const again = (field: string, first: string) => (sent.has(field) ? sent.text(field) : first);
+  const rows = models.map((model, at) => {
+    const cost = known[at] as Readonly<Record<string, unknown>> | undefined;
+    const costs = PRICE_FIELDS[type].map((price) => {
+      const value = again(`${price}-${at}`, typeof cost?.[price] === 'string' ? cost[price] : '');
+      return field({ name: `${price}-${at}`, label: words[price], value, inputmode: 'decimal' });
+    });
+    return html`<fieldset><legend><code>${model}</code></legend><input type="hidden" name="model" value="${model}">
+${field({ name: `id-${at}`, label: words.id, value: again(`id-${at}`, model) })}${costs}</fieldset>`;
+  });
+  const currencies = [...services.catalog().rates.keys()].toSorted();
+  const currency = again(
+    'currency',
+    known.find(Boolean)?.currency ?? (currencies.includes('USD') ? 'USD' : HOME_CURRENCY),
+  );
+  const isFirst = !sent.has('markup');
+  const able = ABILITIES.map((ability) =>
+    checkbox({ name: ability, label: words[ability], checked: isFirst ? ability === 'tools' : sent.has(ability) }),
+  );
+  const fields = html`<input type="hidden" name="seen" value="${version}"><input type="hidden" name="type" value="${type}">${preview?.mark}
+${rows}
+${select(
+  { name: 'currency', label: words.currency, chosen: currency },
+  currencies.map((each) => [each, each]),
+)}
+${field({ name: 'markup', label: words.markup, hint: words.markupHint, value: again('markup', MARKUP), inputmode: 'decimal' })}
+${field({ name: 'maker', label: words.maker, hint: words.makerHint, value: again('maker', '') })}
+${type === 'text' && html`<fieldset><legend>${words.abilities}</legend>${able}</fieldset>`}${codeField(visit, 'prices')}`;
+  const steps = [['preview', words.preview] as const, ...(preview ? [['save', words.save] as const] : [])];
+  return stepForm(visit, { action: getPath(name), fields, steps });
+}
+
+async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, language, signedIn } = visit;
+  const { problems, saveText, preview: previewTitle } = MODEL_WORDS[language];
+  const name = readUpstreamName(visit);
+  const chosen = readChosen(sent);
+  if (typeof chosen === 'string') throw fault('stale_form');
+  const refuse = async (notice: Html) => ({ ...(await pricePage(visit, { chosen, sent, notice })), status: 400 });
+  const models = readNewModels(sent, chosen, name);
+  if (typeof models === 'string') return refuse(message('error', problems[models]));
+  const { part } = await services.catalogEditor.read();
+  const next = addModels(part, models as readonly LayerModel[]);
+  const ids = models.map(({ id }) => id);
+  if (!isPreviewed(sent, next)) {
+    const tried = await services.catalogEditor.tryPart(next);
+    if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
+    const shown = html`<h2>${previewTitle}</h2><p>${saveText}</p>${priceTable(visit, tried.catalog, ids)}${changesTable(visit, part, next)}`;
+    return pricePage(visit, { chosen, sent, preview: { shown, mark: previewMark(next) } });
+  }
+  const note = `models added: ${ids.join(', ')}`.slice(0, 500);
+  const saved = await services.catalogEditor.save({
+    ...{ seen: Number(sent.text('seen')), part: next, user: signedIn.user.id, note },
+  });
+  if (saved.status !== 'saved') return refuse(describeRefusal(visit, saved));
+  await audit(visit, { action: 'model.add', target: name, detail: { models: ids, markup: sent.text('markup') } });
+  return { to: `/admin/catalog?${SAVED}` };
+}

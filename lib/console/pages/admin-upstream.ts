@@ -1,0 +1,176 @@
+// One upstream, for an operator: its state, a test, models to add, and its settings if pages have added it.
+import { fault } from '../../base/faults.ts';
+import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
+import { audit } from '../audit.ts';
+import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
+import { readChangedUpstream } from '../catalog/upstream-form.ts';
+import { testUpstream } from '../catalog/upstream-test.ts';
+import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
+import { catalogBar } from '../catalog-bar.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, field, form, message } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+import { describeSource, describeState } from './admin-upstreams.ts';
+
+export const adminUpstream = page({
+  path: '/admin/upstreams/{name}',
+  who: 'operator',
+  get: (visit) => upstreamPage(visit),
+  post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'test':
+        return testByForm(visit, sent);
+      case 'settings':
+        return changeByForm(visit, sent);
+      case 'remove':
+        return removeByForm(visit, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+/** Throws 404 for a name that the catalog does not have. */
+export function readUpstreamName({ request, services }: UserVisit): string {
+  const name = String(request.params.name);
+  if (!Object.hasOwn(services.catalogParts().file.upstreams, name)) throw fault('not_found');
+  return name;
+}
+
+async function testByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const name = readUpstreamName(visit);
+  const result = await testUpstream(visit, name, sent.text('model'));
+  await audit(visit, { action: 'upstream.test', target: name, detail: { model: sent.text('model') } });
+  return upstreamPage(visit, { notice: result, model: sent.text('model') });
+}
+
+async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, language, signedIn } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const name = readUpstreamName(visit);
+  const { part, before } = await readOwn(visit, name);
+  const wanted = readChangedUpstream(name, before, sent);
+  if (typeof wanted === 'string') return refuse(visit, message('error', words.problems[wanted]));
+  const hasKey = Object.keys(wanted.secrets).length > 0;
+  if (hasKey && !services.catalogEditor.keepsSecrets) return refuse(visit, message('error', words.noSecretsKey));
+  const saved = await services.catalogEditor.save({
+    seen: Number(sent.text('seen')),
+    part: setUpstream(part, name, wanted.upstream),
+    secrets: wanted.secrets,
+    user: signedIn.user.id,
+    note: `upstream ${name} changed`,
+  });
+  if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
+  const detail = { base_url: wanted.upstream.settings.baseUrl, key: hasKey ? 'replaced' : 'kept' };
+  await audit(visit, { action: 'upstream.change', target: name, detail });
+  return { to: `/admin/upstreams/${encodeURIComponent(name)}?${SAVED}` };
+}
+
+async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, signedIn } = visit;
+  const name = readUpstreamName(visit);
+  const { part } = await readOwn(visit, name);
+  const saved = await services.catalogEditor.save({
+    seen: Number(sent.text('seen')),
+    part: removeUpstream(part, name),
+    user: signedIn.user.id,
+    note: `upstream ${name} removed`,
+  });
+  if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
+  await audit(visit, { action: 'upstream.remove', target: name });
+  return { to: `/admin/upstreams?${SAVED}` };
+}
+
+/** Throws 404 for an upstream that a file defines. */
+async function readOwn({ services }: UserVisit, name: string) {
+  const { part } = await services.catalogEditor.read();
+  const before = part.upstreams?.[name];
+  if (!before) throw fault('not_found');
+  return { part, before };
+}
+
+async function refuse(visit: UserVisit, notice: Html): Promise<Page> {
+  return { ...(await upstreamPage(visit, { notice })), status: 400 };
+}
+
+async function upstreamPage(
+  visit: UserVisit,
+  { notice, model }: { readonly notice?: Html; readonly model?: string } = {},
+): Promise<Page> {
+  const { services, language, format } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const name = readUpstreamName(visit);
+  const { file, upstreams } = services.catalogParts();
+  const { version, part } = await services.catalogEditor.read();
+  const open = upstreams.get(name);
+  const facts = definitionList([
+    [words.plugin, html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`],
+    [words.address, html`<code>${open?.origin ?? '—'}</code>`],
+    [words.from, describeSource(visit, `upstreams.${name}`)],
+    [words.state, describeState(visit, name)],
+    [words.keys, format.number(open?.keyHealth().keys ?? 0)],
+  ]);
+  const own = part.upstreams?.[name];
+  const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
+${facts}
+${open && testForm(visit, name, model)}
+${open && listForm(visit, name)}
+${own && settingsForm(visit, { name, own, version })}`;
+  return { title: `${words.name} ${name}`, body };
+}
+
+function testForm(visit: UserVisit, name: string, model: string | undefined): Html {
+  const words = UPSTREAM_WORDS[visit.language];
+  const { file, upstreams } = visit.services.catalogParts();
+  const isText = upstreams.get(name)?.provider.text !== undefined;
+  const routes = file.models.filter(({ type }) => type === 'text').flatMap((each) => each.routes);
+  const first = routes.find(({ upstream }) => upstream === name)?.model;
+  const field1 = field({ name: 'model', id: 'test-model', label: words.testModel, value: model ?? first });
+  return html`<h2>${words.test}</h2><p class="hint">${isText ? words.testText : words.testReach}</p>
+${form(visit, {
+  action: `/admin/upstreams/${encodeURIComponent(name)}`,
+  button: words.testButton,
+  fields: html`<input type="hidden" name="change" value="test">${isText && field1}${codeField(visit, 'test')}`,
+})}`;
+}
+
+function listForm(visit: UserVisit, name: string): Html {
+  const words = UPSTREAM_WORDS[visit.language];
+  return html`<h2>${words.sell}</h2><p class="hint">${words.sellText}</p>
+${form(visit, {
+  action: `/admin/upstreams/${encodeURIComponent(name)}/models`,
+  button: words.list,
+  fields: html`<input type="hidden" name="step" value="list">
+${field({ name: 'filter', label: words.filter, optional: true })}${codeField(visit, 'list')}`,
+})}`;
+}
+
+interface Own {
+  readonly name: string;
+  readonly own: LayerUpstream;
+  readonly version: number;
+}
+
+function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
+  const { services, language } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const action = `/admin/upstreams/${encodeURIComponent(name)}`;
+  const hidden = (change: string) =>
+    html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
+  const url = field({ name: 'url', label: words.url, value: String(own.settings.baseUrl ?? '') });
+  const key = field({ name: 'key', label: words.key, hint: words.keyKept, type: 'password', optional: true });
+  return html`<h2>${words.change}</h2>
+${!services.catalogEditor.keepsSecrets && html`<p class="hint">${words.noSecretsKey}</p>`}
+${form(visit, { action, button: words.changeButton, fields: html`${hidden('settings')}${url}${key}${codeField(visit, 'settings')}` })}
+<h2>${words.remove}</h2><p class="hint">${words.removeText}</p>
+${form(visit, {
+  action,
+  button: words.remove,
+  danger: true,
+  confirm: `${words.remove}? ${words.removeText}`,
+  fields: html`${hidden('remove')}${codeField(visit, 'remove')}`,
+})}`;
+}

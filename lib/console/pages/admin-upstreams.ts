@@ -1,0 +1,121 @@
+// The upstreams of the catalog with their state, for an operator, and a form that adds one.
+import { basename } from 'node:path';
+import { LAYER_FILE } from '../../catalog/layer.ts';
+import { setUpstream } from '../../catalog/layer-edits.ts';
+import { listVendors } from '../../catalog/vendors.ts';
+import { audit } from '../audit.ts';
+import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
+import { readNewUpstream } from '../catalog/upstream-form.ts';
+import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
+import { catalogBar } from '../catalog-bar.ts';
+import { select } from '../charge-query.ts';
+import { codeField } from '../code-field.ts';
+import { field, form, message, table } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Page, page } from '../page.ts';
+import type { UserVisit } from '../visit.ts';
+
+const PATH = '/admin/upstreams';
+
+export const adminUpstreams = page({
+  path: PATH,
+  who: 'operator',
+  get: (visit) => upstreamsPage(visit),
+  async post(visit, sent) {
+    const { services, language, signedIn } = visit;
+    const { problems } = UPSTREAM_WORDS[language];
+    const wanted = readNewUpstream(sent);
+    if (typeof wanted === 'string') return refuse(visit, sent, message('error', problems[wanted]));
+    const { name, upstream, secrets } = wanted;
+    if (Object.hasOwn(services.catalogParts().file.upstreams, name))
+      return refuse(visit, sent, message('error', problems.taken));
+    if (Object.keys(secrets).length > 0 && !services.catalogEditor.keepsSecrets)
+      return refuse(visit, sent, message('error', UPSTREAM_WORDS[language].noSecretsKey));
+    const { part } = await services.catalogEditor.read();
+    const saved = await services.catalogEditor.save({
+      seen: Number(sent.text('seen')),
+      part: setUpstream(part, name, upstream),
+      secrets,
+      user: signedIn.user.id,
+      note: `upstream ${name} added`,
+    });
+    if (saved.status !== 'saved') return refuse(visit, sent, describeRefusal(visit, saved));
+    const { plugin, settings } = upstream;
+    await audit(visit, { action: 'upstream.add', target: name, detail: { plugin, base_url: settings.baseUrl } });
+    return { to: `${PATH}/${encodeURIComponent(name)}?${SAVED}` };
+  },
+});
+
+async function refuse(visit: UserVisit, sent: Form, problem: Html): Promise<Page> {
+  return { ...(await upstreamsPage(visit, { sent, problem })), status: 400 };
+}
+
+interface Refused {
+  readonly sent: Form;
+  readonly problem: Html;
+}
+
+async function upstreamsPage(visit: UserVisit, refused?: Refused): Promise<Page> {
+  const { services, language } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const { version } = await services.catalogEditor.read();
+  const body = html`${refused?.problem}${catalogBar(visit)}${await failureMessage(visit)}
+<p>${words.intro}</p>
+${upstreamTable(visit)}
+<h2>${words.add}</h2>
+${!services.catalogEditor.keepsSecrets && html`<p class="message error">${words.noSecretsKey}</p>`}
+${addForm(visit, version, refused?.sent)}`;
+  return { title: words.title, body };
+}
+
+function upstreamTable(visit: UserVisit): Html {
+  const { services, language, format } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const { file } = services.catalogParts();
+  const health = new Map(services.upstreams().map((each) => [each.upstream, each]));
+  const columns = [
+    ...[words.name, words.plugin, words.from, words.state].map((title) => ({ title })),
+    ...[words.routes, words.paused, words.keys, words.keysPaused].map((title) => ({ title, number: true })),
+  ];
+  const rows = Object.entries(file.upstreams).map(([name, { plugin }]) => {
+    const known = health.get(name);
+    const { keys = 0, ...faults } = known?.keys ?? {};
+    const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
+    const counts = known ? [known.routes, known.routesOpen, keys, resting] : [0, 0, 0, 0];
+    return [
+      html`<a href="${PATH}/${encodeURIComponent(name)}">${name}</a>`,
+      html`<code>${plugin}</code>`,
+      describeSource(visit, `upstreams.${name}`),
+      describeState(visit, name),
+      ...counts.map((count) => format.number(count)),
+    ];
+  });
+  return rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows);
+}
+
+/** Where an entry of the catalog is defined. */
+export function describeSource({ services, language }: UserVisit, entry: string): string {
+  const source = services.catalogParts().file.sources?.get(entry);
+  return source === undefined || source === LAYER_FILE ? UPSTREAM_WORDS[language].console : basename(source);
+}
+
+export function describeState({ services, language }: UserVisit, name: string): string {
+  const words = UPSTREAM_WORDS[language];
+  const { upstreams, switchedOff } = services.catalogParts();
+  if (upstreams.has(name)) return words.on;
+  const missing = switchedOff.get(name);
+  return missing ? words.off(missing.join(', ')) : words.sandbox;
+}
+
+function addForm(visit: UserVisit, version: number, sent: Form | undefined): Html {
+  const words = UPSTREAM_WORDS[visit.language];
+  const vendors = listVendors().map(({ id, title }) => [id, title === '' ? (words.own[id] ?? id) : title] as const);
+  const again = (name: string) => sent?.text(name);
+  const fields = html`<input type="hidden" name="seen" value="${version}">
+${select({ name: 'vendor', label: words.vendor, chosen: again('vendor') ?? '' }, vendors)}
+${field({ name: 'name', label: words.newName, hint: words.nameHint, value: again('name') })}
+${field({ name: 'url', label: words.url, hint: words.urlHint, value: again('url'), optional: true })}
+${field({ name: 'key', label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
+  return html`${form(visit, { action: PATH, button: words.addButton, fields })}<p class="hint">${words.others}</p>`;
+}

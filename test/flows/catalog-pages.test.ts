@@ -1,0 +1,227 @@
+// An operator who opens no file: adds an upstream and models on pages, a customer pays for a call, the price changes, and it is
+// undone; every gateway of the store follows, and the vendor's key is nowhere in clear.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { CHAT, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
+import { createVisitor, hiddenFields, setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { variable } from '../catalog/folder.ts';
+import type { StoreDatabase } from '../contract/store/context.ts';
+
+const KEY = 'sk-vendor-very-secret-1';
+const UPSTREAMS = '/admin/upstreams';
+const CATALOG = '/admin/catalog';
+const ENV = { SECRETS_KEY: 'ab'.repeat(32) };
+
+for (const kind of longer([SQLITE], STORES)) {
+  describe(`the catalog on pages: ${kind.name}`, () => {
+    let database: StoreDatabase;
+    let upstream: TestUpstream;
+    let test: TestGateway;
+    let other: TestGateway;
+    let operator: Visitor;
+    let account: TestAccount;
+
+    before(async () => {
+      database = await kind.create();
+      upstream = await startUpstream(answerVendor);
+      const catalog = chatCatalog(upstream.url, { rates: { USD: { rub: '100', from: '2026-01-01' } } });
+      test = await startGateway({ catalog, database: database.url, env: ENV, timings: { catalogPollMs: 20 } });
+      operator = await setUpOperator(test);
+      other = await startGateway({ catalog, database: database.url, env: ENV, timings: { catalogPollMs: 20 } });
+      account = await test.account('1000');
+    });
+    after(async () => {
+      await other.stop();
+      await test.stop();
+      await upstream.close();
+      await database.remove();
+    });
+
+    const answerVendor: Parameters<TestUpstream['behave']>[0] = (call) => {
+      if (call.request.method !== 'GET') return chatAnswer('Hello.')(call);
+      call.response.writeHead(200, { 'content-type': 'application/json' });
+      call.response.end(JSON.stringify({ data: [{ id: 'gpt-x' }, { id: 'gpt-y' }, { id: 'tts' }] }));
+    };
+    const call = (gateway: TestGateway, model: string) =>
+      send(gateway.url + CHAT, {
+        key: account.key,
+        body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 },
+      });
+    const plain = (text: string) => text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/[\s\u00a0]+/g, ' ');
+    /** Sends the form of a page that an earlier form has led to. */
+    const go = (page: string, path: string, fields: Readonly<Record<string, string>>) =>
+      operator.post(path, { ...hiddenFields(page, path), ...fields });
+    const deeds = async () => (await test.store.auditLog.page({ limit: 30 })).map(({ action }) => action);
+
+    it('takes an upstream, refuses what it must, and tries it by a small call', async () => {
+      const wish = { vendor: 'chat', name: 'vendor-one', url: `${upstream.url}/v1`, key: KEY };
+      const problems = [
+        { name: 'Vendor One' },
+        { name: 'up' },
+        { vendor: 'nobody' },
+        { url: '' },
+        { url: 'ftp://x' },
+        { url: `${upstream.url}/${variable('OPENAI_API_KEY')}` },
+        { key: variable('OPENAI_API_KEY') },
+      ];
+      for (const wrong of problems) {
+        const { status, text } = await operator.submit(UPSTREAMS, { ...wish, ...wrong });
+        expect([status, /class="message error"/.test(text), text.includes(KEY)], JSON.stringify(wrong)).to.deep.equal([
+          400,
+          true,
+          false,
+        ]);
+      }
+      const added = await operator.submit(UPSTREAMS, wish);
+      expect([added.status, added.headers.location]).to.deep.equal([303, `${UPSTREAMS}/vendor-one?done=saved`]);
+      const shown = await operator.get(`${UPSTREAMS}/vendor-one?done=saved`);
+      expect(shown.text).to.contain('Saved.').and.to.not.contain(KEY);
+      const path = `${UPSTREAMS}/vendor-one`;
+      const tried = await operator.submit(path, { change: 'test', model: 'gpt-x' });
+      expect(plain(tried.text)).to.match(/Answered in [\d,]+ ms; 7 input and 3 output tokens; cost unknown\./);
+      expect(upstream.calls.at(-1)?.request.headers.authorization).to.equal(`Bearer ${KEY}`);
+      upstream.behave(({ response }) => {
+        response.writeHead(401, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { message: `bad key ${KEY}` } }));
+      });
+      const failed = await operator.submit(path, { change: 'test', model: 'gpt-x' });
+      upstream.behave(answerVendor);
+      expect(failed.text).to.contain('The test failed').and.to.not.contain(KEY);
+      const moved = await operator.submit(path, { change: 'settings', url: 'https://elsewhere.example/v1', key: '' });
+      expect([moved.status, plain(moved.text)].join())
+        .to.contain('400')
+        .and.to.contain('needs the key again');
+      expect(await deeds()).to.include.members(['upstream.add', 'upstream.test']);
+    });
+
+    it('lists the models of the vendor, and sells those that are chosen after a preview', async () => {
+      const path = `${UPSTREAMS}/vendor-one/models`;
+      const listed = await go((await operator.get(`${UPSTREAMS}/vendor-one`)).text, path, { filter: 'gpt' });
+      expect(plain(listed.text)).to.contain('Shown: 2 of 2').and.to.contain('gpt-y').and.to.not.contain('tts');
+      expect((await go(listed.text, path, { type: 'text' })).status).to.equal(400);
+      const prices = await go(listed.text, path, { type: 'text', model: 'gpt-x' });
+      const wish = { 'id-0': 'sold-x', 'input-0': '1', 'output-0': '5', currency: 'USD', markup: '1.3', maker: 'Acme' };
+      for (const wrong of [
+        { 'input-0': 'x' },
+        { markup: '0' },
+        { markup: '0.5' },
+        { maker: '' },
+        { 'id-0': 'model-a' },
+        { currency: 'EUR' },
+      ]) {
+        const refused = await go(prices.text, path, { ...wish, ...wrong, step: 'preview' });
+        expect([refused.status, refused.text.includes('class="message error"')], JSON.stringify(wrong)).to.deep.equal([
+          400,
+          true,
+        ]);
+      }
+      const unseen = await go(prices.text, path, { ...wish, step: 'save' });
+      expect(plain(unseen.text)).to.contain('Nothing has been saved yet');
+      const preview = await go(prices.text, path, { ...wish, tools: 'yes', step: 'preview' });
+      expect(plain(preview.text)).to.contain('₽130.00 input, ₽650.00 output').and.to.contain('30%');
+      expect((await call(test, 'sold-x')).status).to.equal(400);
+      const saved = await go(preview.text, path, { ...wish, tools: 'yes', step: 'save' });
+      expect([saved.status, saved.headers.location]).to.deep.equal([303, `${CATALOG}?done=saved`]);
+      const paid = await call(test, 'sold-x');
+      expect([paid.status, paid.json.billing.charged_rub]).to.deep.equal([200, 0.5]);
+      await until(async () => (await call(other, 'sold-x')).status === 200);
+      const known = await operator.submit(`${UPSTREAMS}/vendor-one`, { change: 'test', model: 'gpt-x' });
+      expect(plain(known.text)).to.contain('cost 0.000022 USD');
+    });
+
+    it('changes a price, takes a model of a file out of sale, and goes back', async () => {
+      const path = `${CATALOG}/model?id=sold-x`;
+      const dear = { kind: 'written', input: '200', output: '900', aliases: 'x, newest' };
+      const change = async (at: string, wish: Readonly<Record<string, string>>) => {
+        const preview = await go((await operator.get(at)).text, at, { ...wish, step: 'preview' });
+        expect(preview.status, plain(preview.text)).to.equal(200);
+        return go(preview.text, at, { ...wish, step: 'save' });
+      };
+      const loss = await go((await operator.get(path)).text, path, { ...dear, input: '99', step: 'preview' });
+      expect([loss.status, plain(loss.text)].join()).to.match(/^400.*Not saved.*below/s);
+      expect((await change(path, dear)).status).to.equal(303);
+      const models = await send(`${test.url}/api/v1/models`, { key: account.key });
+      const listing = models.json.data.find(({ id }: { id: string }) => id === 'sold-x');
+      expect([listing.input_price_rub, listing.aliases]).to.deep.equal([200, ['x', 'newest']]);
+      expect((await change(`${CATALOG}/model?id=model-a`, { kind: 'own', aliases: 'a', off: 'yes' })).status).to.equal(
+        303,
+      );
+      expect((await call(test, 'model-a')).status).to.not.equal(200);
+      await until(async () => (await call(other, 'model-a')).status !== 200);
+
+      const page = (await operator.get(CATALOG)).text;
+      expect(plain(page)).to.contain('model model-a changed').and.to.contain('models added: sold-x');
+      const latest = (await test.store.catalogVersions.page({ limit: 1 }))[0]?.seq ?? 0;
+      const back = { change: 'restore', version: `${latest - 2}`, seen: `${latest}` };
+      expect((await operator.submit(CATALOG, { ...back, seen: `${latest - 1}` })).status).to.equal(400);
+      expect((await operator.submit(CATALOG, { ...back, version: '99' })).status).to.equal(400);
+      expect((await operator.submit(CATALOG, back)).status).to.equal(303);
+      expect((await call(test, 'model-a')).status).to.equal(200);
+      const again = await send(`${test.url}/api/v1/models`, { key: account.key });
+      expect(again.json.data.find(({ id }: { id: string }) => id === 'sold-x').input_price_rub).to.equal(130);
+      await until(async () => (await call(other, 'model-a')).status === 200);
+      expect(await deeds()).to.include.members(['model.add', 'model.change', 'catalog.restore']);
+    });
+
+    it('shows on every gateway that one of them cannot load a version', async () => {
+      const version = { seq: (await test.store.catalogVersions.last()) + 1, at: Date.now(), user: '-', note: 'broken' };
+      await test.store.catalogVersions.add({ ...version, text: '{ "overrides": { "model-a": { "price": {} } } }' });
+      await until(async () => (await operator.get(UPSTREAMS)).text.includes('A gateway could not load version'));
+      const back = { change: 'restore', version: `${version.seq - 1}`, seen: `${version.seq}` };
+      expect((await operator.submit(CATALOG, back)).status).to.equal(303);
+      expect((await operator.get(UPSTREAMS)).text).to.not.contain('could not load');
+    });
+
+    it('is for operators only, and never without the token of the form', async () => {
+      const owner = await setUpOwner(test, account.id);
+      for (const path of [`${UPSTREAMS}/vendor-one`, `${CATALOG}/model?id=sold-x`]) {
+        expect((await owner.get(path)).status).to.equal(404);
+        expect((await createVisitor(test.url).get(path)).status).to.equal(303);
+        expect((await operator.post(path, { change: 'remove', step: 'remove' })).status).to.equal(403);
+      }
+      expect((await owner.post(UPSTREAMS, { name: 'x' })).status).to.equal(404);
+      for (const path of [`${UPSTREAMS}/nothing`, `${CATALOG}/model?id=nothing`])
+        expect((await operator.get(path)).status).to.equal(404);
+    });
+
+    it('keeps the key of the vendor from the store, its versions, the log and the audit', async () => {
+      const settings = JSON.stringify(await test.store.settings.list());
+      const versions = JSON.stringify(await test.store.catalogVersions.page({ limit: 100 }));
+      const log = [test, other].map(({ folder }) => readFileSync(join(folder, 'log'), 'utf8')).join();
+      const audit = JSON.stringify(await test.store.auditLog.page({ limit: 100 }));
+      for (const text of [settings, versions, log, audit]) expect(text).to.not.contain(KEY);
+      expect(settings).to.match(/secret\/catalog\/CONSOLE_VENDOR_ONE_[0-9A-F]{8}_API_KEY.{0,20}enc:v1:/);
+    });
+
+    it('removes the upstream with the models that only it serves', async () => {
+      const seen = `${await test.store.catalogVersions.last()}`;
+      expect((await operator.submit(`${UPSTREAMS}/vendor-one`, { change: 'remove', seen })).status).to.equal(303);
+      expect((await operator.get(`${UPSTREAMS}/vendor-one`)).status).to.equal(404);
+      expect((await call(test, 'sold-x')).status).to.equal(400);
+      await test.checkMoney();
+    });
+  });
+}
+
+describe('the catalog on pages without SECRETS_KEY', () => {
+  it('refuses a key, and says how to set one', async () => {
+    const upstream = await startUpstream();
+    const test = await startGateway({ catalog: chatCatalog(upstream.url) });
+    try {
+      const operator = await setUpOperator(test);
+      const wish = { vendor: 'chat', name: 'own', url: `${upstream.url}/v1`, key: KEY };
+      const refused = await operator.submit(UPSTREAMS, wish);
+      expect([refused.status, refused.text.includes('openssl rand')]).to.deep.equal([400, true]);
+      expect(JSON.stringify(await test.store.settings.list())).to.not.contain(KEY);
+      expect((await operator.submit(UPSTREAMS, { ...wish, key: '' })).status).to.equal(303);
+    } finally {
+      await test.stop();
+      await upstream.close();
+    }
+  });
+});
