@@ -1,4 +1,4 @@
-// The stops of a tour at the pages that help to make calls: connecting programs, and the playground.
+// The stops of a tour at the pages that help to make calls, connecting programs and the playground, and at the statement.
 
 type At<Stop> = (route: string, name: string, more?: More) => Stop;
 interface More {
@@ -12,6 +12,8 @@ const play = '/account/playground';
 export function listCallingStops<Stop>(at: At<Stop>, job: string): readonly Stop[] {
   return [
     at('/account/connect', 'connect', { path: '/account/connect?client=cherry-studio' }),
+    at('/account/statement', 'statement'),
+    at('/account/statement.csv', 'statement-csv'),
     at(play, 'playground-text'),
     at(play, 'playground-image', { path: `${play}?kind=image` }),
     at(play, 'playground-embedding', { path: `${play}?kind=embedding` }),

@@ -38,6 +38,7 @@ import { invitation, people } from './pages/people.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
 import { exportData, settings } from './pages/settings.ts';
 import { register, reset, setup } from './pages/setup.ts';
+import { statement, statementCsv } from './pages/statement.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
 import { paymentRoutes } from './payment-routes.ts';
@@ -64,6 +65,8 @@ const PAGES: readonly PageRoutes[] = [
   keyUsers,
   wallet,
   receipt,
+  statement,
+  statementCsv,
   usage,
   usageCsv,
   calls,

@@ -15,6 +15,8 @@ export const READS = {
     'entries',
     'listChargeEntries',
     'chargedAt',
+    'movements',
+    'movedSince',
     'paymentSums',
     'budgets',
     'budgetPage',

@@ -33,6 +33,7 @@ const WORDS = defineWords({
     play: 'This wallet holds money from test payments, which cannot pay for real models. Ask the operator of this service to convert it or to write it off.',
     none: 'No entries yet.',
     older: 'Older entries',
+    statement: 'Statement of a month',
   },
   ru: {
     title: 'Кошелёк',
@@ -50,6 +51,7 @@ const WORDS = defineWords({
     play: 'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора сервиса засчитать их или списать.',
     none: 'Операций пока нет.',
     older: 'Более ранние операции',
+    statement: 'Выписка за месяц',
   },
 });
 
@@ -112,7 +114,8 @@ ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>
 ${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
 ${await archivedNote(visit)}
-${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}`;
+${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}
+<p><a href="${linkTo(visit, '/account/statement')}">${words.statement}</a></p>`;
   return { title: words.title, body };
 }
 

@@ -15,7 +15,7 @@ import {
   readWalletDocument,
   sumToMicro,
 } from './rows.ts';
-import { CHARGING } from './schema.ts';
+import { CHARGING, MOVES_MONEY } from './schema.ts';
 import { PAYMENTS } from './usage-schema.ts';
 
 type LedgerReads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
@@ -71,6 +71,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
     },
+    ...createMovementReads(entries),
     paymentSums: createPaymentSums(connection),
     ...createBudgetReads(budgets),
     grantsDue: createGrantsDue(connection),
@@ -89,6 +90,25 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const sort = { lease: 1, _id: 1 } as const;
       const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
       return found.map(readChargeDocument);
+    },
+  };
+}
+
+function createMovementReads(entries: Collection<Row>): Pick<LedgerStore, 'movements' | 'movedSince'> {
+  return {
+    async movements(wallet, { from, to, limit }) {
+      const filter = { wallet, ...MOVES_MONEY, at: { $gte: from, $lt: to } };
+      const sort = { at: 1, seq: 1 } as const;
+      const found = (signal: AbortSignal) => entries.find(filter, { sort, limit, signal }).toArray();
+      return (await read(found, PAGE_MS)).map(readEntryDocument);
+    },
+    async movedSince(wallet, at) {
+      const $match = { wallet, ...MOVES_MONEY, at: { $gte: at } };
+      const amount = { $sum: { $add: ['$topped', '$adjusted', { $ifNull: ['$granted', 0] }] } };
+      const sums = (signal: AbortSignal) =>
+        entries.aggregate([{ $match }, { $group: { _id: null, amount } }], { signal }).toArray();
+      const [row] = await read(sums, PAGE_MS);
+      return row ? sumToMicro(row.amount) : 0n;
     },
   };
 }

@@ -26,6 +26,7 @@ import {
   COLLECTIONS,
   DEVICES,
   FORMER_USERS,
+  MOVES_MONEY,
   USAGE_HOURS_WITH_CACHES,
   WALLETS_WITH_PLAY_MONEY,
 } from './schema.ts';
@@ -92,6 +93,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     for (const schema of PROMO_COLLECTIONS) await makeCollection(db, schema, signal);
   },
   (db, signal) => makeCollection(db, CATALOG_VERSIONS, signal),
+  async (db, signal) => {
+    const money = { key: { wallet: 1, at: 1, seq: 1 }, name: 'of_money', partialFilterExpression: MOVES_MONEY };
+    await send(db, { createIndexes: 'entries', indexes: [money], ...MAJORITY }, { signal });
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

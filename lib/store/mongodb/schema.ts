@@ -180,6 +180,9 @@ const JOB: Document = {
   ],
 };
 
+/** The kinds of entries that move money otherwise than by calls: the index is used only with this condition. */
+export const MOVES_MONEY = { kind: { $in: ['topup', 'adjust', 'grant', 'grant_end', 'pay', 'payback', 'dispute'] } };
+
 /** The kinds of entries that change `charged`: the partial index by time is used only with this condition. */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 

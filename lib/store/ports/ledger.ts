@@ -45,6 +45,13 @@ export interface LedgerStore {
   listChargeEntries(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
+  /** The first entries of a wallet that moved money in or out otherwise than by calls, from a time on until before another. */
+  movements(
+    wallet: string,
+    span: { readonly from: number; readonly to: number; readonly limit: number },
+  ): Promise<readonly Entry[]>;
+  /** What all such entries of a wallet from a time on have moved in, less what they moved out. */
+  movedSince(wallet: string, at: number): Promise<Micro>;
   /** What was paid into all wallets, and what went back, from a time on until before another, by kind of entry. */
   paymentSums(span: { readonly from: number; readonly to: number }): Promise<readonly PaymentSum[]>;
   /** The existing sums of these keys and caps. */

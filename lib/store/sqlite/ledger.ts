@@ -38,6 +38,7 @@ import {
   readWalletRow,
   WALLET_COLUMNS,
 } from './rows.ts';
+import { MOVES_MONEY } from './schema.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
@@ -311,6 +312,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
       listChargeEntries.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+    ...createMovementReads(db),
     paymentSums: ({ from, to }: Parameters<LedgerStore['paymentSums']>[0]): PaymentSum[] =>
       paymentSums.all(from, to).map((row) => ({ ...(row as unknown as PaymentSum), count: Number(row.count) })),
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
@@ -324,6 +326,25 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
 }
 
 /** Lists charges through the entries that start them, which saves an index that every call would have to update. */
+function createMovementReads(db: DatabaseSync) {
+  const movements = prepareBig(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND ${MOVES_MONEY} AND at >= ? AND at < ?
+    ORDER BY at, seq LIMIT ?`,
+  );
+  const movedSince = prepareBig(
+    db,
+    `SELECT coalesce(sum(topped + adjusted + coalesce(granted, 0)), 0) AS amount FROM entries
+    WHERE wallet = ? AND ${MOVES_MONEY} AND at >= ?`,
+  );
+  return {
+    movements: (walletId: string, { from, to, limit }: Parameters<LedgerStore['movements']>[1]): Entry[] =>
+      movements.all(walletId, from, to, limit).map(readEntryRow),
+    movedSince: (walletId: string, at: number): Micro =>
+      mapRow(movedSince.get(walletId, at), (row) => row.amount as bigint) ?? 0n,
+  };
+}
+
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(

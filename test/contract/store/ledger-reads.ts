@@ -9,6 +9,7 @@ import {
   applied,
   charge,
   giveBack,
+  grant,
   newAccount,
   newId,
   newWallet,
@@ -27,6 +28,7 @@ export function ledgerReadContract(kind: StoreKind): void {
   rowTests(context);
   journalTests(context);
   describe('charged over time', () => chargedAtTests(context));
+  describe('money moved otherwise than by calls', () => movementTests(context));
   describe('orphans', () => orphanTests(context));
 }
 
@@ -202,6 +204,35 @@ function chargedAtTests(context: StoreContext): void {
     for (const at of [AT + 30, AT + 20, AT + 25]) await applied(store, charge(wallet, { at }));
     const found = await Promise.all([19, 20, 24, 25, 29, 30].map((ms) => store.ledger.chargedAt(wallet, AT + ms)));
     expect(found).to.deep.equal([0n, 2n, 2n, 3n, 3n, 1n].map((rub) => rub * RUB));
+  });
+}
+
+function movementTests(context: StoreContext): void {
+  it('is listed in order of time and summed from a time on, without calls and those of others', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    const other = await newAccount(store);
+    await applied(store, topup(wallet, 1000n * RUB, { at: AT }), topup(other, 5000n * RUB, { at: AT }));
+    await applied(store, charge(wallet, { amount: 8n * RUB, at: AT + 10 }));
+    await applied(store, { ...adjust(wallet, -30n * RUB), at: AT + 20 });
+    await applied(store, topup(wallet, 500n * RUB, { at: AT + 15 }));
+    await applied(store, grant(wallet, 7n * RUB, { at: AT + 30 }));
+    const list = async (from: number, to: number, limit = 10) =>
+      (await store.ledger.movements(wallet, { from, to, limit })).map(({ kind, topped, adjusted, granted = 0n }) => [
+        kind,
+        (topped + adjusted + granted) / RUB,
+      ]);
+    expect(await list(0, AT + 100)).to.deep.equal([
+      ['topup', 1000n],
+      ['topup', 500n],
+      ['adjust', -30n],
+      ['grant', 7n],
+    ]);
+    expect(await list(AT + 1, AT + 20)).to.deep.equal([['topup', 500n]]);
+    expect(await list(0, AT + 100, 1)).to.deep.equal([['topup', 1000n]]);
+    const sums = await Promise.all([AT, AT + 1, AT + 20, AT + 21].map((at) => store.ledger.movedSince(wallet, at)));
+    expect(sums).to.deep.equal([1477n, 477n, -23n, 7n].map((rub) => rub * RUB));
+    expect(await store.ledger.movedSince(newId('acc'), 0)).to.equal(0n);
   });
 }
 

@@ -40,6 +40,8 @@ describe('calls of the MongoDB store', () => {
       entries: ['w', page],
       listChargeEntries: ['c'],
       chargedAt: ['w', AT],
+      movements: ['w', { from: 0, to: AT, ...page }],
+      movedSince: ['w', AT],
       paymentSums: [{ from: 0, to: AT }],
       budgets: [['k']],
       budgetPage: [{ after: 'a', before: 'b', ...page }],

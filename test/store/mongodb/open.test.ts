@@ -166,7 +166,7 @@ describe('openStore on MongoDB: databases', () => {
     const row = await client.db().collection<{ _id: string; version: number }>('schema').findOne({ _id: 'version' });
     expect(row?.version).to.equal(SCHEMA_VERSION);
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
-    expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time', 'of_payments']);
+    expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time', 'of_money', 'of_payments']);
     expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held', 'exposed']);
   });
 });

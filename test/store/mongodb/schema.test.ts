@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Document, Long, MongoClient } from 'mongodb';
 import { isExactly } from '../../../lib/store/mongodb/fields.ts';
-import { CHARGING } from '../../../lib/store/mongodb/schema.ts';
+import { CHARGING, MOVES_MONEY } from '../../../lib/store/mongodb/schema.ts';
 import { PAYMENTS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -24,6 +24,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'budgets of_wallet': { key: { wallet: 1 } },
   'entries journal': { key: { wallet: 1, seq: 1 }, unique: true },
   'entries of_payments': { key: { at: 1 }, partialFilterExpression: PAYMENTS },
+  'entries of_money': { key: { wallet: 1, at: 1, seq: 1 }, partialFilterExpression: MOVES_MONEY },
   'entries charged_by_time': {
     key: { wallet: 1, at: -1, seq: -1 },
     partialFilterExpression: { kind: { $in: ['charge', 'refund', 'settle'] } },
@@ -196,6 +197,7 @@ describe('MongoDB: schema', () => {
       ['route_hours', { hour: { $gte: 0, $lt: AT } }, {}, 'by_time'],
       ['service_sums', { subject: 'model', grain: 'day', at: { $gte: 0, $lt: AT } }, {}, 'by_time'],
       ['entries', { ...PAYMENTS, at: { $gte: 0, $lt: AT } }, {}, 'of_payments'],
+      ['entries', { wallet, ...MOVES_MONEY, at: { $gte: 0, $lt: AT } }, { at: 1, seq: 1 }, 'of_money'],
       ['archives', { open: true }, {}, 'unfinished'],
       ['users', { email: 'ann@example.com' }, {}, 'email'],
       ['memberships', { user: 'a' }, { account: 1 }, 'of_user'],
