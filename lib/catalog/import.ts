@@ -9,9 +9,10 @@ import { checkCatalog } from './check.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
 import { findUpstreamHost } from './known-costs.ts';
-import { type CatalogConfig, SHIPPED_PROVIDERS } from './live.ts';
+import type { CatalogConfig } from './live.ts';
 import { readPriceList } from './price-list.ts';
 import type { UpstreamEntry } from './schema.ts';
+import { SHIPPED_PROVIDERS } from './sections.ts';
 
 interface ImportOptions {
   /** The name of the list's format. */

@@ -1,12 +1,10 @@
 // The live catalog: loaded at the start, reloaded when a file changes or on request, as a whole or not at all.
-import { fileURLToPath } from 'node:url';
 import { limitConcurrency } from '../base/limit-concurrency.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import type { HostMemory, PaymentPlugin, PaymentProvider } from '../upstream/contract/payment.ts';
+import type { HostMemory, PaymentProvider } from '../upstream/contract/payment.ts';
 import type { HostLog, Provider } from '../upstream/contract/provider.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
-import { loadPlugins, PAYMENT_CONTRACTS } from '../upstream/host/loader.ts';
 import { scrub } from '../upstream/host/secret.ts';
 import type { OpenProvider, Plugin } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
@@ -15,11 +13,12 @@ import type { CatalogHistory } from './history.ts';
 import type { CatalogLayer, LayerFailure, LayerSource } from './layer.ts';
 import { listModels } from './listing.ts';
 import { describeNotice, type LossNotice } from './loss.ts';
-import { type Opened, openSection, type Section } from './opened.ts';
+import { type Opened, openSection } from './opened.ts';
 import { choosePayments, type OpenPayment } from './payments.ts';
 import { findNextRateStart } from './rates.ts';
 import { readCatalog } from './read.ts';
 import type { CatalogFile } from './schema.ts';
+import { loadSections, type Sections } from './sections.ts';
 
 /** The configuration of a catalog. */
 export type CatalogConfig = Pick<
@@ -118,13 +117,6 @@ interface Loaded {
   readonly nextRateAt: number | undefined;
 }
 
-interface Sections {
-  readonly upstreams: Section<Provider>;
-  readonly payments: Section<PaymentProvider>;
-}
-
-export const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
-const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.url));
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
@@ -203,17 +195,21 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   /** Resolves to the new catalog; undefined if the reload failed, which is logged. */
   async function prepare(before: Loaded): Promise<Loaded | undefined> {
     let next: Loaded | undefined;
+    let isRead = false;
     try {
       layer = await options.layer?.read();
+      isRead = true;
       next = load(options, { sections, layer, before, pricesBefore: before.catalog.prices });
       await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
-      if (next) retryInPolls = RETRY_POLLS;
+      // What a store refuses once, it may take later; a mistake in a file stays one.
+      const isTriedAgain = next !== undefined || !isRead;
+      if (isTriedAgain) retryInPolls = RETRY_POLLS;
       const reason = describeProblem(error, before, layer);
       failure = { at: Date.now(), reason };
       if (layer && layer.version !== before.layer?.version) await report({ ...failure, version: layer.version });
-      if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${reason}`);
+      if (!closed) log.error(`${NOT_RELOADED}${isTriedAgain ? '; trying again soon' : ''}: ${reason}`);
     }
     if (next) discard(listFresh(next, before));
     return undefined;
@@ -288,21 +284,6 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       for (const timer of retired.values()) clearTimeout(timer);
       await Promise.allSettled([...listOpened(loaded), ...retired.keys()].map(({ open }) => open.close()));
     },
-  };
-}
-
-async function loadSections({ providersPath, paymentsPath }: CatalogConfig): Promise<Sections> {
-  const variable = 'PAYMENTS_PATH';
-  const providers = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: providersPath });
-  const payments = await loadPlugins<PaymentPlugin>({
-    shipped: SHIPPED_PAYMENTS,
-    path: paymentsPath,
-    variable,
-    contracts: PAYMENT_CONTRACTS,
-  });
-  return {
-    upstreams: { name: 'upstreams', title: 'Upstream', variable: 'PROVIDERS_PATH', plugins: providers },
-    payments: { name: 'payments', title: 'Payment provider', variable, plugins: payments },
   };
 }
 

@@ -11,9 +11,13 @@ describe('the part of the catalog from pages', () => {
   const { up, content } = stage;
   let layer: CatalogLayer | undefined;
   let failures: LayerFailure[];
+  let failsReading = false;
   const source: LayerSource = {
     last: async () => layer?.version ?? 0,
-    read: async () => layer,
+    read: async () => {
+      if (failsReading) throw new Error('the store does not answer');
+      return layer;
+    },
     reportFailure: async (failure) => void failures.push(failure),
   };
   const write = (version: number, part: object, secrets = {}) => {
@@ -92,6 +96,9 @@ describe('the part of the catalog from pages', () => {
     expect(stage.live.current().byName.has('second')).to.equal(true);
     expect(stage.live.made().version).to.equal(1);
     write(3, {});
+    failsReading = true;
+    await until(() => stage.live.failure()?.reason === 'the store does not answer');
+    failsReading = false;
     await until(() => !stage.live.current().byName.has('second'));
     expect(stage.live.failure()).to.equal(undefined);
   });

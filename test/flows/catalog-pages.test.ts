@@ -189,12 +189,15 @@ for (const kind of longer([SQLITE], STORES)) {
         expect((await operator.get(path)).status).to.equal(404);
     });
 
-    it('keeps the key of the vendor from the store, its versions, the log and the audit', async () => {
+    it('keeps the key of the vendor from the store, a backup, the versions, the log and the audit', async () => {
       const settings = JSON.stringify(await test.store.settings.list());
       const versions = JSON.stringify(await test.store.catalogVersions.page({ limit: 100 }));
       const log = [test, other].map(({ folder }) => readFileSync(join(folder, 'log'), 'utf8')).join();
       const audit = JSON.stringify(await test.store.auditLog.page({ limit: 100 }));
-      for (const text of [settings, versions, log, audit]) expect(text).to.not.contain(KEY);
+      const backup = join(test.folder, 'backup.db');
+      if (kind === SQLITE) await test.store.backup(backup);
+      const copied = kind === SQLITE ? readFileSync(backup, 'latin1') : '';
+      for (const text of [settings, versions, log, audit, copied]) expect(text).to.not.contain(KEY);
       expect(settings).to.match(/secret\/catalog\/CONSOLE_VENDOR_ONE_[0-9A-F]{8}_API_KEY.{0,20}enc:v1:/);
     });
 
