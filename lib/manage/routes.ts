@@ -5,6 +5,7 @@ import { fault } from '../base/faults.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { Answer } from '../cli/output.ts';
 import type { Session } from '../cli/session.ts';
+import { findUser } from '../cli/user.ts';
 import { readBody } from '../http/body.ts';
 import { findClientAddress } from '../http/client-address.ts';
 import { checkJsonType, parseJson } from '../http/json.ts';
@@ -118,7 +119,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     try {
       account = await findAccount(input);
       if (isOwn && account !== manager.account) throw unknownObject(input);
-      await refuseOperators(input);
+      await refuseOperators(session, input);
       ({ json } = await run(verb, session, input));
     } catch (error) {
       // A failure to free it only makes a repeat wait for the end of its lease.
@@ -152,12 +153,11 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     return typeof account === 'string' ? account : undefined;
   }
 
-  /** A key must not take an operator's access away. */
-  async function refuseOperators({ user, account }: Input): Promise<void> {
+  /** A key must not take an operator's access away. Found as the action finds them, who may be spelled in many ways. */
+  async function refuseOperators(session: Session, { user, account }: Input): Promise<void> {
     if (typeof user !== 'string' || account !== undefined) return;
-    const { users } = services.store;
-    const found = (await users.get(user)) ?? (await users.find(user.trim().toLowerCase()));
-    if (found?.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
+    const found = await findUser(session, user);
+    if (found.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
   }
 
   async function record({ request, verb, manager }: Action, { sent, account, json }: Recorded): Promise<void> {
