@@ -189,10 +189,7 @@ export function largest(visit: UserVisit, range: DashboardRange, figures: Dashbo
     html`<a href="${linkToCalls(visit, range, { model: row.name })}">${row.name}</a>`,
     ...money(row),
   ]);
-  const ofFailures = failures.map((row) => [
-    html`<a href="${linkToCalls(visit, range, toFilter(row))}">${describeFailure(visit, row)}</a>`,
-    format.number(row.failed),
-  ]);
+  const ofFailures = failures.map((row) => [linkToFailure(visit, range, row), format.number(row.failed)]);
   const section = (
     title: string,
     name: string,
@@ -206,6 +203,12 @@ ${rows.length === 0 ? html`<p>${none}</p>` : table(title, toColumns([name, ...co
 ${section(words.accounts, words.account, ofAccounts, titles, words.noCalls)}
 ${section(words.models, words.model, ofModels, titles, words.noCalls)}
 ${section(words.failures, words.reason, ofFailures, [words.count], words.noFailures)}</div>`;
+}
+
+/** Calls that never reached an upstream have no attempts to be found by. */
+function linkToFailure(visit: UserVisit, range: DashboardRange, row: FailureSum): Html | string {
+  const text = describeFailure(visit, row);
+  return row.ending === 'unasked' ? text : html`<a href="${linkToCalls(visit, range, toFilter(row))}">${text}</a>`;
 }
 
 function toFilter({ ending, reason }: FailureSum): Filter {
