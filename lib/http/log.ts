@@ -59,8 +59,8 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   const marker = `${prefix}[sm]k-`;
   // A match stops where the next key begins, in case two are adjacent.
   const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
-  // Keys from another gateway are longer, and have no prefix.
-  const moved = /\bsk-[0-9A-Za-z_-]{40,}/g;
+  // Keys from another gateway have no prefix, and at least this many characters.
+  const moved = /\bsk-[0-9A-Za-z_-]{16,}/g;
   const scrub = (line: string): string => {
     let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);

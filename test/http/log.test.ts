@@ -243,9 +243,11 @@ describe('log', () => {
     expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');
   });
 
-  it('hides keys that moved in from another gateway', async () => {
-    const key = `sk-${'aB3_'.repeat(12)}`;
-    log.info({ url: `/x?key=${key}&a=1` }, `again ${key}, and task-list`);
+  it('hides keys that moved in from another gateway, the shortest ones too', async () => {
+    for (const key of [`sk-${'aB3_'.repeat(12)}`, 'sk-6f1c2b1e-77aa-4c1e-9c39-0a1b2c3d4e5f', 'sk-sixteen_of_these']) {
+      log.info({ url: `/x?key=${key}&a=1` }, `again ${key}, and task-list of risk-assessments-and-more`);
+      expect(await written()).not.to.contain(key);
+    }
     expect(await written())
       .to.contain('and task-list')
       .and.not.contain('aB3_');
