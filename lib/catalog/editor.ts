@@ -25,7 +25,7 @@ interface SaveWish {
   readonly secrets?: NewSecrets;
   /** The id of the user; `-` for a command. */
   readonly user: string;
-  /** What changes, without secrets. */
+  /** What is done, and to what, without secrets: `model.change gpt-x`. */
   readonly note: string;
 }
 

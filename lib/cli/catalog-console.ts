@@ -50,7 +50,7 @@ async function restore(session: Session, text: string): Promise<Answer> {
   const row = wanted === 0 ? { text: '{}' } : wanted !== undefined && (await catalogVersions.get(wanted));
   if (!row) throw new OperatorError(`There is no version ${JSON.stringify(text.slice(0, 20))}: see the history.`);
   const version = (await catalogVersions.last()) + 1;
-  const saved = { seq: version, at: Date.now(), user: '-', note: `back to version ${wanted}`, text: row.text };
+  const saved = { seq: version, at: Date.now(), user: '-', note: `catalog.restore ${wanted}`, text: row.text };
   if (!(await catalogVersions.add(saved))) throw new OperatorError('Somebody has saved another version: try again.');
   const { recordAction } = await import('./audited-action.ts');
   await recordAction(session, { action: 'catalog.restore', target: `${wanted}`, detail: { version } });

@@ -28,7 +28,7 @@ describe('cli catalog console', () => {
       expect(JSON.parse((await run('export')).stdout)).to.deep.equal(part);
       const { stdout } = await run('history');
       expect(stdout)
-        .to.match(/^ +3 .* back to version 1$/m)
+        .to.match(/^ +3 .* catalog\.restore 1$/m)
         .and.to.match(/^ +1 .*usr_1 +model text-1 changed$/m);
       expect((await store.auditLog.page({ limit: 1 }))[0]).to.include({ action: 'catalog.restore', target: '1' });
     } finally {

@@ -155,7 +155,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await until(async () => (await call(other, 'model-a')).status !== 200);
 
       const page = (await operator.get(CATALOG)).text;
-      expect(plain(page)).to.contain('model model-a changed').and.to.contain('models added: sold-x');
+      expect(plain(page)).to.contain('changed a model model-a').and.to.contain('added models sold-x');
       const latest = (await test.store.catalogVersions.page({ limit: 1 }))[0]?.seq ?? 0;
       const back = { change: 'restore', version: `${latest - 2}`, seen: `${latest}` };
       expect((await operator.submit(CATALOG, { ...back, seen: `${latest - 1}` })).status).to.equal(400);

@@ -12,6 +12,7 @@ import { type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { getModelPath } from './admin-model.ts';
 import { describeSource } from './admin-upstreams.ts';
+import { actionText } from './audit-words.ts';
 import { chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
@@ -43,6 +44,7 @@ const WORDS = defineWords({
     who: 'Who',
     note: 'What',
     command: 'command line',
+    undo: 'Undo',
     restore: 'Go back to before this',
     restoreText: 'Later saves are undone too. It can be undone like any other.',
     empty: 'Nothing has been saved on pages yet.',
@@ -76,6 +78,7 @@ const WORDS = defineWords({
     who: 'Кто',
     note: 'Что',
     command: 'командная строка',
+    undo: 'Отмена',
     restore: 'Вернуть как было до этого',
     restoreText: 'Более поздние сохранения тоже отменятся. Возврат можно отменить так же.',
     empty: 'На страницах пока ничего не сохраняли.',
@@ -94,7 +97,7 @@ export const adminCatalog = page({
     const saved = await services.catalogEditor.restore(version, {
       seen: Number(sent.text('seen')),
       user: signedIn.user.id,
-      note: `back to version ${version}`,
+      note: `catalog.restore ${version}`,
     });
     const refuse = async (notice: Html) => ({ ...(await catalogPage(visit, notice)), status: 400 });
     if (!saved) return refuse(message('error', WORDS[language].gone));
@@ -153,7 +156,7 @@ async function listSaves(visit: UserVisit): Promise<Html> {
     format.number(seq),
     format.time(at),
     names.get(user),
-    html`<code>${note}</code>`,
+    describeNote(visit, note),
     form(visit, {
       action: '/admin/catalog',
       button: words.restore,
@@ -163,9 +166,15 @@ async function listSaves(visit: UserVisit): Promise<Html> {
   ]);
   return table(
     words.saves,
-    [words.version, words.at, words.who, words.note, words.restore].map((title) => ({ title })),
+    [words.version, words.at, words.who, words.note, words.undo].map((title) => ({ title })),
     rows,
   );
+}
+
+/** A note is an action and what it was done to. */
+function describeNote({ language }: UserVisit, note: string): Html {
+  const [action = '', ...target] = note.split(' ');
+  return html`${actionText(language, action)} <code>${target.join(' ')}</code>`;
 }
 
 /** Undefined if the catalog has none. */

@@ -37,12 +37,11 @@ export const adminModel = page({
       case 'save':
         return decide(visit, sent);
       case 'remove':
-        return save(visit, sent, { next: removeModel, action: 'model.remove', note: 'removed' });
+        return save(visit, sent, { next: removeModel, action: 'model.remove' });
       case 'reset':
         return save(visit, sent, {
           next: (part, id) => changeModel(part, id, {}),
           action: 'model.change',
-          note: 'reset',
         });
       default:
         throw fault('stale_form');
@@ -83,7 +82,7 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   if (typeof change === 'string') return refuse(message('error', MODEL_WORDS[language].problems[change]));
   const next = changeModel(part, id, change);
   if (isPreviewed(sent, next)) {
-    return save(visit, sent, { next: () => next, action: 'model.change', note: 'changed' });
+    return save(visit, sent, { next: () => next, action: 'model.change' });
   }
   const tried = await services.catalogEditor.tryPart(next);
   if ('problem' in tried) return refuse(refusedMessage(language, tried.problem));
@@ -94,10 +93,9 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
 interface Saving {
   readonly next: (part: LayerPart, id: string) => LayerPart;
   readonly action: 'model.change' | 'model.remove';
-  readonly note: string;
 }
 
-async function save(visit: UserVisit, sent: Form, { next, action, note }: Saving): Promise<Answer> {
+async function save(visit: UserVisit, sent: Form, { next, action }: Saving): Promise<Answer> {
   const { services, signedIn } = visit;
   const { id } = findModel(visit);
   const { part } = await services.catalogEditor.read();
@@ -105,7 +103,7 @@ async function save(visit: UserVisit, sent: Form, { next, action, note }: Saving
     seen: Number(sent.text('seen')),
     part: next(part, id),
     user: signedIn.user.id,
-    note: `model ${id} ${note}`,
+    note: `${action} ${id}`,
   });
   if (saved.status !== 'saved')
     return { ...(await modelPage(visit, { notice: describeRefusal(visit, saved) })), status: 400 };

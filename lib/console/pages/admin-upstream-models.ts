@@ -198,7 +198,7 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
     const shown = html`<h2>${previewTitle}</h2><p>${saveText}</p>${priceTable(visit, tried.catalog, ids)}${changesTable(visit, part, next)}`;
     return pricePage(visit, { chosen, sent, preview: { shown, mark: previewMark(next) } });
   }
-  const note = `models added: ${ids.join(', ')}`.slice(0, 500);
+  const note = `model.add ${ids.join(', ')}`.slice(0, 500);
   const saved = await services.catalogEditor.save({
     ...{ seen: Number(sent.text('seen')), part: next, user: signedIn.user.id, note },
   });

@@ -61,7 +61,7 @@ async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     part: setUpstream(part, name, wanted.upstream),
     secrets: wanted.secrets,
     user: signedIn.user.id,
-    note: `upstream ${name} changed`,
+    note: `upstream.change ${name}`,
   });
   if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
   const detail = { base_url: wanted.upstream.settings.baseUrl, key: hasKey ? 'replaced' : 'kept' };
@@ -77,7 +77,7 @@ async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     seen: Number(sent.text('seen')),
     part: removeUpstream(part, name),
     user: signedIn.user.id,
-    note: `upstream ${name} removed`,
+    note: `upstream.remove ${name}`,
   });
   if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
   await audit(visit, { action: 'upstream.remove', target: name });

@@ -38,7 +38,7 @@ export const adminUpstreams = page({
       part: setUpstream(part, name, upstream),
       secrets,
       user: signedIn.user.id,
-      note: `upstream ${name} added`,
+      note: `upstream.add ${name}`,
     });
     if (saved.status !== 'saved') return refuse(visit, sent, describeRefusal(visit, saved));
     const { plugin, settings } = upstream;

@@ -171,6 +171,7 @@ const DETAILS = defineWords({
     yes: 'yes',
     no: 'no',
     values: {
+      key: { replaced: 'replaced', kept: 'kept' },
       result: { ok: 'success', wrong: 'refused' },
       status: { done: 'done', exists: 'already done' },
       end: {
@@ -193,6 +194,12 @@ const DETAILS = defineWords({
       },
     },
     names: {
+      plugin: 'plugin',
+      base_url: 'base URL',
+      key: 'key',
+      model: 'model',
+      markup: 'markup',
+      version: 'version of the catalog',
       name: 'name',
       budget: 'budget',
       reset: 'resets',
@@ -235,6 +242,7 @@ const DETAILS = defineWords({
     yes: 'да',
     no: 'нет',
     values: {
+      key: { replaced: 'заменён', kept: 'прежний' },
       result: { ok: 'успешно', wrong: 'отказано' },
       status: { done: 'выполнено', exists: 'уже было выполнено' },
       end: {
@@ -257,6 +265,12 @@ const DETAILS = defineWords({
       },
     },
     names: {
+      plugin: 'плагин',
+      base_url: 'базовый адрес',
+      key: 'ключ',
+      model: 'модель',
+      markup: 'коэффициент',
+      version: 'версия каталога',
       name: 'название',
       budget: 'бюджет',
       reset: 'обновление бюджета',

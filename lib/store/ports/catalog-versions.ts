@@ -7,7 +7,7 @@ export interface CatalogVersion {
   readonly at: number;
   /** The id of the user who saved it; `-` for a command. */
   readonly user: string;
-  /** What was changed, in short, without secrets. */
+  /** What was done, and to what: `model.change gpt-x`. Without secrets. */
   readonly note: string;
   /** A catalog file; the secrets that it names are settings. */
   readonly text: string;
