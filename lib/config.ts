@@ -26,6 +26,8 @@ export interface Config {
   readonly secretsKeys: readonly Buffer[];
   /** Who may register on the pages: nobody, invited people, or anybody with an email address. */
   readonly registration: 'closed' | 'invite' | 'open';
+  /** Whether everybody may see how reliably models answer. */
+  readonly statusPage: boolean;
   /** The server that sends email; without it the operator hands out links. */
   readonly smtpUrl: string | undefined;
   readonly catalogDir: string;
@@ -101,6 +103,7 @@ const schema = Joi.object({
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
   REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
+  STATUS_PAGE: Joi.string().valid('on', 'off').default('off'),
   SMTP_URL: Joi.string(),
   // The message omits the value.
   SECRETS_KEY: Joi.string()
@@ -198,6 +201,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     mediaTtlHours: value.MEDIA_TTL_HOURS,
     secretsKeys: parseSecretsKeys(value.SECRETS_KEY),
     registration: value.REGISTRATION,
+    statusPage: value.STATUS_PAGE === 'on',
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: splitPatterns(value.CATALOG_VARIABLES),

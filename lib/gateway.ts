@@ -183,6 +183,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
     sandbox,
     keyPrefix: config.keyPrefix,
     registration: config.registration,
+    statusPage: config.statusPage,
     pageRateLimitPerMinute: config.pageRateLimitPerMinute,
     mailer,
     alerts,

@@ -195,6 +195,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ],
     bad: ['yes', 'on', 'OPEN'],
   },
+  STATUS_PAGE: { field: 'statusPage', byDefault: false, good: [['on', true]], bad: ['yes', 'ON'] },
   SMTP_URL: {
     field: 'smtpUrl',
     byDefault: undefined,

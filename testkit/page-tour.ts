@@ -43,7 +43,7 @@ export interface Tour {
 }
 
 /** What the gateway of a tour is started with, besides a mail server. */
-export const TOUR_ENV = { SANDBOX: 'on', REGISTRATION: 'open', VIDEO_POLL_MS: '1000' };
+export const TOUR_ENV = { SANDBOX: 'on', REGISTRATION: 'open', STATUS_PAGE: 'on', VIDEO_POLL_MS: '1000' };
 
 export interface PageRouteFacts {
   readonly method: 'get' | 'post';
@@ -154,6 +154,7 @@ function strangerStops({ invite, operator, reset, restore, demo }: Links): reado
     at('/reset', 'reset', { path: reset }),
     at('/setup', 'setup-restore', { path: restore }),
     at('/register', 'register'),
+    at('/status', 'status'),
     at('/account', 'not-signed-in'),
   ];
 }

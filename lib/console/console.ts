@@ -33,6 +33,7 @@ export interface ConsoleOptions
   readonly keyPrefix: string;
   /** As configured; without a mail server `open` becomes `invite`. */
   readonly registration: ConsoleServices['registration'];
+  readonly statusPage: boolean;
   readonly pageRateLimitPerMinute: number;
 }
 
@@ -76,6 +77,7 @@ export function createConsole(options: ConsoleOptions): Console {
     log,
     publicUrl: api.publicUrl,
     sandbox: options.sandbox,
+    statusPage: options.statusPage,
     registration: resolveRegistration(options.registration, { mailer, log }),
     mailer,
     alerts: options.alerts,

@@ -39,6 +39,7 @@ import { playground, playgroundText, playgroundVideo } from './pages/playground.
 import { exportData, settings } from './pages/settings.ts';
 import { register, reset, setup } from './pages/setup.ts';
 import { statement, statementCsv } from './pages/statement.ts';
+import { status } from './pages/status.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
 import { paymentRoutes } from './payment-routes.ts';
@@ -54,6 +55,7 @@ const PAGES: readonly PageRoutes[] = [
   reset,
   register,
   join,
+  status,
   overview,
   connect,
   keys,

@@ -49,7 +49,7 @@ ${lines}</main></body></html>`;
   return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
 }
 
-const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static|payments)(?:\/|$)/;
+const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|status|static|payments)(?:\/|$)/;
 
 /** Whether a path belongs to the pages, even if no page is there. */
 export function isPagePath(path: string): boolean {

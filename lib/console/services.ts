@@ -63,6 +63,8 @@ export interface ConsoleServices extends CallServices {
   /** Base of all links, without a trailing slash; never taken from a request. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;
+  /** Whether everybody may see how reliably models answer. */
+  readonly statusPage: boolean;
   /** Who may open an account: nobody, those the operator invites, everybody. */
   readonly registration: 'closed' | 'invite' | 'open';
   /** Undefined without a mail server. */

@@ -20,7 +20,7 @@ import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 const ID_NAMES = ['id', 'key', 'order', 'before', 'payments', 'card', 'method', 'session', 'user', 'payment', 'notice'];
 
 /** Public paths. */
-const OPEN = ['/login', '/logout', '/setup', '/reset', '/register'];
+const OPEN = ['/status', '/login', '/logout', '/setup', '/reset', '/register'];
 
 describe('the pages, route by route', function () {
   this.timeout(120_000);
