@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readCallBudget } from '../api/call-context.ts';
 import { readCaps } from '../api/spending.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
-import { createServiceHolds, SERVICE_HOLD_ID, type ServiceHold } from '../ledger/service-holds.ts';
+import { createServiceHolds, LEASE_SECONDS, SERVICE_HOLD_ID, type ServiceHold } from '../ledger/service-holds.ts';
 import type { Usage } from '../money/decide.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
@@ -13,7 +13,6 @@ import { readAmount, readCount, readPayment, readText } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
 
-export const LEASE_SECONDS = { byDefault: 600, most: 7 * 24 * 3600 } as const;
 /** As long as the name of a model, in whose place it stands. */
 const REASON_LENGTH_MAX = 100;
 const ID = 'the hold: hold_…';

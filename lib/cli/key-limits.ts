@@ -9,6 +9,7 @@ import { periodAt } from '../money/period.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import { readPayment, readTime } from './arguments.ts';
 import { formatMoney, toTime } from './output.ts';
+import { REMOVED } from './removed.ts';
 import {
   addRequestLimitOptions,
   changeRequestLimits,
@@ -26,9 +27,6 @@ export interface LimitOptions extends RequestLimitOptions {
   readonly userBudget?: Micro | typeof REMOVED;
   readonly userReset?: Reset;
 }
-
-/** Marks a limit to remove: commander turns null into an empty string. */
-export const REMOVED = Symbol('lifted');
 
 /** With `canRemove`, the options also accept the word that removes the limit. */
 export function addLimitOptions(command: Command, { canRemove }: { readonly canRemove: boolean }): Command {

@@ -12,15 +12,13 @@ import { readPayment } from './arguments.ts';
 import { recordAction } from './audited-action.ts';
 import { type Answer, formatMoney, formatTable, toTime } from './output.ts';
 import { inviteActions } from './people.ts';
+import { NONE } from './removed.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 import { findUser, WHO } from './user.ts';
 
-/** Marks a cap to remove. */
-export const NO_CAP = 'none';
-
 export interface MemberOptions {
   readonly role?: Role;
-  readonly cap?: Micro | typeof NO_CAP;
+  readonly cap?: Micro | typeof NONE;
   readonly reset?: Reset;
 }
 
@@ -52,7 +50,7 @@ export function addMemberCommands(program: Command): void {
       )
       .argument('<account>', ID_OR_NAME)
       .argument('<user>', WHO),
-    (text) => (text === NO_CAP ? NO_CAP : readPayment(text)),
+    (text) => (text === NONE ? NONE : readPayment(text)),
   )
     .addHelpText('after', '\nExample:\n  tollgate member set "Acme" bob@example.com --cap none')
     .action(onStore(set));
@@ -65,7 +63,7 @@ export function addMemberCommands(program: Command): void {
     .action(onStore(remove));
 }
 
-function addOptions(command: Command, readCap: (text: string) => Micro | typeof NO_CAP): Command {
+function addOptions(command: Command, readCap: (text: string) => Micro | typeof NONE): Command {
   return command
     .addOption(new Option('--role <role>', 'what they may do').choices(ROLES))
     .option('--cap <rub>', 'the most that all keys of a member may spend between two resets', readCap)
@@ -181,11 +179,11 @@ function resetText(reset: Reset): string {
 function readOffer({ role, cap, reset }: MemberOptions, before?: Pick<Membership, 'role' | 'cap'>): MembershipOffer {
   const next = role ?? before?.role ?? 'member';
   const limit = cap ?? before?.cap?.limit;
-  if (reset !== undefined && (limit === undefined || limit === NO_CAP))
+  if (reset !== undefined && (limit === undefined || limit === NONE))
     throw new InvalidArgumentError('--reset needs --cap.');
-  if (cap !== undefined && cap !== NO_CAP && next !== 'member')
+  if (cap !== undefined && cap !== NONE && next !== 'member')
     throw new InvalidArgumentError('Only members have a cap.');
-  if (limit === undefined || limit === NO_CAP || next !== 'member') return { role: next };
+  if (limit === undefined || limit === NONE || next !== 'member') return { role: next };
   return { role: next, cap: { limit, reset: reset ?? before?.cap?.reset ?? 'month' } };
 }
 

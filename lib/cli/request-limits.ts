@@ -2,9 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestLimits } from '../money/request-limits.ts';
 import { readCount } from './arguments.ts';
-
-/** Marks a limit to remove. */
-export const NONE = 'none';
+import { NONE } from './removed.ts';
 
 export interface RequestLimitOptions {
   readonly perMinute?: number | typeof NONE;

@@ -52,6 +52,8 @@ export interface ServiceHolds {
 
 export const SERVICE_HOLD_ID = 'hold_';
 
+export const LEASE_SECONDS = { byDefault: 600, most: 7 * 24 * 3600 } as const;
+
 export function createServiceHolds({ store, isReal, now = Date.now }: ServiceHoldsOptions): ServiceHolds {
   async function find(id: string): Promise<Charge> {
     const charge = id.startsWith(SERVICE_HOLD_ID) ? await store.ledger.charge(id) : undefined;

@@ -1,12 +1,15 @@
 // The inputs of verbs: joi schemas that check what was sent and describe it in the API document, and how each value becomes
 // what the command line would have read.
-import { InvalidArgumentError } from 'commander';
 import Joi, { type Schema } from 'joi';
 import { body, invalidField, isRecord, optional, required } from '../api/dialects/fields.ts';
 import { describeFields } from '../api/openapi/body.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import { fault } from '../base/faults.ts';
-import { readAmount, readPayment, readText, readTime } from '../cli/arguments.ts';
+import type * as commands from './commands.ts';
+import { isCommandError } from './refusals.ts';
+
+/** Loaded when they are needed. */
+export type Commands = typeof commands;
 
 /** One input of a verb. */
 export interface InputField {
@@ -14,8 +17,8 @@ export interface InputField {
   /** The requirement, as the end of a sentence about the field. */
   readonly hint: string;
   readonly isRequired: boolean;
-  /** Turns a valid value into what the action takes; may throw `InvalidArgumentError`. */
-  readonly read: (value: never) => unknown;
+  /** Turns a valid value into what the action takes; may throw an error of commander. */
+  readonly read: (value: never, commands: Commands) => unknown;
 }
 
 export type InputFields = Readonly<Record<string, InputField>>;
@@ -39,12 +42,16 @@ export function orNull(input: InputField, removed: unknown): InputField {
     ...input,
     schema: schema.allow(null).description(description),
     hint: `${hint}, or null`,
-    read: (value: unknown) => (value === null ? removed : read(value as never)),
+    read: (value: unknown, from: Commands) => (value === null ? removed : read(value as never, from)),
   };
 }
 
 export const textField = (description: string) =>
-  field(Joi.string().max(200).description(description), 'must be a text of 1 to 200 characters', readText);
+  field(
+    Joi.string().max(200).description(description),
+    'must be a text of 1 to 200 characters',
+    (value: string, { readText }) => readText(value),
+  );
 
 export const choiceField = (values: readonly string[], description: string) =>
   field(
@@ -65,7 +72,7 @@ export const paymentField = (description: string) =>
   field(
     Joi.number().positive().unsafe().description(`${description}, in RUB with at most 6 decimals.`),
     'must be an amount in RUB above zero, with at most 6 decimals',
-    (value: number) => readPayment(String(value)),
+    (value: number, { readPayment }) => readPayment(String(value)),
   );
 
 /** An amount of either sign. */
@@ -73,7 +80,7 @@ export const amountField = (description: string) =>
   field(
     Joi.number().unsafe().description(`${description}, in RUB with at most 6 decimals; may be negative.`),
     'must be an amount in RUB, with at most 6 decimals',
-    (value: number) => readAmount(String(value)),
+    (value: number, { readAmount }) => readAmount(String(value)),
   );
 
 /** Also zero. */
@@ -81,14 +88,14 @@ export const costField = (description: string) =>
   field(
     Joi.number().min(0).unsafe().description(`${description}, in RUB with at most 6 decimals.`),
     'must be an amount in RUB, with at most 6 decimals',
-    (value: number) => (value === 0 ? 0n : readPayment(String(value))),
+    (value: number, { readPayment }) => (value === 0 ? 0n : readPayment(String(value))),
   );
 
 export const timeField = (description: string) =>
   field(
     Joi.string().max(40).description(`${description}: a day (UTC), or a time with its zone.`).example('2026-12-01'),
     'must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
-    readTime,
+    (value: string, { readTime }) => readTime(value),
   );
 
 export const listField = (description: string) =>
@@ -105,27 +112,27 @@ export const unitsField = (names: readonly string[], description: string) =>
   );
 
 /** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */
-export function readBodyInput(fields: InputFields, sent: unknown): Record<string, unknown> {
+export function readBodyInput(fields: InputFields, sent: unknown, from: Commands): Record<string, unknown> {
   if (!isRecord(sent)) throw fault('invalid_json', { hint: 'an object is expected' });
   const unknown = Object.keys(sent).find((name) => !Object.hasOwn(fields, name));
   if (unknown !== undefined) throw invalidField(unknown.slice(0, 60), `is not one of ${describeNames(fields)}`);
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, input]) => {
-      const value = readValue(name, sent[name], input);
+      const value = readValue(name, sent[name], input, from);
       return value === undefined ? [] : [[name, value]];
     }),
   );
 }
 
 /** The same for a query, whose numbers and flags are texts. */
-export function readQueryInput(fields: InputFields, query: URLSearchParams): Record<string, unknown> {
+export function readQueryInput(fields: InputFields, query: URLSearchParams, from: Commands): Record<string, unknown> {
   const twice = [...query.keys()].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) throw invalidField(twice.slice(0, 60), 'is given twice');
   const values = [...query].map(([name, text]) => [
     name,
     Object.hasOwn(fields, name) ? readQueryText(text, fields[name]) : text,
   ]);
-  return readBodyInput(fields, Object.fromEntries(values));
+  return readBodyInput(fields, Object.fromEntries(values), from);
 }
 
 function readQueryText(text: string, input: InputField | undefined): unknown {
@@ -135,16 +142,17 @@ function readQueryText(text: string, input: InputField | undefined): unknown {
   return text;
 }
 
-function readValue(name: string, sent: unknown, { schema, hint, isRequired, read }: InputField): unknown {
+function readValue(name: string, sent: unknown, input: InputField, from: Commands): unknown {
+  const { schema, hint, isRequired, read } = input;
   if (sent === undefined && isRequired) throw invalidField(name, 'is required');
   if (sent === undefined) return undefined;
   const { error } = schema.validate(sent, { convert: false });
   if (error && sent === null && !isRequired) return undefined;
   if (error) throw invalidField(name, hint);
   try {
-    return read(sent as never);
+    return read(sent as never, from);
   } catch (thrown) {
-    if (!(thrown instanceof InvalidArgumentError)) throw thrown;
+    if (!isCommandError(thrown)) throw thrown;
     throw invalidField(name, `is wrong: ${thrown.message}`);
   }
 }

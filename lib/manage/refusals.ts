@@ -1,5 +1,4 @@
 // What a client of the management API gets for an error of an action: the message of the command, as a fault.
-import { CommanderError } from 'commander';
 import { invalidField } from '../api/dialects/fields.ts';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
@@ -25,12 +24,17 @@ function toHint(message: string): string {
     .replace(/\.$/, '');
 }
 
+/** Whether commander would print it. Told by its code, as loading the class would load commander into every gateway. */
+export function isCommandError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+}
+
 /** The fault for an error of an action; `changes`: it may have changed something before it failed. */
 export function toManagementFault(error: unknown, { changes }: { readonly changes: boolean }): Fault {
   if (isFault(error)) return error;
   if (error instanceof UnknownError) return fault('no_such_object', { hint: toHint(error.message) });
   if (error instanceof OperatorError) return fault('change_refused', { hint: toHint(error.message) });
-  if (error instanceof CommanderError) return invalidField('request', toHint(error.message));
+  if (isCommandError(error)) return invalidField('request', toHint(error.message));
   if (error instanceof StoreError) {
     return fault(changes && error.applied === 'unknown' ? 'change_unconfirmed' : 'store_unavailable', {}, error);
   }
@@ -40,6 +44,6 @@ export function toManagementFault(error: unknown, { changes }: { readonly change
 /** Whether the error says that the action changed nothing. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof StoreError) return error.applied === 'no';
-  if (error instanceof OperatorError || error instanceof CommanderError) return true;
+  if (error instanceof OperatorError || isCommandError(error)) return true;
   return isFault(error) && error.output.statusCode < 500;
 }

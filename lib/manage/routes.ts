@@ -5,13 +5,12 @@ import { fault } from '../base/faults.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { Answer } from '../cli/output.ts';
 import type { Session } from '../cli/session.ts';
-import { findUser } from '../cli/user.ts';
 import { readBody } from '../http/body.ts';
 import { findClientAddress } from '../http/client-address.ts';
 import { checkJsonType, parseJson } from '../http/json.ts';
 import type { ManagementKey } from '../store/ports/management.ts';
 import { getManager, MANAGEMENT_AUTH } from './auth.ts';
-import { readBodyInput, readQueryInput } from './input.ts';
+import { type Commands, readBodyInput, readQueryInput } from './input.ts';
 import { isRefusal, toManagementFault } from './refusals.ts';
 import { type ClaimedRequest, claimRequest } from './stored-replies.ts';
 import type { Verb } from './verb.ts';
@@ -47,11 +46,12 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     const call = services.calls.open(request);
     try {
       const sent = verb.method === 'POST' ? await readPost(request, call.signal) : undefined;
+      const commands = await import('./commands.ts');
       const values = sent
-        ? readBodyInput(verb.input, sent.value)
-        : readQueryInput(verb.input, request.url.searchParams);
+        ? readBodyInput(verb.input, sent.value, commands)
+        : readQueryInput(verb.input, request.url.searchParams, commands);
       const input = { ...values, ...request.params, ...(isOwn && { account: manager.account }) };
-      const action = { request, verb, input, manager, isOwn };
+      const action = { request, verb, commands, input, manager, isOwn };
       if (!sent) return h.response(JSON.stringify(await read(action))).type(JSON_TYPE);
       const { reply, isReplayed } = await change(action, sent);
       const response = h.response(reply).type(JSON_TYPE);
@@ -76,23 +76,25 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     }
   }
 
-  async function read({ request, verb, input, manager, isOwn }: Action): Promise<object> {
+  async function read(action: Action): Promise<object> {
+    const { request, verb, input, manager, isOwn } = action;
     const session = openSession(request, manager);
-    if (verb.isSlow) return runAlone(verb, session);
+    if (verb.isSlow) return runAlone(action, session);
     // Other reads name no object, or say in the reply whose it is.
     const namesKey = isOwn && verb.path.includes('{key}');
     if (namesKey && (await findAccount(input)) !== manager.account) throw unknownObject(input);
-    const { json } = await run(verb, session, input);
+    const { json } = await run(action, session);
     if (!isOwn) return json;
     refuseForeign(json, { manager, input });
     return omitMembers(json, verb.hidden ?? []);
   }
 
-  async function runAlone(verb: Verb, session: Session): Promise<object> {
+  async function runAlone(action: Action, session: Session): Promise<object> {
+    const { verb } = action;
     if (running.has(verb)) throw fault('still_counting', { retryAfterS: SLOW_RETRY_S });
     running.add(verb);
     try {
-      return (await run(verb, session, {})).json;
+      return (await run(action, session)).json;
     } finally {
       running.delete(verb);
     }
@@ -112,15 +114,15 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   }
 
   async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
-    const { request, verb, input, manager, isOwn } = action;
+    const { request, input, manager, isOwn } = action;
     const session = openSession(request, manager, claimed.operation);
     let account: string | undefined;
     let json: object;
     try {
       account = await findAccount(input);
       if (isOwn && account !== manager.account) throw unknownObject(input);
-      await refuseOperators(session, input);
-      ({ json } = await run(verb, session, input));
+      await refuseOperators(action, session);
+      ({ json } = await run(action, session));
     } catch (error) {
       // A failure to free it only makes a repeat wait for the end of its lease.
       if (isRefusal(error)) await claimed.drop().catch(() => undefined);
@@ -154,9 +156,9 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   }
 
   /** A key must not take an operator's access away. Found as the action finds them, who may be spelled in many ways. */
-  async function refuseOperators(session: Session, { user, account }: Input): Promise<void> {
+  async function refuseOperators({ commands, input: { user, account } }: Action, session: Session): Promise<void> {
     if (typeof user !== 'string' || account !== undefined) return;
-    const found = await findUser(session, user);
+    const found = await commands.findUser(session, user);
     if (found.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
   }
 
@@ -189,6 +191,7 @@ interface Sent {
 interface Action {
   readonly request: Request;
   readonly verb: Verb;
+  readonly commands: Commands;
   readonly input: Input;
   readonly manager: ManagementKey;
   /** Of an owner, for their account. */
@@ -201,8 +204,8 @@ interface Recorded {
   readonly json: object;
 }
 
-function run({ run: act }: Verb, session: Session, input: Input): Promise<Answer> {
-  return act(session, input as never);
+function run({ verb, commands, input }: Action, session: Session): Promise<Answer> {
+  return verb.run(commands, session, input as never);
 }
 
 /** The user of lines in the audit log. */

@@ -3,7 +3,7 @@ import type { ManagementScope } from '../accounts/management-keys.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import type { Answer } from '../cli/output.ts';
 import type { Session } from '../cli/session.ts';
-import type { InputFields } from './input.ts';
+import type { Commands, InputFields } from './input.ts';
 
 export interface Verb {
   /** The command without `tollgate`: `key issue`. */
@@ -29,12 +29,12 @@ export interface Verb {
   readonly isRepeatable?: boolean;
   /** It takes long, so that a gateway does one at a time. */
   readonly isSlow?: boolean;
-  readonly run: (session: Session, input: never) => Promise<Answer>;
+  readonly run: (commands: Commands, session: Session, input: never) => Promise<Answer>;
 }
 
 /** Checks the types of a verb's inputs at its action; the table holds verbs of different inputs. */
 export function defineVerb<Input>(
-  verb: Omit<Verb, 'run'> & { readonly run: (session: Session, input: Input) => Promise<Answer> },
+  verb: Omit<Verb, 'run'> & { readonly run: (commands: Commands, session: Session, input: Input) => Promise<Answer> },
 ): Verb {
   return verb;
 }

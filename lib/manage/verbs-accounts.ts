@@ -1,10 +1,7 @@
 // The verbs of accounts, their keys, and their people.
-import { accountActions } from '../cli/account.ts';
-import { keyActions } from '../cli/key.ts';
-import { type LimitOptions, REMOVED } from '../cli/key-limits.ts';
-import { inviteActions } from '../cli/people.ts';
-import { NONE, type RequestLimitOptions } from '../cli/request-limits.ts';
-import { userActions } from '../cli/user.ts';
+import type { LimitOptions } from '../cli/key-limits.ts';
+import { NONE, REMOVED } from '../cli/removed.ts';
+import type { RequestLimitOptions } from '../cli/request-limits.ts';
 import { RESETS } from '../money/key-limits.ts';
 import {
   choiceField,
@@ -89,7 +86,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     summary: 'Create an account with an empty wallet',
     input: { name: must(textField('A name for people to read.')) },
     reply: replies.accountCreated,
-    run: (session, input: { name: string }) => accountActions.create(session, input),
+    run: ({ accountActions }, session, input: { name: string }) => accountActions.create(session, input),
   }),
   defineVerb({
     words: 'account list',
@@ -97,7 +94,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     summary: 'List accounts, oldest first',
     input: {},
     reply: replies.accounts,
-    run: (session) => accountActions.list(session),
+    run: ({ accountActions }, session) => accountActions.list(session),
   }),
   defineVerb({
     words: 'account show',
@@ -105,7 +102,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     summary: 'Retrieve an account',
     input: {},
     reply: replies.account,
-    run: (session, { account }: OfAccount) => accountActions.show(session, account),
+    run: ({ accountActions }, session, { account }: OfAccount) => accountActions.show(session, account),
   }),
   defineVerb({
     words: 'account limit',
@@ -115,7 +112,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: REMOVABLE_REQUEST_LIMITS,
     reply: replies.account,
-    run: (session, { account, ...limits }: OfAccount & RequestLimitInput) =>
+    run: ({ accountActions }, session, { account, ...limits }: OfAccount & RequestLimitInput) =>
       accountActions.limit(session, account, toRequestLimits(limits)),
   }),
   defineVerb({
@@ -125,7 +122,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: { price_list: must(textField('A list in `priceLists` of the catalog, or `none` for list prices.')) },
     reply: replies.account,
-    run: (session, { account, price_list }: OfAccount & { price_list: string }) =>
+    run: ({ accountActions }, session, { account, price_list }: OfAccount & { price_list: string }) =>
       accountActions.setPriceList(session, account, price_list),
   }),
   defineVerb({
@@ -136,7 +133,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.account,
-    run: (session, { account }: OfAccount) => accountActions.suspend(session, account),
+    run: ({ accountActions }, session, { account }: OfAccount) => accountActions.suspend(session, account),
   }),
   defineVerb({
     words: 'account resume',
@@ -145,7 +142,7 @@ const ACCOUNT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.account,
-    run: (session, { account }: OfAccount) => accountActions.resume(session, account),
+    run: ({ accountActions }, session, { account }: OfAccount) => accountActions.resume(session, account),
   }),
 ];
 
@@ -157,7 +154,7 @@ const KEY_VERBS: readonly Verb[] = [
     description: 'The reply is the only place that shows the key. An account has at most 10 active keys.',
     input: { name: must(textField('A name for people to read.')), ...KEY_LIMITS, ...REQUEST_LIMITS },
     reply: replies.keyIssued,
-    run: (session, { account, name, ...limits }: OfAccount & KeyLimitInput & { name: string }) =>
+    run: ({ keyActions }, session, { account, name, ...limits }: OfAccount & KeyLimitInput & { name: string }) =>
       keyActions.issue(session, account, { name, ...toKeyLimits(limits) }),
   }),
   defineVerb({
@@ -166,7 +163,7 @@ const KEY_VERBS: readonly Verb[] = [
     summary: 'List the API keys of an account, also revoked ones',
     input: {},
     reply: replies.keys,
-    run: (session, { account }: OfAccount) => keyActions.list(session, account),
+    run: ({ keyActions }, session, { account }: OfAccount) => keyActions.list(session, account),
   }),
   defineVerb({
     words: 'key limit',
@@ -176,7 +173,8 @@ const KEY_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: { ...REMOVABLE_KEY_LIMITS, ...REMOVABLE_REQUEST_LIMITS },
     reply: replies.keyLimits,
-    run: (session, { key, ...limits }: OfKey & KeyLimitInput) => keyActions.limit(session, key, toKeyLimits(limits)),
+    run: ({ keyActions }, session, { key, ...limits }: OfKey & KeyLimitInput) =>
+      keyActions.limit(session, key, toKeyLimits(limits)),
   }),
   defineVerb({
     words: 'key rotate',
@@ -185,7 +183,8 @@ const KEY_VERBS: readonly Verb[] = [
     description: 'The new key has the same name and limits but no expiry; both share one budget.',
     input: { hours: countField('How long the old key keeps working; 24 by default.', 720) },
     reply: replies.keyRotated,
-    run: (session, { key, hours = 24 }: OfKey & { hours?: number }) => keyActions.rotate(session, key, { hours }),
+    run: ({ keyActions }, session, { key, hours = 24 }: OfKey & { hours?: number }) =>
+      keyActions.rotate(session, key, { hours }),
   }),
   defineVerb({
     words: 'key revoke',
@@ -194,7 +193,7 @@ const KEY_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.keyRevoked,
-    run: (session, { key }: OfKey) => keyActions.revoke(session, key),
+    run: ({ keyActions }, session, { key }: OfKey) => keyActions.revoke(session, key),
   }),
 ];
 
@@ -207,7 +206,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     summary: 'List everybody who may sign in, oldest first',
     input: {},
     reply: replies.people,
-    run: (session) => userActions.list(session),
+    run: ({ userActions }, session) => userActions.list(session),
   }),
   defineVerb({
     words: 'user invite',
@@ -216,7 +215,8 @@ const PEOPLE_VERBS: readonly Verb[] = [
     description: 'The link is valid for a week.',
     input: { email: must(textField('What the owner signs in with.')) },
     reply: replies.link,
-    run: (session, { account, email }: OfAccount & { email: string }) => inviteActions.invite(session, account, email),
+    run: ({ inviteActions }, session, { account, email }: OfAccount & { email: string }) =>
+      inviteActions.invite(session, account, email),
   }),
   defineVerb({
     words: 'user remove-owner',
@@ -224,7 +224,8 @@ const PEOPLE_VERBS: readonly Verb[] = [
     summary: 'Take an account from one of its owners, also from the last one',
     input: {},
     reply: replies.ownerRemoved,
-    run: (session, { account, user }: OfAccount & OfPerson) => userActions.removeOwner(session, account, user),
+    run: ({ userActions }, session, { account, user }: OfAccount & OfPerson) =>
+      userActions.removeOwner(session, account, user),
   }),
   defineVerb({
     words: 'user suspend',
@@ -234,7 +235,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.person,
-    run: (session, { user }: OfPerson) => userActions.suspend(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.suspend(session, user),
   }),
   defineVerb({
     words: 'user resume',
@@ -244,7 +245,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.person,
-    run: (session, { user }: OfPerson) => userActions.resume(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.resume(session, user),
   }),
   defineVerb({
     words: 'user remove',
@@ -253,7 +254,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     description: `With all sessions, links and memberships. ${NOT_OPERATORS}`,
     input: {},
     reply: replies.personRemoved,
-    run: (session, { user }: OfPerson) => userActions.remove(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.remove(session, user),
   }),
   defineVerb({
     words: 'user reset',
@@ -262,7 +263,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     description: 'The link is valid for an hour; using it takes the authenticator app away.',
     input: {},
     reply: replies.link,
-    run: (session, { user }: OfPerson) => userActions.reset(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.reset(session, user),
   }),
   defineVerb({
     words: 'user sessions list',
@@ -270,7 +271,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     summary: 'List where a person is signed in, newest first',
     input: {},
     reply: replies.sessions,
-    run: (session, { user }: OfPerson) => userActions.listSessions(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.listSessions(session, user),
   }),
   defineVerb({
     words: 'user sessions end',
@@ -280,7 +281,7 @@ const PEOPLE_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.sessionsEnded,
-    run: (session, { user }: OfPerson) => userActions.endSessions(session, user),
+    run: ({ userActions }, session, { user }: OfPerson) => userActions.endSessions(session, user),
   }),
 ];
 

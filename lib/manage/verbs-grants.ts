@@ -1,5 +1,4 @@
 // The verbs of grants.
-import { grantActions } from '../cli/grant.ts';
 import type { Micro } from '../money/money.ts';
 import { flagField, must, paymentField, textField, timeField } from './input.ts';
 import { replies } from './reply-schemas.ts';
@@ -32,7 +31,7 @@ export const GRANT_VERBS: readonly Verb[] = [
       opens_wallet: flagField('Whether it counts as the first top-up.'),
     },
     reply: replies.grantGiven,
-    run: (session, { account, amount_rub, grant_id: id, reason, expires, opens_wallet }: GiveInput) =>
+    run: ({ grantActions }, session, { account, amount_rub, grant_id: id, reason, expires, opens_wallet }: GiveInput) =>
       grantActions.give(session, account, amount_rub, { id, reason, expires, opensWallet: opens_wallet }),
   }),
   defineVerb({
@@ -42,7 +41,7 @@ export const GRANT_VERBS: readonly Verb[] = [
     description: 'In the order in which calls spend them.',
     input: {},
     reply: replies.grants,
-    run: (session, { account }: OfAccount) => grantActions.list(session, account),
+    run: ({ grantActions }, session, { account }: OfAccount) => grantActions.list(session, account),
   }),
   defineVerb({
     words: 'grant revoke',
@@ -52,7 +51,7 @@ export const GRANT_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: { reason: must(textField('The reason; it stays in the ledger.')) },
     reply: replies.grantRevoked,
-    run: (session, { account, grant, reason }: OfAccount & { grant: string; reason: string }) =>
+    run: ({ grantActions }, session, { account, grant, reason }: OfAccount & { grant: string; reason: string }) =>
       grantActions.revoke(session, account, grant, { reason }),
   }),
 ];

@@ -1,10 +1,10 @@
 // The verbs of holds for services of the operator that run elsewhere.
 import Joi from 'joi';
-import { holdActions, LEASE_SECONDS, readReason } from '../cli/hold.ts';
+import { LEASE_SECONDS } from '../ledger/service-holds.ts';
 import type { Usage } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';
-import { costField, countField, must, paymentField, textField, unitsField } from './input.ts';
+import { type Commands, costField, countField, must, paymentField, textField, unitsField } from './input.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 
@@ -21,7 +21,7 @@ const REASON = {
   ...textField('A short name of the service, which usage is added up by.'),
   schema: Joi.string().max(100).description('A short name of the service, which usage is added up by.'),
   hint: 'must be a text of 1 to 100 characters',
-  read: readReason,
+  read: (value: string, { readReason }: Commands) => readReason(value),
 };
 
 interface HoldInput {
@@ -50,7 +50,7 @@ export const HOLD_VERBS: readonly Verb[] = [
       user: textField('With `key`: the end user it is for.'),
     },
     reply: replies.hold,
-    run: (session, { account, amount_rub, reason, key, user, lease_seconds: lease }: HoldInput) =>
+    run: ({ holdActions }, session, { account, amount_rub, reason, key, user, lease_seconds: lease }: HoldInput) =>
       holdActions.create(session, account, amount_rub, { reason, key, user, lease: lease ?? LEASE_SECONDS.byDefault }),
   }),
   defineVerb({
@@ -59,7 +59,7 @@ export const HOLD_VERBS: readonly Verb[] = [
     summary: 'Retrieve a hold',
     input: {},
     reply: replies.hold,
-    run: (session, { hold }: OfHold) => holdActions.show(session, hold),
+    run: ({ holdActions }, session, { hold }: OfHold) => holdActions.show(session, hold),
   }),
   defineVerb({
     words: 'hold renew',
@@ -68,7 +68,7 @@ export const HOLD_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: { lease_seconds: LEASE },
     reply: replies.hold,
-    run: (session, { hold, lease_seconds: lease }: OfHold & { lease_seconds?: number }) =>
+    run: ({ holdActions }, session, { hold, lease_seconds: lease }: OfHold & { lease_seconds?: number }) =>
       holdActions.renew(session, hold, { lease: lease ?? LEASE_SECONDS.byDefault }),
   }),
   defineVerb({
@@ -81,7 +81,7 @@ export const HOLD_VERBS: readonly Verb[] = [
       usage: unitsField(USAGE_UNITS, 'What it used, for reports.'),
     },
     reply: replies.hold,
-    run: (session, { hold, amount_rub, usage }: OfHold & { amount_rub: Micro; usage?: Usage }) =>
+    run: ({ holdActions }, session, { hold, amount_rub, usage }: OfHold & { amount_rub: Micro; usage?: Usage }) =>
       holdActions.settle(session, hold, amount_rub, { usage }),
   }),
   defineVerb({
@@ -91,6 +91,6 @@ export const HOLD_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.hold,
-    run: (session, { hold }: OfHold) => holdActions.release(session, hold),
+    run: ({ holdActions }, session, { hold }: OfHold) => holdActions.release(session, hold),
   }),
 ];

@@ -1,6 +1,6 @@
 // The verbs of the people of an account, and of the end users of its keys.
-import { keyUserActions } from '../cli/key-users.ts';
-import { type MemberOptions, memberActions, NO_CAP } from '../cli/member.ts';
+import type { MemberOptions } from '../cli/member.ts';
+import { NONE } from '../cli/removed.ts';
 import { RESETS } from '../money/key-limits.ts';
 import { ROLES } from '../store/ports/users.ts';
 import { choiceField, countField, must, orNull, paymentField, textField } from './input.ts';
@@ -35,7 +35,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
     summary: 'List the people of an account with their roles, caps and what was spent of them, and invitations',
     input: {},
     reply: replies.members,
-    run: (session, { account }: OfAccount) => memberActions.list(session, account),
+    run: ({ memberActions }, session, { account }: OfAccount) => memberActions.list(session, account),
   }),
   defineVerb({
     words: 'member invite',
@@ -44,7 +44,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
     description: 'The link is valid for a week. Without a role it is that of a member.',
     input: { email: must(textField('What they sign in with.')), role: ROLE, cap_rub: CAP, reset: RESET },
     reply: replies.link,
-    run: (session, { account, email, ...input }: OfAccount & MemberInput & { email: string }) =>
+    run: ({ memberActions }, session, { account, email, ...input }: OfAccount & MemberInput & { email: string }) =>
       memberActions.invite(session, account, email, toMemberOptions(input)),
   }),
   defineVerb({
@@ -53,9 +53,9 @@ export const MEMBER_VERBS: readonly Verb[] = [
     summary: 'Change the role or the cap of somebody in an account',
     description: 'The other stays. A member who becomes an accountant loses their keys.',
     isRepeatable: true,
-    input: { role: ROLE, cap_rub: orNull(CAP, NO_CAP), reset: RESET },
+    input: { role: ROLE, cap_rub: orNull(CAP, NONE), reset: RESET },
     reply: replies.memberSet,
-    run: (session, { account, user, ...input }: OfMember & MemberInput) =>
+    run: ({ memberActions }, session, { account, user, ...input }: OfMember & MemberInput) =>
       memberActions.set(session, account, user, toMemberOptions(input)),
   }),
   defineVerb({
@@ -65,7 +65,7 @@ export const MEMBER_VERBS: readonly Verb[] = [
     description: 'The keys of a member are revoked.',
     input: {},
     reply: replies.memberRemoved,
-    run: (session, { account, user }: OfMember) => memberActions.remove(session, account, user),
+    run: ({ memberActions }, session, { account, user }: OfMember) => memberActions.remove(session, account, user),
   }),
   defineVerb({
     words: 'key users',
@@ -78,7 +78,10 @@ export const MEMBER_VERBS: readonly Verb[] = [
       limit: countField('At most so many; 100 by default.', 1000),
     },
     reply: replies.keyUsers,
-    run: (session, { key, ...query }: { key: string; name?: string; after?: string; limit?: number }) =>
-      keyUserActions.list(session, key, query),
+    run: (
+      { keyUserActions },
+      session,
+      { key, ...query }: { key: string; name?: string; after?: string; limit?: number },
+    ) => keyUserActions.list(session, key, query),
   }),
 ];

@@ -1,11 +1,4 @@
 // The verbs of wallets, payments, calls, reports, the ledger and the catalog.
-import { catalogActions } from '../cli/catalog.ts';
-import { chargeActions } from '../cli/charge.ts';
-import { costActions } from '../cli/cost.ts';
-import { ledgerActions } from '../cli/ledger.ts';
-import { paymentActions } from '../cli/payment.ts';
-import { usageActions } from '../cli/usage.ts';
-import { walletActions } from '../cli/wallet.ts';
 import { USAGE_GROUPS, type UsageGroup } from '../ledger/usage.ts';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
@@ -54,7 +47,7 @@ const WALLET_VERBS: readonly Verb[] = [
     summary: 'Retrieve a wallet',
     input: {},
     reply: replies.wallet,
-    run: (session, { account }: OfAccount) => walletActions.show(session, account),
+    run: ({ walletActions }, session, { account }: OfAccount) => walletActions.show(session, account),
   }),
   defineVerb({
     words: 'wallet topup',
@@ -68,7 +61,7 @@ const WALLET_VERBS: readonly Verb[] = [
       payment_id: must(textField('The id of the payment at the bank or shop.')),
     },
     reply: replies.walletChanged,
-    run: (session, input: OfAccount & { amount_rub: Micro; payment_id: string }) =>
+    run: ({ walletActions }, session, input: OfAccount & { amount_rub: Micro; payment_id: string }) =>
       walletActions.topup(session, input.account, input.amount_rub, { paymentId: input.payment_id }),
   }),
   defineVerb({
@@ -83,7 +76,7 @@ const WALLET_VERBS: readonly Verb[] = [
       adjust_id: textField('Your own id of the correction, unique across all wallets.'),
     },
     reply: replies.walletAdjusted,
-    run: (session, input: OfAccount & { amount_rub: Micro; reason: string; adjust_id?: string }) =>
+    run: ({ walletActions }, session, input: OfAccount & { amount_rub: Micro; reason: string; adjust_id?: string }) =>
       walletActions.adjust(session, input.account, input.amount_rub, {
         reason: input.reason,
         adjustId: input.adjust_id ?? session.caller?.operation,
@@ -103,7 +96,11 @@ const WALLET_VERBS: readonly Verb[] = [
       reason: REASON,
     },
     reply: replies.playMoney,
-    run: (session, { account, how, reason }: OfAccount & { how: 'convert' | 'write_off'; reason: string }) =>
+    run: (
+      { walletActions },
+      session,
+      { account, how, reason }: OfAccount & { how: 'convert' | 'write_off'; reason: string },
+    ) =>
       walletActions.playMoney(session, account, { convert: how === 'convert', writeOff: how === 'write_off', reason }),
   }),
 ];
@@ -119,7 +116,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
       limit: ROWS,
     },
     reply: replies.payments,
-    run: (session, input: { account?: string; phase?: PaymentPhase; limit?: number }) =>
+    run: ({ paymentActions }, session, input: { account?: string; phase?: PaymentPhase; limit?: number }) =>
       paymentActions.list(session, { ...input, limit: input.limit ?? ROWS_BY_DEFAULT }),
   }),
   defineVerb({
@@ -128,7 +125,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
     summary: 'Retrieve a payment',
     input: {},
     reply: replies.payment,
-    run: (session, { payment }: OfPayment) => paymentActions.show(session, payment),
+    run: ({ paymentActions }, session, { payment }: OfPayment) => paymentActions.show(session, payment),
   }),
   defineVerb({
     words: 'payment refund',
@@ -142,7 +139,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
       refund_id: textField('Your own id of the refund.'),
     },
     reply: replies.payment,
-    run: (session, input: OfPayment & { amount_rub: Micro; reason: string; refund_id?: string }) =>
+    run: ({ paymentActions }, session, input: OfPayment & { amount_rub: Micro; reason: string; refund_id?: string }) =>
       paymentActions.refund(session, input.payment, input.amount_rub, {
         reason: input.reason,
         refundId: input.refund_id ?? session.caller?.operation,
@@ -159,7 +156,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
       reason: REASON,
     },
     reply: replies.payment,
-    run: (session, input: OfPayment & { credit_rub?: Micro; reject?: boolean; reason: string }) =>
+    run: ({ paymentActions }, session, input: OfPayment & { credit_rub?: Micro; reject?: boolean; reason: string }) =>
       paymentActions.decide(session, input.payment, {
         credit: input.credit_rub,
         reject: input.reject,
@@ -178,7 +175,7 @@ const PAYMENT_VERBS: readonly Verb[] = [
       suspend: flagField('With `lost`: whether to suspend the account if the wallet has less.'),
     },
     reply: replies.payment,
-    run: (session, input: OfPayment & DisputeInput) =>
+    run: ({ paymentActions }, session, input: OfPayment & DisputeInput) =>
       paymentActions.dispute(session, input.payment, {
         open: input.open,
         amount: input.amount_rub,
@@ -207,8 +204,11 @@ const REPORT_VERBS: readonly Verb[] = [
     input: { ...CHARGE_FILTER, limit: ROWS, before: textField('Only calls older than this one.') },
     reply: replies.charges,
     hidden: OF_OPERATORS,
-    run: (session, { account, limit = ROWS_BY_DEFAULT, ...rest }: OfAccount & ChargeFilter & { limit?: number }) =>
-      chargeActions.list(session, account, { limit, ...rest }),
+    run: (
+      { chargeActions },
+      session,
+      { account, limit = ROWS_BY_DEFAULT, ...rest }: OfAccount & ChargeFilter & { limit?: number },
+    ) => chargeActions.list(session, account, { limit, ...rest }),
   }),
   defineVerb({
     words: 'charge show',
@@ -218,7 +218,7 @@ const REPORT_VERBS: readonly Verb[] = [
     input: {},
     reply: replies.call,
     hidden: OF_OPERATORS,
-    run: (session, { request }: { request: string }) => chargeActions.show(session, request),
+    run: ({ chargeActions }, session, { request }: { request: string }) => chargeActions.show(session, request),
   }),
   defineVerb({
     words: 'usage',
@@ -227,8 +227,11 @@ const REPORT_VERBS: readonly Verb[] = [
     description: 'A call counts when it started, in UTC, with its cost after refunds.',
     input: { by: choiceField(USAGE_GROUPS, 'A row for each; `day` by default.'), ...CHARGE_FILTER },
     reply: replies.usage,
-    run: (session, { account, by = 'day', ...filter }: OfAccount & ChargeFilter & { by?: UsageGroup }) =>
-      usageActions.report(session, account, { by, ...filter }),
+    run: (
+      { usageActions },
+      session,
+      { account, by = 'day', ...filter }: OfAccount & ChargeFilter & { by?: UsageGroup },
+    ) => usageActions.report(session, account, { by, ...filter }),
   }),
   defineVerb({
     words: 'cost report',
@@ -241,7 +244,7 @@ const REPORT_VERBS: readonly Verb[] = [
       to: timeField('Attempts before this time'),
     },
     reply: replies.costs,
-    run: (session, { by = 'day', ...span }: { by?: CostGroup; from?: number; to?: number }) =>
+    run: ({ costActions }, session, { by = 'day', ...span }: { by?: CostGroup; from?: number; to?: number }) =>
       costActions.report(session, { by, ...span }),
   }),
   defineVerb({
@@ -250,8 +253,11 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'List the entries of a wallet, newest first',
     input: { limit: ROWS, before: countField('Only entries numbered below this.', Number.MAX_SAFE_INTEGER) },
     reply: replies.entries,
-    run: (session, { account, limit = ROWS_BY_DEFAULT, before }: OfAccount & { limit?: number; before?: number }) =>
-      ledgerActions.list(session, account, { limit, ...(before !== undefined && { before }) }),
+    run: (
+      { ledgerActions },
+      session,
+      { account, limit = ROWS_BY_DEFAULT, before }: OfAccount & { limit?: number; before?: number },
+    ) => ledgerActions.list(session, account, { limit, ...(before !== undefined && { before }) }),
   }),
   defineVerb({
     words: 'ledger verify',
@@ -260,7 +266,7 @@ const REPORT_VERBS: readonly Verb[] = [
     description: 'May take minutes on a large store.',
     input: {},
     reply: replies.ledger,
-    run: (session) => ledgerActions.verify(session),
+    run: ({ ledgerActions }, session) => ledgerActions.verify(session),
   }),
   defineVerb({
     words: 'catalog check',
@@ -268,7 +274,7 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'Read the catalog as a start would',
     input: {},
     reply: replies.catalog,
-    run: (session) => catalogActions.check(session.config),
+    run: ({ catalogActions }, session) => catalogActions.check(session.config),
   }),
   defineVerb({
     words: 'catalog rates',
@@ -276,7 +282,7 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'List the exchange rates that gateways of this store have used',
     input: {},
     reply: replies.rates,
-    run: (session) => catalogActions.listRates(session),
+    run: ({ catalogActions }, session) => catalogActions.listRates(session),
   }),
 ];
 

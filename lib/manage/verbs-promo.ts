@@ -1,5 +1,4 @@
 // The verbs of promo codes.
-import { promoActions } from '../cli/promo.ts';
 import type { Micro } from '../money/money.ts';
 import { countField, flagField, must, paymentField, textField, timeField } from './input.ts';
 import { replies } from './reply-schemas.ts';
@@ -30,7 +29,7 @@ export const PROMO_VERBS: readonly Verb[] = [
       opens_wallet: flagField('Its grants count as the first top-up.'),
     },
     reply: replies.promo,
-    run: (session, { amount_rub, opens_wallet, ...input }: PromoInput) =>
+    run: ({ promoActions }, session, { amount_rub, opens_wallet, ...input }: PromoInput) =>
       promoActions.create(session, amount_rub, {
         ...input,
         ...(opens_wallet !== undefined && { opensWallet: opens_wallet }),
@@ -42,7 +41,7 @@ export const PROMO_VERBS: readonly Verb[] = [
     summary: 'List all promo codes, and how often they were used',
     input: {},
     reply: replies.promos,
-    run: (session) => promoActions.list(session),
+    run: ({ promoActions }, session) => promoActions.list(session),
   }),
   defineVerb({
     words: 'promo end',
@@ -52,6 +51,6 @@ export const PROMO_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: {},
     reply: replies.promo,
-    run: (session, { code }: { code: string }) => promoActions.end(session, code),
+    run: ({ promoActions }, session, { code }: { code: string }) => promoActions.end(session, code),
   }),
 ];

@@ -25,7 +25,7 @@ describe('the start of a process', () => {
   });
 
   it('loads no library that only some commands, pages or stores need', () => {
-    for (const library of ['mongodb', 'nodemailer', 'qrcode', 'prom-client', 'joi-to-json', 'lodash']) {
+    for (const library of ['mongodb', 'nodemailer', 'qrcode', 'prom-client', 'joi-to-json', 'lodash', 'commander']) {
       expect(loaded.libraries, library).to.not.include(library);
     }
   });
