@@ -233,9 +233,15 @@ function buildPriceLists(groups: Source['groups']) {
       .replace(/[^a-z0-9._-]+/g, '-')
       .slice(0, 36);
     const isFree = LIST_NAME.test(slug) && slug !== NO_LIST && !Object.hasOwn(priceLists, slug);
-    const name = isFree ? slug : `group-${lists.size + 1}`;
+    const name = isFree ? slug : makeListName(priceLists, lists.size + 1);
     lists.set(group, name);
     priceLists[name] = { factor };
   }
   return { lists, priceLists, notes };
+}
+
+/** A name that no other group has. */
+function makeListName(taken: Readonly<Record<string, object>>, number: number): string {
+  const name = `group-${number}`;
+  return Object.hasOwn(taken, name) ? makeListName(taken, number + 1) : name;
 }

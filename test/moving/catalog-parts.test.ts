@@ -85,6 +85,14 @@ describe('the catalog of what moved in', () => {
     expect(notes.map(({ what }) => what)).to.include('group free');
   });
 
+  it('gives each group a list of its own, whatever the others are called', () => {
+    const names = ['group-2', 'Группа', 'VIP', 'vip', 'group-4', 'none', '__proto__', 'a b', 'a-b'];
+    const groups = new Map(names.map((name, at) => [name, { units: BigInt(at + 2), scale: 0 }]));
+    const { catalog, lists } = buildCatalogParts({ ...source, groups }, NOTHING);
+    const factors = names.map((name) => (catalog.priceLists?.[lists.get(name) ?? ''] as { factor?: string })?.factor);
+    expect(factors).to.deep.equal(names.map((_name, at) => String(at + 2)));
+  });
+
   it('says which models it leaves out, and why', () => {
     expect(leftOut(buildCatalogParts(source, NOTHING))).to.include.members([
       'models deepseek-reasoner: they cost nothing there, and nothing is free here',
