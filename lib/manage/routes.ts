@@ -9,6 +9,7 @@ import { readBody } from '../http/body.ts';
 import { findClientAddress } from '../http/client-address.ts';
 import { checkJsonType, parseJson } from '../http/json.ts';
 import type { ManagementKey } from '../store/ports/management.ts';
+import { StoreError } from '../store/store.ts';
 import { getManager, MANAGEMENT_AUTH } from './auth.ts';
 import { type Commands, readBodyInput, readQueryInput } from './input.ts';
 import { isRefusal, toManagementFault } from './refusals.ts';
@@ -128,9 +129,14 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
       if (isRefusal(error)) await claimed.drop().catch(() => undefined);
       throw error;
     }
-    await record(action, { sent, account, json });
     const reply = JSON.stringify(json);
-    await claimed.keep(reply);
+    try {
+      await record(action, { sent, account, json });
+      await claimed.keep(reply);
+    } catch (error) {
+      // The change itself is made, so that a client must not be told that nothing happened.
+      throw error instanceof StoreError ? fault('change_unconfirmed', {}, error) : error;
+    }
     return reply;
   }
 
@@ -209,7 +215,7 @@ function run({ verb, commands, input }: Action, session: Session): Promise<Answe
 }
 
 /** The user of lines in the audit log. */
-export function describeManager({ id, name }: Pick<ManagementKey, 'id' | 'name'>): string {
+function describeManager({ id, name }: Pick<ManagementKey, 'id' | 'name'>): string {
   return `${name} (${id})`;
 }
 

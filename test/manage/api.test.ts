@@ -1,4 +1,5 @@
 // The management API on a running gateway: what its verbs do, what they refuse, and what is logged.
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { apply, reserveOf, settleOf } from '../cli/calls.ts';
 import { runCommand } from '../cli/command.ts';
@@ -134,6 +135,29 @@ describe('the management API', () => {
     const lost = await post(paths.issue, bodies.issue, wait('issue'));
     expect([lost.status, lost.headers['x-should-retry']]).to.deep.equal([409, 'false']);
     expect((await get(`/accounts/${id}/wallet`)).json).to.include({ balance_rub: 1005, adjusted_rub: 5 });
+  });
+
+  it('says that a change is not confirmed when its reply or its line in the log cannot be stored', async () => {
+    const id = await newAccount();
+    const db = new DatabaseSync(stage.gateway.databaseUrl.slice('sqlite:'.length), { timeout: 5000 });
+    try {
+      for (const [name, event] of Object.entries({
+        reply: 'UPDATE ON management_replies',
+        line: 'INSERT ON audit_log',
+      })) {
+        db.exec(`CREATE TRIGGER refused BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+        const payment = { amount_rub: 10, payment_id: `unconfirmed-${name}` };
+        const answer = await post(`/accounts/${id}/wallet/topup`, payment);
+        db.exec('DROP TRIGGER refused');
+        expect([answer.status, answer.json.error.message], name).to.deep.equal([
+          503,
+          'The change was not confirmed. Repeat the request with the same idempotency key.',
+        ]);
+      }
+    } finally {
+      db.close();
+    }
+    expect((await get(`/accounts/${id}/wallet`)).json).to.include({ balance_rub: 1020 });
   });
 
   it('lets a refused request be sent again, also in another form', async () => {
