@@ -1,4 +1,5 @@
 // Checks a catalog like a start of the service: files, plugins, settings and references.
+import { OperatorError } from '../base/operator-error.ts';
 import type { CatalogLayer } from './layer.ts';
 import { listModels } from './listing.ts';
 import { type CatalogConfig, openLiveCatalog } from './live.ts';
@@ -28,4 +29,15 @@ export async function checkCatalog(config: CatalogConfig, layer?: CatalogLayer):
   await live.close();
   const { models, upstreams, switchedOff } = readCatalogFacts(config, layer);
   return { models, usable, upstreams, switched_off: switchedOff, warnings: [...warnings, ...raised] };
+}
+
+/** Why a start would refuse the catalog as it is now; undefined if it would not. */
+export async function findCatalogRefusal(config: CatalogConfig): Promise<string | undefined> {
+  try {
+    await checkCatalog(config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import { loadPlugins } from '../upstream/host/loader.ts';
-import { checkCatalog } from './check.ts';
+import { findCatalogRefusal } from './check.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { type CostChange, type CostComparison, compareCosts, writeCosts } from './import-costs.ts';
 import { findUpstreamHost } from './known-costs.ts';
@@ -49,7 +49,7 @@ export async function importCosts(config: CatalogConfig, options: ImportOptions)
   const heldBack = changes.filter((change) => !written.includes(change));
   if (written.length > 0)
     await replaceFile(into, writeCosts(existsSync(into) ? readFileSync(into, 'utf8') : '{}\n', written));
-  return { ...compared, into, written, heldBack, refusal: await findRefusal(config) };
+  return { ...compared, into, written, heldBack, refusal: await findCatalogRefusal(config) };
 }
 
 /** The path as the catalog names it. A file elsewhere would not be read. */
@@ -89,15 +89,5 @@ async function replaceFile(path: string, text: string): Promise<void> {
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
     throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-async function findRefusal(config: CatalogConfig): Promise<string | undefined> {
-  try {
-    await checkCatalog(config);
-    return undefined;
-  } catch (error) {
-    if (error instanceof OperatorError) return error.message;
-    throw error;
   }
 }

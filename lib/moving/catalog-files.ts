@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
-import { checkCatalog } from '../catalog/check.ts';
+import { findCatalogRefusal } from '../catalog/check.ts';
 import { listCatalogFiles, readCatalogFiles } from '../catalog/files.ts';
 import type { CatalogConfig } from '../catalog/live.ts';
 import type { CatalogParts } from './catalog-parts.ts';
@@ -53,7 +53,7 @@ export async function writeCatalogFiles(
   }
   await writeNewFile(out, `${JSON.stringify(catalog, null, 2)}\n`, 0o644);
   const isRead = resolve(dirname(out)) === resolve(config.catalogDir);
-  return { ...report, state: 'written', refusal: isRead ? await findRefusal(config) : undefined };
+  return { ...report, state: 'written', refusal: isRead ? await findCatalogRefusal(config) : undefined };
 }
 
 /** Complete or absent at any moment; refuses a file that exists. */
@@ -74,15 +74,5 @@ async function writeNewFile(path: string, text: string, mode: number): Promise<v
     await rm(unfinished, { force: true }).catch(() => undefined);
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-async function findRefusal(config: CatalogConfig): Promise<string | undefined> {
-  try {
-    await checkCatalog(config);
-    return undefined;
-  } catch (error) {
-    if (error instanceof OperatorError) return error.message;
-    throw error;
   }
 }
