@@ -19,7 +19,7 @@ export function roleWords({ language }: Pick<Visit, 'language'>): Readonly<Recor
   return WORDS[language].roles;
 }
 
-export function resetWords({ language }: Pick<Visit, 'language'>): Readonly<Record<Reset, string>> {
+function resetWords({ language }: Pick<Visit, 'language'>): Readonly<Record<Reset, string>> {
   return WORDS[language].resets;
 }
 

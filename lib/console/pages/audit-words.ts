@@ -85,7 +85,7 @@ const WORDS = defineWords({
     'account.create': 'создание аккаунта',
     'account.suspend': 'приостановка аккаунта',
     'account.resume': 'снятие приостановки',
-    'account.price_list': 'смена цен аккаунта',
+    'account.price_list': 'смена прайс-листа аккаунта',
     'alerts.change': 'изменение оповещений',
     'alerts.secret': 'новый секрет вебхука',
     'alerts.test': 'тестовое оповещение',

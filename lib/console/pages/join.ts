@@ -20,7 +20,7 @@ const WORDS = defineWords({
       member:
         'You are invited to become a member of this account: you will issue keys of your own and see your own calls.',
       accountant:
-        'You are invited to become an accountant of this account: you will see its wallet, receipts and sums of usage, and pay.',
+        'You are invited to become an accountant of this account: you will see its wallet, receipts and usage totals, and pay.',
     },
     cap: 'Your cap',
     account: 'Account',
@@ -35,7 +35,8 @@ const WORDS = defineWords({
     texts: {
       owner: 'Вас приглашают стать владельцем этого аккаунта: видеть его запросы и кошелёк, управлять ключами.',
       member: 'Вас приглашают стать участником этого аккаунта: создавать свои ключи и видеть свои запросы.',
-      accountant: 'Вас приглашают стать бухгалтером этого аккаунта: видеть кошелёк, чеки и суммы расходов, платить.',
+      accountant:
+        'Вас приглашают стать бухгалтером этого аккаунта: видеть кошелёк, чеки и общие суммы расходов, вносить платежи.',
     },
     cap: 'Ваш лимит',
     account: 'Аккаунт',

@@ -3,7 +3,7 @@
 import { fault } from '../../base/faults.ts';
 import { digestName, endUserSumId, endUserSumIds } from '../../ledger/caps.ts';
 import { type BudgetSum, getSpent } from '../../money/budget.ts';
-import { formatMoment, periodAt } from '../../money/period.ts';
+import { periodAt } from '../../money/period.ts';
 import { definitionList, field, table } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -14,9 +14,9 @@ import { activeKey } from './key-limits.ts';
 const WORDS = defineWords({
   en: {
     title: (name: string) => `End users of “${name}”`,
-    text: 'The people whom the calls of this key name. Names are stored as digests: type one to find its row.',
+    text: 'The end users that calls with this key name. Names are stored as digests: enter a name to find its row.',
     cap: 'Budget of each',
-    resets: 'Resets at',
+    resets: 'Resets',
     never: 'never',
     find: 'Name as in the calls',
     show: 'Find',
@@ -30,7 +30,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: (name: string) => `Пользователи ключа «${name}»`,
-    text: 'Люди, которых называют запросы этого ключа. Имена хранятся в виде отпечатков: введите имя, чтобы найти строку.',
+    text: 'Конечные пользователи, указанные в запросах с этим ключом. Вместо имён хранятся их отпечатки: введите имя, чтобы найти строку.',
     cap: 'Бюджет каждого',
     resets: 'Обновится',
     never: 'не обновляется',
@@ -78,7 +78,7 @@ export const keyUsers = page({
     const body = html`<p>${words.text}</p>
 ${definitionList([
   [words.cap, format.rub(endUsers.cap)],
-  [words.resets, end === null ? words.never : formatMoment(end, zone)],
+  [words.resets, end === null ? words.never : format.time(end)],
 ])}
 <form method="get" action="${path}" class="filter">
 ${account !== null && html`<input type="hidden" name="account" value="${account}">`}

@@ -7,12 +7,12 @@ export const WORDS = defineWords({
     titleOwn: 'Keys for managing this account',
     caption: 'Management keys',
     about:
-      'Programs use these keys to do what the command line does: docs/management-api.md. A key may do what its scopes say.',
+      'With these keys, programs do what the command line does: see docs/management-api.md. A key may do only what its scopes allow.',
     aboutOwn:
       'A program with such a key issues, limits and revokes API keys of this account and reads its usage, calls and wallet, ' +
       'below /api/v1/account. It pays for no call.',
     name: 'Name',
-    nameHint: 'The audit log names the key by it.',
+    nameHint: 'The audit log shows this name.',
     key: 'Key',
     scopes: 'Scopes',
     addresses: 'Allowed addresses',
@@ -47,7 +47,7 @@ export const WORDS = defineWords({
     titleOwn: 'Ключи для управления аккаунтом',
     caption: 'Ключи управления',
     about:
-      'С этими ключами программы делают то же, что командная строка: docs/management-api.md. Ключу доступно то, что перечислено в его правах.',
+      'С этими ключами программы делают то же, что и командная строка (см. docs/management-api.md). Ключ даёт только перечисленные у него права.',
     aboutOwn:
       'С таким ключом программа создаёт, ограничивает и отзывает ключи API этого аккаунта и читает его расходы, запросы и ' +
       'кошелёк по адресам /api/v1/account. Запросы к моделям он не оплачивает.',
@@ -60,7 +60,7 @@ export const WORDS = defineWords({
     anywhere: 'любые',
     created: 'Создан',
     expires: 'Срок',
-    expiresHint: 'С начала этого дня ключ перестанет работать навсегда. Оставьте пустым, если не нужно.',
+    expiresHint: 'С начала этого дня ключ перестанет работать навсегда. Оставьте пустым для бессрочного ключа.',
     never: 'бессрочно',
     used: 'Последний запрос',
     unused: 'не было',
@@ -77,7 +77,7 @@ export const WORDS = defineWords({
     revoked: 'отозван',
     expired: 'истёк',
     revokeTitle: (name: string) => `Отозвать «${name}»`,
-    revokeText: 'Запросы с этим ключом сразу и навсегда будут отклоняться.',
+    revokeText: 'Запросы с этим ключом сразу начнут отклоняться, вернуть его нельзя.',
     done: 'Ключ отозван.',
     back: 'Назад к ключам управления',
     backToKeys: 'Назад к ключам',
@@ -88,19 +88,19 @@ export const SCOPE_WORDS = defineWords({
   en: {
     accounts: 'accounts',
     keys: 'API keys',
-    topup: 'payments, corrections and grants',
+    topup: 'payments, corrections and bonuses',
     usage: 'usage, calls and ledger',
     'catalog:read': 'catalog, reading only',
     holds: 'holds for own services',
-    people: 'owners of accounts',
+    people: 'people of accounts',
   },
   ru: {
     accounts: 'аккаунты',
     keys: 'ключи API',
-    topup: 'платежи, корректировки и гранты',
+    topup: 'платежи, корректировки и бонусы',
     usage: 'расходы, запросы и операции',
     'catalog:read': 'каталог, только чтение',
-    holds: 'резервы для своих услуг',
-    people: 'владельцы аккаунтов',
+    holds: 'резервы для собственных услуг',
+    people: 'участники аккаунтов',
   },
 });

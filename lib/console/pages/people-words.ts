@@ -4,11 +4,11 @@ import { defineWords } from '../language.ts';
 export const WORDS = defineWords({
   en: {
     title: 'People',
-    text: 'Members have keys of their own and see their own calls; accountants see the wallet, receipts and sums of usage; owners see and change everything.',
+    text: 'Members have keys of their own and see their own calls; accountants see the wallet, receipts and usage totals; owners see and change everything.',
     email: 'Email',
     role: 'Role',
     roleHint:
-      'Member: their own keys and calls, under a cap. Accountant: wallet, receipts and sums of usage. A member who becomes an accountant loses their keys.',
+      'Member: their own keys and calls, under a cap. Accountant: wallet, receipts and usage totals. A member who becomes an accountant loses their keys.',
     cap: 'Cap (RUB)',
     capHint: 'The most that all keys of a member may spend until the cap resets. Leave empty for no cap.',
     capHead: 'Cap',
@@ -62,11 +62,11 @@ export const WORDS = defineWords({
   },
   ru: {
     title: 'Участники',
-    text: 'Участники создают свои ключи и видят свои запросы; бухгалтеры видят кошелёк, чеки и суммы расходов; владельцы видят и меняют всё.',
+    text: 'Участники создают свои ключи и видят свои запросы; бухгалтеры видят кошелёк, чеки и общие суммы расходов; владельцы видят и меняют всё.',
     email: 'Почта',
     role: 'Роль',
     roleHint:
-      'Участник: свои ключи и запросы в пределах лимита. Бухгалтер: кошелёк, чеки и суммы расходов. Участник, ставший бухгалтером, теряет свои ключи.',
+      'Участник: свои ключи и запросы в пределах лимита. Бухгалтер: кошелёк, чеки и общие суммы расходов. Участник, ставший бухгалтером, теряет свои ключи.',
     cap: 'Лимит, ₽',
     capHint:
       'Сколько все ключи участника могут потратить, пока лимит не обновится. Оставьте пустым, чтобы не ограничивать.',
