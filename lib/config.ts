@@ -183,7 +183,10 @@ function isMisspelled(name: string, known: string): boolean {
 /** The folder that contains `lib/`, the shipped catalog and the providers. */
 const ROOT = new URL('../', import.meta.url);
 
-/** Reads and checks the variables of docs/configuration.md, also those of files. Throws an `OperatorError` that lists every wrong one. */
+/**
+ * Reads and checks the variables of docs/configuration.md, also those that name files. Throws an `OperatorError` that
+ * lists every wrong one.
+ */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
   const env = readVariableFiles(variables, isValueOrSecret(variables.CATALOG_VARIABLES || CATALOG_VARIABLES));
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

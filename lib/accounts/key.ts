@@ -1,4 +1,5 @@
-// Keys: prefix, `sk-` for API keys or `mk-` for management keys, 256 random bits in base62, and a checksum that detects typing errors without a look-up.
+// Keys: prefix, `sk-` for API keys or `mk-` for management keys, 256 random bits in base62, and a checksum that detects
+// typing errors without a look-up.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { isBase62, makeSecret, SECRET_DIGITS, toBase62 } from '../base/base62.ts';

@@ -1,5 +1,6 @@
-// What a maintainer needs to help, in one file without secrets, for `tollgate support-bundle`: versions, settings, the catalog
-// without prices' owners, the findings of the doctor, the state of the store and the metrics. No account, person or prompt.
+// What a maintainer needs to help, in one file without secrets, for `tollgate support-bundle`: versions, settings, the
+// models and routes of the catalog, the findings of the doctor, the state of the store and the metrics. No account, person
+// or prompt.
 import { arch, availableParallelism, freemem, platform, release, totalmem } from 'node:os';
 import { request } from 'undici';
 import { readVersion } from '../base/package-version.ts';

@@ -22,7 +22,7 @@ export async function checkServiceSums({ usage }: Pick<Store, 'usage'>, report: 
 }
 
 /** What is wrong with the sums of a day. */
-export function compareServiceDay({ stored, hours, routes }: ServiceDay): readonly string[] {
+function compareServiceDay({ stored, hours, routes }: ServiceDay): readonly string[] {
   const has = new Map(stored.map((sum) => [getServiceKey(sum), sum]));
   const wants = new Map(listServiceSums({ hours, routes }).map((sum) => [getServiceKey(sum), sum]));
   const keys = [...new Set([...has.keys(), ...wants.keys()])];

@@ -39,7 +39,7 @@ export async function readUsageSlots(
   return sumSlots(await usage.slots(wallet, { ...query, starts, to: last.to }), starts);
 }
 
-export function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): SlottedUsage {
+function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): SlottedUsage {
   const places = new Map(starts.map((start, at) => [start, at]));
   const sums = new Map<string, UsageTotals[]>();
   for (const { at, group, ...totals } of rows) {

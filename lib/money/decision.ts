@@ -16,8 +16,9 @@ import type { Charge, Entry, Wallet } from './wallet.ts';
  * the debt of running calls and their exposure; `never_topped`: there was no payment yet, whatever adjustments added;
  * `suspended`; `play_money`: play money does not pay for a real model; `key_budget`: the budget of the key does not
  * cover the amount; `cap`: another budget does not; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that
- * is not settled; `first_topup_too_small`; `no_grant`; `too_many_grants`; `id_taken`: the id belongs to an operation with other values; `stale_job`:
- * the job has changed in the meantime or ended, so neither was applied; `stale_payment`: the same for the payment;
+ * is not settled; `first_topup_too_small`; `no_grant`; `too_many_grants`; `id_taken`: the id belongs to an operation with
+ * other values; `stale_job`: the job has changed in the meantime or ended, so neither was applied; `stale_payment`: the
+ * same for the payment;
  * `repeated`: another call has taken the idempotency key; `key_misused`: that call was a different request.
  */
 export type OutcomeStatus =

@@ -161,7 +161,7 @@ export function returnToGrants(book: GrantBook, parts: readonly GrantPart[]): Re
 }
 
 /** Adds parts, of either sign, to what is left of their grants. */
-export function changeGrants(book: GrantBook, parts: readonly GrantPart[]): GrantBook {
+function changeGrants(book: GrantBook, parts: readonly GrantPart[]): GrantBook {
   if (parts.length === 0) return book;
   const changes = new Map(parts.map(({ id, amount }) => [id, amount]));
   return book.map((one) => ({ ...one, left: one.left + (changes.get(one.id) ?? 0n) }));

@@ -38,8 +38,8 @@ interface CallFacts {
 }
 
 /**
- * Suffixes of marks: the entry adds play money, settles it, is a balance that moved in, or a grant that opens the wallet. The
- * journal records this nowhere else.
+ * Suffixes of marks: the entry adds play money, settles it, is a balance that moved in, or a grant that opens the wallet.
+ * The journal records this nowhere else.
  */
 const PLAY = 'play';
 const SETTLED = 'real';
@@ -47,8 +47,9 @@ const MOVED_IN = 'moved';
 const OPENS = 'opens';
 
 /**
- * A hold is marked with its terms, its owner and a lease that cannot be renewed; a charge with its terms, usage and job id; a settlement with its usage;
- * an entry without a charge with all its values and its effect on the flags of the wallet. Every mark covers the time.
+ * A hold is marked with its terms, its owner and a lease that cannot be renewed; a charge with its terms, usage and job
+ * id; a settlement with its usage; an entry without a charge with all its values and its effect on the flags of the
+ * wallet. Every mark covers the time.
  */
 export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
   switch (op.kind) {

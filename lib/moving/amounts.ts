@@ -30,7 +30,7 @@ export function multiply(...factors: readonly Decimal[]): Decimal {
 }
 
 /** Rounds to a whole number, half away from zero. */
-export function divideRounded(dividend: bigint, divisor: bigint): bigint {
+function divideRounded(dividend: bigint, divisor: bigint): bigint {
   const isNegative = dividend < 0n !== divisor < 0n;
   const [top, bottom] = [dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor];
   const rounded = (2n * top + bottom) / (2n * bottom);
