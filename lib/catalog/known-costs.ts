@@ -26,7 +26,7 @@ export function findKnownCost(
   plugins: ReadonlyMap<string, Plugin>,
 ): CostEntry | undefined {
   const findHost = (name: string) => {
-    const entry = file.upstreams[name];
+    const entry = Object.hasOwn(file.upstreams, name) ? file.upstreams[name] : undefined;
     return entry && findUpstreamHost(entry, plugins, {});
   };
   const host = findHost(upstream);
@@ -34,7 +34,9 @@ export function findKnownCost(
   const routes = file.models.flatMap((each) => each.routes);
   const written = [
     ...routes.filter((route) => route.model === model).map((route) => [route.upstream, route.cost] as const),
-    ...Object.entries(file.costs ?? {}).map(([name, costs]) => [name, costs[model]] as const),
+    ...Object.entries(file.costs ?? {}).map(
+      ([name, costs]) => [name, Object.hasOwn(costs, model) ? costs[model] : undefined] as const,
+    ),
   ];
   const found = written.filter(([name, cost]) => typeof cost === 'object' && isVendor(name));
   const [, cost] = found.find(([name]) => name === upstream) ?? found[0] ?? [];
