@@ -7,8 +7,11 @@ import type { Outcome } from '../../lib/money/decide.ts';
 import type { HoldOp } from '../../lib/money/operations.ts';
 import { openStore } from '../../lib/store/open.ts';
 
-/** A key without a budget, one with a budget, or ten with one each that have replaced others: an account has no more. */
-export type Keys = 'free' | 'budget' | 'replaced';
+/**
+ * A key without a budget, one with a budget, ten with one each that have replaced others (an account has no more), or one
+ * whose calls also count in the caps of a member, an end user and a run.
+ */
+export type Keys = 'free' | 'budget' | 'replaced' | 'capped';
 
 export interface StoreJob {
   readonly keys: Keys;
@@ -56,11 +59,15 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
 }
 
 /** The key of a call, and what it says about its budget, which is never spent. */
-function chooseCaller(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget'> {
+function chooseCaller(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget' | 'caps'> {
   const nameKeyId = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
   const terms = { period: Date.UTC(2026, 10), limit: BUDGET };
   if (keys === 'free') return { key: nameKeyId('f0') };
   if (keys === 'budget') return { key: nameKeyId('b0'), budget: terms };
+  if (keys === 'capped') {
+    const caps = ['member', 'user', 'run'].map((kind) => ({ ...terms, id: `${kind}:${wallet}:one` }));
+    return { key: nameKeyId('c0'), budget: terms, caps };
+  }
   return {
     key: nameKeyId(`r${index % ACTIVE_KEYS_MAX}`),
     budget: { ...terms, key: nameKeyId(`s${index % ACTIVE_KEYS_MAX}`) },

@@ -1,6 +1,6 @@
 // Measures a store's ledger: pairs of hold and settle per second, up to 300 calls at once, by default on one wallet.
 // `npm run bench -- --store mongodb` starts a replica set of one member and runs SQLite beside it; with `--budgets`, calls
-// of keys with and without a budget take turns, with `--before FOLDER` this checkout and another one.
+// of keys with and without budgets and caps take turns, with `--before FOLDER` this checkout and another one.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -23,7 +23,12 @@ const CALLS = 300;
 /** The minimum for one member with one process, and for two processes. */
 const BOUNDS = { pairs: 4000, p99Ms: 150, p99MsOfTwo: 400 };
 
-const BUDGETS: Readonly<Record<Keys, string>> = { free: 'no budget', budget: 'a budget', replaced: '10 replaced keys' };
+const BUDGETS: Readonly<Record<Keys, string>> = {
+  free: 'no budget',
+  budget: 'a budget',
+  replaced: '10 replaced keys',
+  capped: 'a budget, 3 caps',
+};
 
 interface Case {
   readonly calls: number;
@@ -68,7 +73,7 @@ const { values } = parseArgs({
     before: { type: 'string' },
   },
 });
-const kinds: readonly Keys[] = values.budgets ? ['free', 'budget', 'replaced'] : ['free'];
+const kinds: readonly Keys[] = values.budgets ? ['free', 'budget', 'replaced', 'capped'] : ['free'];
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 try {
