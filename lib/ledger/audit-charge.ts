@@ -77,7 +77,8 @@ function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeF
   if (price && !price.kinds.includes(kind)) {
     return [{ problem: `its kind is ${kind}, but its prices are those of ${price.kinds.join(' or ')}` }];
   }
-  if (kind === 'service' && prices.service !== String(charge.reserved)) {
+  // What a service has named as the most that it may cost.
+  if (isAmount(prices.service) && prices.service !== String(charge.reserved)) {
     return [{ problem: `its prices are ${charge.prices}, but it held ${charge.reserved}` }];
   }
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];

@@ -69,6 +69,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       handleWebhook: async (name: string) => (name === 'till' ? 'done' : undefined),
     },
     topups: { checkSoon: () => undefined },
+    usage: { foldSoon: () => undefined, foldAll: async () => undefined },
     fetcher,
     keyPrefix: 'tg-',
     registration: 'closed',
