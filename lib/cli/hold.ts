@@ -7,7 +7,7 @@ import { createServiceHolds, LEASE_SECONDS, SERVICE_HOLD_ID, type ServiceHold } 
 import type { Usage } from '../money/decide.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
-import { USAGE_UNITS, type UsageUnit } from '../money/usage-units.ts';
+import { UNITS_MAX, USAGE_UNITS, type UsageUnit } from '../money/usage-units.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { readAmount, readCount, readPayment, readText } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, toTime } from './output.ts';
@@ -89,8 +89,10 @@ function readUsage(text: string): Usage {
   const counts = text.split(',').map((part) => part.trim().split('='));
   return Object.fromEntries(
     counts.map(([name = '', count = '']) => {
-      if (!USAGE_UNITS.includes(name as UsageUnit) || !/^\d{1,15}$/.test(count)) {
-        throw new InvalidArgumentError(`Give counts of ${USAGE_UNITS.join(', ')}, such as seconds=12.`);
+      if (!USAGE_UNITS.includes(name as UsageUnit) || !/^\d{1,10}$/.test(count) || Number(count) > UNITS_MAX) {
+        throw new InvalidArgumentError(
+          `Give counts of ${USAGE_UNITS.join(', ')}, such as seconds=12, each at most ${UNITS_MAX}.`,
+        );
       }
       return [name, Number(count)];
     }),

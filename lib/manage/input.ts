@@ -5,6 +5,7 @@ import { body, invalidField, isRecord, optional, required } from '../api/dialect
 import { describeFields } from '../api/openapi/body.ts';
 import type { Json } from '../api/openapi/schema.ts';
 import { fault } from '../base/faults.ts';
+import { UNITS_MAX } from '../money/usage-units.ts';
 import type * as commands from './commands.ts';
 import { isCommandError } from './refusals.ts';
 
@@ -107,8 +108,10 @@ export const listField = (description: string) =>
 /** Counts of units, such as `{ "seconds": 12 }`. */
 export const unitsField = (names: readonly string[], description: string) =>
   field(
-    Joi.object(Object.fromEntries(names.map((name) => [name, Joi.number().integer().min(0)]))).description(description),
-    `must be an object of whole numbers under the names ${names.join(', ')}`,
+    Joi.object(
+      Object.fromEntries(names.map((name) => [name, Joi.number().integer().min(0).max(UNITS_MAX)])),
+    ).description(description),
+    `must be an object of whole numbers up to ${UNITS_MAX} under the names ${names.join(', ')}`,
   );
 
 /** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */

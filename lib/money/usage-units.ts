@@ -23,6 +23,9 @@ export const UNIT_COUNTS = Object.keys(UNIT_NAMES) as readonly UnitCount[];
 
 export const USAGE_UNITS: readonly UsageUnit[] = Object.values(UNIT_NAMES);
 
+/** The most of a unit that one call of a service may state, so that sums of millions of calls stay exact. */
+export const UNITS_MAX = 1_000_000_000;
+
 /** A count for each name. */
 export function mapUnits<Name extends UnitCount | UsageUnit>(
   names: readonly Name[],

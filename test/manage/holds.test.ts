@@ -125,6 +125,26 @@ describe('holds of own services', () => {
     expect((await hold({ account: paid.id, amount_rub: 5 }))[0]).to.equal(403);
   });
 
+  it('take counts that sums and reports can hold, however many calls have them', async () => {
+    const { id: account } = await stage.gateway.account();
+    const settle = async (seconds: number) => {
+      const { json } = await post('/holds', { account, amount_rub: 1, reason: 'job' });
+      const reply = await post(`/holds/${json.hold_id}/settle`, { amount_rub: 1, usage: { seconds } });
+      if (reply.status !== 200) await post(`/holds/${json.hold_id}/release`, {});
+      return reply;
+    };
+    const most = 1_000_000_000;
+    for (const above of [most + 1, Number.MAX_SAFE_INTEGER]) {
+      const { status, json } = await settle(above);
+      expect([status, json.error?.message]).to.deep.equal([400, json.error?.message]);
+      expect(json.error.message).to.contain('whole numbers up to 1000000000');
+    }
+    for (let calls = 0; calls < 2; calls += 1) expect((await settle(most)).status).to.equal(200);
+    const { status, json } = await get(`/accounts/${account}/usage?by=model&state=settled`);
+    expect([status, json.rows?.[0]?.seconds]).to.deep.equal([200, 2 * most]);
+    expect((await get('/ledger/verify')).json).to.include({ ok: true });
+  });
+
   it('are exact when many are made at once', async () => {
     const { id: account } = await stage.gateway.account();
     const all = await Promise.all(
