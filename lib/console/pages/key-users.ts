@@ -20,7 +20,7 @@ const WORDS = defineWords({
     never: 'never',
     find: 'Name as in the calls',
     show: 'Find',
-    digest: 'Digest of the name',
+    digest: 'Digest',
     spent: 'Spent',
     left: 'Left',
     none: 'Nobody has spent anything yet.',
@@ -30,13 +30,13 @@ const WORDS = defineWords({
   },
   ru: {
     title: (name: string) => `Пользователи ключа «${name}»`,
-    text: 'Конечные пользователи, указанные в запросах с этим ключом. Вместо имён хранятся их отпечатки: введите имя, чтобы найти строку.',
+    text: 'Пользователи приложения, указанные в запросах с этим ключом. Вместо имён хранятся их отпечатки: введите имя, чтобы найти строку.',
     cap: 'Бюджет каждого',
     resets: 'Обновится',
     never: 'не обновляется',
     find: 'Имя, как в запросах',
     show: 'Найти',
-    digest: 'Отпечаток имени',
+    digest: 'Отпечаток',
     spent: 'Потрачено',
     left: 'Осталось',
     none: 'Пока никто ничего не потратил.',
@@ -71,7 +71,7 @@ export const keyUsers = page({
     const toCells = (sum: BudgetSum) => {
       const spent = getSpent(sum, start);
       const left = endUsers.cap > spent ? endUsers.cap - spent : 0n;
-      return [html`<code>${sum.key.slice(first.length)}</code>`, format.rub(spent), format.rub(left)];
+      return [html`<code class="digest">${sum.key.slice(first.length)}</code>`, format.rub(spent), format.rub(left)];
     };
     const last = name === '' && sums.length === PER_PAGE ? sums.at(-1) : undefined;
     const account = query.get('account');

@@ -47,7 +47,7 @@ export const WORDS = defineWords({
     handOver: 'Hand over the account',
     handOverTitle: (email: string) => `Hand over to ${email}`,
     handOverText: (email: string) =>
-      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls, and your management keys are revoked.`,
+      `${email} becomes an owner, and you become a member without a cap: you will see only your own keys and calls, and your management keys are revoked. API keys that you have issued become your own as a member: they are revoked if you leave.`,
     leave: 'Leave the account',
     leaveKeys: (keys: string) => `You lose access at once, and your keys (${keys}) are revoked for good.`,
     leaveOther: 'You lose access at once.',
@@ -107,7 +107,7 @@ export const WORDS = defineWords({
     handOver: 'Передать аккаунт',
     handOverTitle: (email: string) => `Передать аккаунт: ${email}`,
     handOverText: (email: string) =>
-      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы, а ваши ключи управления будут отозваны.`,
+      `${email} станет владельцем, а вы — участником без лимита: будете видеть только свои ключи и запросы, а ваши ключи управления будут отозваны. Созданные вами ключи API станут вашими личными: если вы выйдете из аккаунта, они будут отозваны.`,
     leave: 'Выйти из аккаунта',
     leaveKeys: (keys: string) => `Доступ прекратится сразу, а ваши ключи (${keys}) будут отозваны навсегда.`,
     leaveOther: 'Доступ прекратится сразу.',
