@@ -22,6 +22,7 @@ export const SECTIONS: readonly (readonly [file: string, title: string])[] = [
   ['image', 'Images'],
   ['job', 'Jobs'],
   ['video', 'Videos'],
+  ['vendor-model', 'Models of a vendor'],
   ['fault', 'Faults'],
 ];
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, DIALECTS, RESPONSES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('an unknown path', () => {
   let gateway: TestGateway;
@@ -40,18 +41,18 @@ describe('an unknown path', () => {
     return meant?.[1];
   }
 
-  for (const [adds, right] of Object.entries(RIGHT)) {
-    it('is matched quickly, however often it repeats an endpoint', async () => {
-      const startedAt = performance.now();
-      for (const endpoint of [...ENDPOINTS, '/api', '/v1', '//api', '//v1']) {
-        for (const end of ['', '-', '/messages-', '/videos/x/y']) {
-          const path = `${endpoint.repeat(28)}${end}`;
-          expect((await send(`${gateway.url}${path}`)).status, path).to.be.oneOf([401, 404]);
-        }
+  itTimed('is matched quickly, however often it repeats an endpoint', async () => {
+    const startedAt = performance.now();
+    for (const endpoint of [...ENDPOINTS, '/api', '/v1', '//api', '//v1']) {
+      for (const end of ['', '-', '/messages-', '/videos/x/y']) {
+        const path = `${endpoint.repeat(28)}${end}`;
+        expect((await send(`${gateway.url}${path}`)).status, path).to.be.oneOf([401, 404]);
       }
-      expect(performance.now() - startedAt).to.be.below(2000);
-    });
+    }
+    expect(performance.now() - startedAt).to.be.below(2000);
+  });
 
+  for (const [adds, right] of Object.entries(RIGHT)) {
     it(`gets the right base for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
       for (const base of BASES.filter((each) => each !== right)) {
         for (const endpoint of ENDPOINTS) {

@@ -40,6 +40,7 @@ export function readUsageView({ query, services, zone }: OwnerVisit, { from, to 
   const last = to === undefined || to < begin ? begin : to;
   // Nobody has calls of longer ago, and every day takes time.
   const earliest = addDays(last, 1 - DAYS_MAX);
+  // biome-ignore lint/complexity/useMathMinMax: they are texts
   const first = begin < earliest ? earliest : begin;
   const by = (['model', 'key', 'kind'] as const).find((name) => name === query.get('by')) ?? 'day';
   return {
