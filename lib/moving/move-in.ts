@@ -201,7 +201,8 @@ function readLimits({ budget, expiresAt, models, addresses }: SourceKey, source:
   const spendable = left === null || left > AMOUNT_MAX ? null : left > 0n ? left : EXHAUSTED;
   if (expiresAt !== null && expiresAt <= now) notes.push('it has expired');
   const allowed = models && keepValid(models, (model) => checkLimits({ ...NO_LIMITS, models: [model] }, now), 200);
-  const isEverywhere = addresses?.some((address) => address.endsWith('/0')) === true;
+  // Not `::/0`: there it lets no IPv4 address in.
+  const isEverywhere = addresses?.some((address) => /^[\d.]+\/0$/.test(address)) === true;
   const from =
     isEverywhere || !addresses
       ? null

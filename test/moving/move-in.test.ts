@@ -149,6 +149,7 @@ for (const kind of STORES) {
       ['35 half valid', { addresses: ['nowhere', '1.2.3.4'] }, { addresses: ['1.2.3.4'], notes: 1 }],
       ['36 nowhere', { addresses: ['nowhere'] }, { revoked: true, notes: 2 }],
       ['37 no model', { models: ['smart'] }, { revoked: true, notes: 2 }],
+      ['38 open to IPv6', { addresses: ['::/0', '1.2.3.4'] }, { addresses: ['1.2.3.4'], notes: 1 }],
     ] as const) {
       it(`brings a key that is ${name.slice(3)}`, async () => {
         const id = name.slice(0, 2);
