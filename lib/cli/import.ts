@@ -96,7 +96,7 @@ async function importStore(place: Place, program: Program, file: string, flags: 
   const { store, config } = place;
   const { readSource } = await import('../moving/read-source.ts');
   const { buildCatalogParts } = await import('../moving/catalog-parts.ts');
-  const { DEFAULT_FILE, listTakenNames, writeCatalogFiles } = await import('../moving/catalog-files.ts');
+  const { DEFAULT_FILE, listTakenNames, pickLists, writeCatalogFiles } = await import('../moving/catalog-files.ts');
   const { moveAccounts } = await import('../moving/move-in.ts');
   const source = await readSource(file, { program, rate: flags.rate });
   const out = flags.catalogOut ?? join(config.catalogDir, DEFAULT_FILE);
@@ -105,11 +105,12 @@ async function importStore(place: Place, program: Program, file: string, flags: 
     taken: listTakenNames(config, out),
   });
   const isDry = flags.dryRun === true;
+  const picked = pickLists(config, parts, out);
   const catalog = await writeCatalogFiles(config, parts, { out, isDry });
   const installation = flags.installation ?? program;
   const accounts: MovedAccount[] = [];
   const links = new Map<string, string>();
-  const options = { installation, isDry, lists: parts.lists, now: Date.now() };
+  const options = { installation, isDry, lists: picked.lists, now: Date.now() };
   for await (const account of moveAccounts(store, source, options)) {
     accounts.push(account);
     if (isDry || !store) continue;
@@ -120,7 +121,7 @@ async function importStore(place: Place, program: Program, file: string, flags: 
     if (link !== undefined) links.set(id, link);
   }
   const ledger = isDry || !store ? undefined : await verify(store);
-  const leftOut = [...source.leftOut, ...parts.leftOut];
+  const leftOut = [...source.leftOut, ...parts.leftOut, ...picked.leftOut];
   return describe({ file, program, flags, accounts, links, leftOut, catalog, ledger });
 }
 

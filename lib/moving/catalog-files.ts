@@ -32,6 +32,30 @@ export interface CatalogReport {
   readonly refusal: string | undefined;
 }
 
+/**
+ * The price lists that accounts may be put on: of an existing file, which stays as it is, only those that are the same there.
+ * Lists of another installation may have the names of these.
+ */
+export function pickLists(
+  { catalogVariables }: CatalogConfig,
+  { catalog, lists }: CatalogParts,
+  out: string,
+): Pick<CatalogParts, 'lists' | 'leftOut'> {
+  if (!existsSync(out)) return { lists, leftOut: [] };
+  const there: Readonly<Record<string, object>> = readCatalogFiles([out], catalogVariables).priceLists ?? {};
+  const readFactor = (list: object | undefined) => (list as { readonly factor?: string } | undefined)?.factor;
+  const isSame = (name: string) => readFactor(there[name]) === readFactor(catalog.priceLists?.[name]);
+  const others = [...lists].filter(([, name]) => !isSame(name));
+  return {
+    lists: new Map([...lists].filter(([, name]) => isSame(name))),
+    leftOut: others.map(([group, name]) => ({
+      what: `price list of the group ${group}`,
+      count: 1,
+      why: `${out} exists and has no such list named ${name}: accounts that move now pay list prices. --catalog-out names another file`,
+    })),
+  };
+}
+
 /** The file of variables is complete before the catalog names them. */
 export async function writeCatalogFiles(
   config: CatalogConfig,

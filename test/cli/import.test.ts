@@ -84,8 +84,18 @@ describe('cli import', () => {
   it('fails if a balance is not the same any more', async () => {
     const { code, stdout, stderr } = await rig.run(...command.map((word) => (word === '81.4' ? '90' : word)));
     expect([code, stderr]).to.deep.equal([1, '']);
-    expect(stdout).to.match(/^1 +acc_\S+ +Ann +108\.00 +97\.68 +NO +0 +vip +refused$/m);
+    expect(stdout).to.match(/^1 +acc_\S+ +Ann +108\.00 +97\.68 +NO +0 +refused$/m);
     expect(stdout).to.match(/97\.68 RUB moved in before, and the store says 108\.00 RUB now/);
+  });
+
+  it('puts nobody on the list of another installation that has the same name', async () => {
+    writeFileSync(catalog, '{"priceLists":{"vip":{"factor":"0.01"}}}');
+    const json = await rig.json(...command, '--installation', 'second');
+    const [ann] = json.accounts as Record<string, unknown>[];
+    expect(ann).to.include({ state: 'moved' }).and.to.not.have.property('price_list');
+    const left = (json.left_out as { what: string }[]).map(({ what }) => what);
+    expect(left).to.include('price list of the group vip');
+    expect(await rig.json('account', 'show', String(ann?.account_id))).to.deep.include({ price_list: null });
   });
 
   it('writes a catalog that a start accepts, beside models of other files', async () => {
