@@ -5,7 +5,7 @@ import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { readText } from './arguments.ts';
 import { recordAction } from './audited-action.ts';
-import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import { type Answer, allowanceJson, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import {
   addRequestLimitOptions,
   changeRequestLimits,
@@ -133,7 +133,8 @@ async function open({ store, config }: Session) {
 }
 
 function describe(account: Account): Answer {
-  const { enabled, amount, threshold } = account.autoTopup;
+  const { allowance, autoTopup } = account;
+  const { enabled, amount, threshold } = autoTopup;
   const text = formatPairs([
     ['account', account.id],
     ['name', account.name],
@@ -141,12 +142,13 @@ function describe(account: Account): Answer {
     ['created', toTime(account.createdAt)],
     ['requests', describeRequestLimits(account.requests).join('; ') || 'no limits of its own'],
     ['price list', account.priceList ?? 'none'],
+    ['each month', allowance ? `${formatMoney(allowance.amount)}: ${allowance.reason}` : 'no grant'],
     ['auto top-up', enabled ? `${formatMoney(amount)} below ${formatMoney(threshold)}` : 'off'],
   ]);
   return { json: toJson(account), text };
 }
 
-function toJson({ id, name, status, createdAt, autoTopup, requests, priceList }: Account) {
+function toJson({ id, name, status, createdAt, autoTopup, requests, priceList, allowance }: Account) {
   return {
     account_id: id,
     name,
@@ -154,6 +156,7 @@ function toJson({ id, name, status, createdAt, autoTopup, requests, priceList }:
     created_at: toTime(createdAt),
     requests: requestLimitsJson(requests),
     price_list: priceList ?? null,
+    monthly_grant: allowanceJson(allowance),
     auto_topup: {
       enabled: autoTopup.enabled,
       amount_rub: toRub(autoTopup.amount),

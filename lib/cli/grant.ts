@@ -7,14 +7,15 @@ import { type Micro, toRub } from '../money/money.ts';
 import { readPayment, readText, readTime } from './arguments.ts';
 import { recordAction } from './audited-action.ts';
 import { findWallet, unknownAccount, walletJson, walletText } from './money.ts';
-import { type Answer, formatMoney, formatTable, toTime } from './output.ts';
+import { type Answer, allowanceJson, formatMoney, formatTable, toTime } from './output.ts';
+import { NONE } from './removed.ts';
 import { ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addGrantCommands(program: Command): void {
   const grant = program
     .command('grant')
     .description(
-      'money that is given, not paid: calls spend it first, and it never leaves as money: give, list, revoke',
+      'money that is given, not paid: calls spend it first, and it never leaves as money: give, monthly, list, revoke',
     );
   grant
     .command('give')
@@ -34,6 +35,17 @@ export function addGrantCommands(program: Command): void {
     )
     .action(onStore(give));
   grant
+    .command('monthly')
+    .description(
+      'Gives an account an amount each month, which ends with the month in the time zone of the account. The whole ' +
+        'amount is given at once; another amount counts from the next month on, "none" gives no more.',
+    )
+    .argument('<id>', 'the account')
+    .argument('<rub>', 'RUB a month, or "none"', (text) => (text === NONE ? NONE : readPayment(text)))
+    .option('--reason <text>', 'the reason; the owner sees it', readText, MONTHLY_REASON)
+    .addHelpText('after', '\nExample:\n  tollgate grant monthly acc_5f0c… 500 --reason "for staff"')
+    .action(onStore(setMonthly));
+  grant
     .command('list')
     .description('Lists the grants of an account that are not over, in the order in which calls spend them.')
     .argument('<account>', ID_OR_NAME)
@@ -50,7 +62,9 @@ export function addGrantCommands(program: Command): void {
 }
 
 /** Also what the management API does: lib/manage/verbs.ts. */
-export const grantActions = { give, list, revoke };
+export const grantActions = { give, setMonthly, list, revoke };
+
+const MONTHLY_REASON = 'monthly allowance';
 
 interface GiveFlags {
   readonly id: string;
@@ -74,6 +88,34 @@ async function give(session: Session, id: string, amount: Micro, flags: GiveFlag
   }
   const line = repeated ? `Grant ${grantId} was already given; nothing changed.` : `Gave ${formatMoney(amount)}.`;
   return { json: { ...walletJson(wallet), grant_id: grantId, repeated }, text: `${line}\n${walletText(wallet)}` };
+}
+
+async function setMonthly(
+  session: Session,
+  id: string,
+  amount: Micro | typeof NONE,
+  { reason = MONTHLY_REASON }: { reason?: string },
+): Promise<Answer> {
+  const { store } = session;
+  const allowance = amount === NONE ? undefined : { amount, reason };
+  if (!(await store.accounts.setAllowance(id, allowance))) throw await unknownAccount(id);
+  const detail = { rub_micro: allowance ? `${allowance.amount}` : NONE, reason: allowance?.reason };
+  await recordAction(session, { action: 'grant.monthly', target: id, account: id, detail });
+  if (!allowance) {
+    const text = 'No more grants are given each month; the one of this month stays.';
+    return { json: { account_id: id, monthly_grant: null, grant_id: null, repeated: false }, text };
+  }
+  const { giveMonthlyGrant, isMonthGiven } = await import('../accounts/allowances.ts');
+  const { status, grantId, until } = await giveMonthlyGrant(store, id, allowance, Date.now());
+  if (!isMonthGiven(status)) await expectAccepted(id, { status, wallet: await store.ledger.wallet(id) });
+  const repeated = status !== 'done';
+  const given = repeated
+    ? 'This month was given before'
+    : `Gave ${formatMoney(allowance.amount)} until ${toTime(until)}`;
+  return {
+    json: { account_id: id, monthly_grant: allowanceJson(allowance), grant_id: grantId, repeated },
+    text: `${given}; from the next month on the account gets ${formatMoney(allowance.amount)} each month.`,
+  };
 }
 
 async function list(session: Session, account: string): Promise<Answer> {

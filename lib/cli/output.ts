@@ -1,6 +1,7 @@
 // What a command prints: one JSON object, or short aligned text.
 import { InvalidArgumentError } from 'commander';
-import { formatRub, type Micro } from '../money/money.ts';
+import { formatRub, type Micro, toRub } from '../money/money.ts';
+import type { Allowance } from '../store/ports/accounts.ts';
 
 /** A command's answer, for programs and for people. */
 export interface Answer {
@@ -85,4 +86,8 @@ export function toTime(at: number): string;
 export function toTime(at: number | null): string | null;
 export function toTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
+}
+
+export function allowanceJson(allowance: Allowance | undefined) {
+  return allowance ? { amount_rub: toRub(allowance.amount), reason: allowance.reason } : null;
 }

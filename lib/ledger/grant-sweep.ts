@@ -37,20 +37,23 @@ interface GrantChore {
   stop(): void;
 }
 
-export function createGrantChore(
-  store: Pick<Store, 'ledger'>,
-  onError: (error: unknown, wallet?: string) => void,
-): GrantChore {
+interface GrantChoreParts {
+  readonly store: Pick<Store, 'ledger'>;
+  /** Gives the grants of a month that has begun. */
+  readonly giveMonthly: (now: number) => Promise<unknown>;
+  readonly onError: (error: unknown, wallet?: string) => void;
+}
+
+export function createGrantChore({ store, giveMonthly, onError }: GrantChoreParts): GrantChore {
   let timer: NodeJS.Timeout | undefined;
   let isRunning = false;
   const sweep = async () => {
     if (isRunning) return;
     isRunning = true;
-    await endDueGrants(store, Date.now(), onError)
-      .catch((error: unknown) => onError(error))
-      .finally(() => {
-        isRunning = false;
-      });
+    const now = Date.now();
+    await endDueGrants(store, now, onError).catch((error: unknown) => onError(error));
+    await giveMonthly(now).catch((error: unknown) => onError(error));
+    isRunning = false;
   };
   return {
     start() {

@@ -1,14 +1,24 @@
 // The replies of the management API in the API document: what the command line prints with `--json`.
-import { choice, constant, count, type Json, list, object, ref, rub, text } from '../api/openapi/schema.ts';
+import {
+  any,
+  choice,
+  constant,
+  count,
+  flag,
+  type Json,
+  list,
+  nullable,
+  object,
+  ref,
+  rub,
+  text,
+  time,
+} from '../api/openapi/schema.ts';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import { PAYMENT_PHASES } from '../money/payment-rules.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';
 import { ROLES } from '../store/ports/users.ts';
-
-const nullable = (schema: Json): Json => ({ ...schema, type: [schema.type, 'null'].flat() });
-const time = (description: string): Json => text(description, { format: 'date-time' });
-const flag = (description: string): Json => ({ type: 'boolean', description });
-const any = (description: string): Json => ({ description });
+import { grantReplies, MONTHLY_GRANT } from './grant-schemas.ts';
 
 const REPEATED = flag('It had been done before, and nothing changed.');
 
@@ -45,19 +55,6 @@ const WALLET: Readonly<Record<string, Json>> = {
   play_money: flag('Present if it holds money of test payments.'),
 };
 const OPTIONAL_OF_WALLET = ['granted_rub', 'granted_left_rub', 'play_money'];
-
-const PROMO: Readonly<Record<string, Json>> = {
-  code: text('The code, in capitals.'),
-  amount_rub: rub('What it gives to each account'),
-  uses: count('How many accounts may use it.'),
-  used: count('How many have used it.'),
-  until: nullable(time('It can be used before this time.')),
-  days: nullable(count('How many days its grants last.')),
-  opens_wallet: flag('Its grants count as the first top-up.'),
-  reason: text('Why it was made; owners see it.'),
-  created_at: time('When it was made.'),
-  ended_at: nullable(time('When it was ended.')),
-};
 
 const CHARGE: Readonly<Record<string, Json>> = {
   request_id: text('The id of the call or the hold.'),
@@ -143,6 +140,7 @@ export const REPLY_SCHEMAS: Readonly<Record<string, Json>> = {
     created_at: time('When it was created.'),
     requests: REQUESTS,
     price_list: nullable(text('The price list; null for list prices.')),
+    monthly_grant: MONTHLY_GRANT,
     auto_topup: object({
       enabled: flag('Whether the owner has switched it on.'),
       amount_rub: rub('Amount of an automatic top-up'),
@@ -237,22 +235,8 @@ export const replies = {
     { optional: OPTIONAL_OF_WALLET },
   ),
   playMoney: object({ ...WALLET, written_off_rub: rub('What was taken away') }, { optional: OPTIONAL_OF_WALLET }),
+  ...grantReplies,
   grantGiven: object({ ...WALLET, grant_id: text('The grant.'), repeated: REPEATED }, { optional: OPTIONAL_OF_WALLET }),
-  grants: object({
-    account_id: text('The account.'),
-    grants: list(
-      object({
-        grant_id: text('The grant.'),
-        amount_rub: rub('What was given'),
-        left_rub: rub('What is left of it'),
-        given_at: time('When it was given.'),
-        expires_at: nullable(time('When what is left is taken back.')),
-        reason: text('The reason.'),
-      }),
-    ),
-  }),
-  promo: object(PROMO),
-  promos: object({ codes: list(object(PROMO)) }),
   grantRevoked: object(
     { ...WALLET, grant_id: text('The grant.'), taken_rub: rub('What was taken back'), repeated: REPEATED },
     { optional: OPTIONAL_OF_WALLET },

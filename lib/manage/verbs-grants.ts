@@ -1,6 +1,7 @@
 // The verbs of grants.
+import { NONE } from '../cli/removed.ts';
 import type { Micro } from '../money/money.ts';
-import { flagField, must, paymentField, textField, timeField } from './input.ts';
+import { flagField, must, orNull, paymentField, textField, timeField } from './input.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 
@@ -14,6 +15,11 @@ interface GiveInput extends OfAccount {
   readonly reason: string;
   readonly expires?: number;
   readonly opens_wallet?: boolean;
+}
+
+interface MonthlyInput extends OfAccount {
+  readonly amount_rub: Micro | typeof NONE;
+  readonly reason?: string;
 }
 
 export const GRANT_VERBS: readonly Verb[] = [
@@ -33,6 +39,21 @@ export const GRANT_VERBS: readonly Verb[] = [
     reply: replies.grantGiven,
     run: ({ grantActions }, session, { account, amount_rub, grant_id: id, reason, expires, opens_wallet }: GiveInput) =>
       grantActions.give(session, account, amount_rub, { id, reason, expires, opensWallet: opens_wallet }),
+  }),
+  defineVerb({
+    words: 'grant monthly',
+    ...{ method: 'POST', path: '/accounts/{account}/grants/monthly', scope: 'topup' },
+    summary: 'Give an account an amount each month, which ends with the month',
+    description:
+      'In the time zone of the account. The whole amount is given at once; another amount counts from the next month on.',
+    isRepeatable: true,
+    input: {
+      amount_rub: must(orNull(paymentField('The amount of a month'), NONE)),
+      reason: textField('The reason; the owner sees it.'),
+    },
+    reply: replies.grantMonthly,
+    run: ({ grantActions }, session, { account, amount_rub, reason }: MonthlyInput) =>
+      grantActions.setMonthly(session, account, amount_rub, { reason }),
   }),
   defineVerb({
     words: 'grant list',

@@ -1,5 +1,6 @@
-// Background chores: verify the ledger, end grants, remove expired media and idempotency keys, keep usage sums up to
+// Background chores: verify the ledger, give and end grants, remove expired media and idempotency keys, keep usage sums up to
 // date.
+import { createAllowanceSweep } from '../accounts/allowances.ts';
 import type { Log } from '../http/log.ts';
 import { verifyChanges } from '../ledger/audit-changes.ts';
 import { createGrantChore } from '../ledger/grant-sweep.ts';
@@ -41,8 +42,12 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
     replyCleaner,
     createCleaner({ expiring: runs, onError: onRunsError }),
   ];
-  const onGrantsError = (err: unknown, wallet?: string) => log.warn({ err, wallet }, 'could not end a grant');
-  const grants = createGrantChore(store, onGrantsError);
+  const onGrantsError = (err: unknown, wallet?: string) =>
+    log.warn({ err, wallet }, 'could not end grants or give those of the month');
+  const onAllowanceError = (err: unknown, account: string) =>
+    log.warn({ err, account }, 'could not give the grant of the month');
+  const { give: giveMonthly } = createAllowanceSweep(store, onAllowanceError);
+  const grants = createGrantChore({ store, giveMonthly, onError: onGrantsError });
   const chores = [createAudits(store, log, metrics?.onAudit), grants, ...cleaners, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),

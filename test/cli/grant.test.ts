@@ -48,6 +48,21 @@ describe('cli grant', () => {
     expect(await rig.text('wallet', 'show', account)).to.match(/^granted +350\.00 RUB, 343\.00 RUB of it left$/m);
   });
 
+  it('gives an amount each month, the first at once', async () => {
+    const { account_id } = await rig.json('account', 'create', '--name', 'staff');
+    const id = String(account_id);
+    const monthly = (rub: string) => rig.json('grant', 'monthly', id, rub, '--reason', 'for staff');
+    const wanted = { amount_rub: 500, reason: 'for staff' };
+    expect(await monthly('500')).to.deep.include({ monthly_grant: wanted, repeated: false });
+    expect(await monthly('600')).to.deep.include({ monthly_grant: { ...wanted, amount_rub: 600 }, repeated: true });
+    expect(await rig.json('wallet', 'show', id)).to.include({ balance_rub: 500 });
+    expect(await rig.text('account', 'show', id)).to.match(/^each month +600\.00 RUB: for staff$/m);
+    expect(await monthly('none')).to.include({ monthly_grant: null });
+    expect(await rig.json('account', 'show', id)).to.include({ monthly_grant: null });
+    expect(await rig.refused(1, 'grant', 'monthly', 'acc_none', '5')).to.include('acc_none');
+    expect(await rig.refused(2, 'grant', 'monthly', id, '-5')).to.include('above zero');
+  });
+
   it('takes back the rest once', async () => {
     const revoke = ['grant', 'revoke', account, 'one', '--reason', 'by mistake'] as const;
     expect(await rig.json(...revoke)).to.include({ taken_rub: 293, balance_rub: 50, repeated: false });
@@ -57,6 +72,8 @@ describe('cli grant', () => {
     const store = await openOwnStore(readConfig({ ...rig.env }));
     const lines = await store.auditLog.page({ limit: 10 });
     await store.close();
-    expect(lines.map(({ action }) => action)).to.deep.equal(['grant.revoke', 'grant.give', 'grant.give']);
+    const monthly = Array.from({ length: 3 }, () => 'grant.monthly');
+    const actions = ['grant.revoke', ...monthly, 'grant.give', 'grant.give'];
+    expect(lines.map(({ action }) => action)).to.deep.equal(actions);
   });
 });

@@ -58,6 +58,22 @@ describe('the pages of grants', () => {
     expect(await problemsOf(pages.faults.real, owner.account)).to.deep.equal([]);
   });
 
+  it('change what an account gets each month, and tell its owner', async () => {
+    const owner = await pages.owner();
+    const path = `/admin/accounts/${owner.account}`;
+    const wish = { change: 'grant_monthly', amount: '12,50', reason: 'for staff' };
+    for (const wrong of [{ amount: '0' }, { reason: '' }]) {
+      expect((await operator.submit(path, { ...wish, ...wrong })).status).to.equal(400);
+    }
+    expect((await operator.submit(path, wish)).status).to.equal(303);
+    expect(await lastDeed()).to.include({ action: 'grant.monthly', account: owner.account });
+    expect((await walletOf(owner.account)).granted).to.equal(12_500_000n);
+    expect(plain((await operator.get(path)).text)).to.contain('₽12.50 a month: for staff');
+    expect(plain((await owner.get(WALLET)).text)).to.contain('Every month you get ₽12.50 (for staff).');
+    expect((await operator.submit(path, { ...wish, amount: '' })).status).to.equal(303);
+    expect(plain((await owner.get(WALLET)).text)).not.to.contain('Every month');
+  });
+
   it('say that a bonus waits for the first payment, unless it opens the wallet', async () => {
     const owner = await pages.owner();
     const account = await pages.faults.wallet(0n);

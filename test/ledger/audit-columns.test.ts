@@ -34,7 +34,10 @@ const BLIND: readonly Blind[] = [
     why: 'who works on it is written by every claim, for seconds: no money follows from it',
   },
   { at: /^schema\./, why: 'a wrong version is refused when the store is opened' },
-  { at: /^accounts\.(name|createdAt|requestLimits|requests|priceList)$/, why: 'said once, by the operator' },
+  {
+    at: /^accounts\.(name|createdAt|requestLimits|requests|priceList|allowance\w*)$/,
+    why: 'said once, by the operator',
+  },
   {
     at: /^accounts\.autoTopup/,
     why: 'an account that has no automatic top-up only shows that',

@@ -44,6 +44,9 @@ describe('the management API in the API document', () => {
     await does('wallet topup', of, { amount_rub: 1000, payment_id: randomUUID() });
     await does('wallet adjust', of, { amount_rub: -5, reason: 'r' });
     await does('grant give', of, { amount_rub: 50, grant_id: randomUUID(), reason: 'trial', expires: '2040-01-01' });
+    await does('grant monthly', of, { amount_rub: 7, reason: 'staff' });
+    await does('account show', of);
+    await does('grant monthly', of, { amount_rub: null });
     await does('grant list', of);
     const limits = { budget_rub: 500, reset: 'day', user_budget_rub: 9, user_reset: 'day', per_minute: 900 };
     const issued = await does('key issue', of, { name: 'k', ...limits, models: ['model-a'], expires: '2040-01-01' });

@@ -48,11 +48,13 @@ describe('copy of a store', () => {
     expect(copied.map(({ reply }) => reply)).to.have.members(['a reply', null]);
   });
 
-  it('copies jobs unchanged, requests for automatic top-ups, and price lists', async () => {
+  it('copies jobs unchanged, requests for automatic top-ups, price lists and allowances', async () => {
     const { jobs, accounts } = source.real;
     const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };
     await accounts.setAutoTopup(wallet, wish);
     await accounts.setPriceList(wallet, 'partner');
+    const allowance = { amount: 5n * RUB, reason: 'staff' };
+    await accounts.setAllowance(wallet, allowance);
     const started = await newJob(source.real, wallet);
     const failed = await newJob(source.real, wallet);
     const made = await newJob(source.real, wallet);
@@ -63,7 +65,11 @@ describe('copy of a store', () => {
     const wanted = await jobs.page({ limit: 10 });
     expect(wanted.map(({ phase }) => phase)).to.have.members(['starting', 'failed', 'completed']);
     expect(await target.real.jobs.page({ limit: 10 })).to.deep.equal(wanted);
-    expect(await target.real.accounts.get(wallet)).to.deep.include({ autoTopup: wish, priceList: 'partner' });
+    expect(await target.real.accounts.get(wallet)).to.deep.include({
+      autoTopup: wish,
+      priceList: 'partner',
+      allowance,
+    });
     await breakOff();
     await jobs.change({ kind: 'reroute', id: started.id, version: 1, at: AT, upstream: 'up-2' });
     expect(await copy()).to.include({ jobs: 3, resumed: true });

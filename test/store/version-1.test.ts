@@ -71,6 +71,7 @@ function oldFile(name: OldFile): OldStore {
       'index payments_untold',
       'index charges_exposed',
       'index accounts_price_list',
+      'index accounts_allowance',
       'index management_keys_of_account',
       'index wallets_due',
     ],

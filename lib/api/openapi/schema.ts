@@ -37,3 +37,8 @@ export const json = (schema: Json, more: Json = {}): Json => ({ 'application/jso
 /** References to header components. */
 export const headers = (...names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+export const nullable = (schema: Json): Json => ({ ...schema, type: [schema.type, 'null'].flat() });
+export const time = (description: string): Json => text(description, { format: 'date-time' });
+export const flag = (description: string): Json => ({ type: 'boolean', description });
+export const any = (description: string): Json => ({ description });

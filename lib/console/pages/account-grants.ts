@@ -1,9 +1,11 @@
 // Grants on the operator's page of an account: those that are not over, the form that gives one, and those that revoke.
 import { randomBytes } from 'node:crypto';
+import { giveMonthlyGrant, isMonthGiven } from '../../accounts/allowances.ts';
 import { giveGrant, listGrants, revokeGrant } from '../../accounts/grants.ts';
 import { readZone } from '../../accounts/zone.ts';
 import { addDays, findDayStart, parseDay } from '../../money/days.ts';
 import { GRANTS_MAX } from '../../money/grants.ts';
+import { formatRub } from '../../money/money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -26,6 +28,11 @@ const WORDS = defineWords({
     last: 'Last day',
     lastHint: 'What is left at the end of this day is taken back. Leave empty for a bonus that never expires.',
     opens: 'Can be spent before the first payment',
+    monthly: 'Monthly bonus',
+    monthlyNow: (amount: string, reason: string) => `${amount} a month: ${reason}`,
+    monthlyHint:
+      'Given at once and at the start of each month; what is left expires with the month. Another amount counts from the next month on. Leave it empty to give no more.',
+    monthlyButton: 'Change the monthly bonus',
     revokeTitle: 'Revoke a bonus',
     revoke: (reason: string) => `Revoke “${reason}”`,
     revokeText: 'What is left of it is taken back. Running calls keep what they hold.',
@@ -48,6 +55,11 @@ const WORDS = defineWords({
     last: 'Последний день',
     lastHint: 'В конце этого дня остаток спишется. Оставьте пустым для бессрочного бонуса.',
     opens: 'Можно тратить до первого платежа',
+    monthly: 'Ежемесячный бонус',
+    monthlyNow: (amount: string, reason: string) => `${amount} в месяц: ${reason}`,
+    monthlyHint:
+      'Начисляется сразу и в начале каждого месяца; остаток сгорает с концом месяца. Новая сумма действует со следующего месяца. Чтобы отменить бонус, оставьте поле суммы пустым.',
+    monthlyButton: 'Изменить ежемесячный бонус',
     revokeTitle: 'Отозвать бонус',
     revoke: (reason: string) => `Отозвать «${reason}»`,
     revokeText: 'Остаток бонуса спишется. Выполняющиеся запросы сохранят свой резерв.',
@@ -92,7 +104,20 @@ ${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(vi
 ${grants.length > 0 && grantTable(visit, grants)}
 ${revoke.length > 0 && html`<details><summary>${words.revokeTitle}</summary><p>${words.revokeText}</p>${revoke}</details>`}
 <h3>${words.give}</h3>
-${form(visit, { action, button: words.give, fields: give })}`;
+${form(visit, { action, button: words.give, fields: give })}
+${monthlyForm(visit, account)}`;
+}
+
+function monthlyForm(visit: UserVisit, { id, allowance }: Account): Html {
+  const words = WORDS[visit.language];
+  const value = allowance ? formatRub(allowance.amount) : '';
+  const fields = html`<input type="hidden" name="change" value="grant_monthly">
+${field({ name: 'amount', id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, value, optional: true })}
+${field({ name: 'reason', id: 'monthly-reason', label: words.reason, hint: words.reasonHint, value: allowance?.reason ?? '', optional: true })}
+${codeField(visit, 'monthly')}`;
+  return html`<h3>${words.monthly}</h3>
+${allowance && html`<p>${words.monthlyNow(visit.format.rub(allowance.amount), allowance.reason)}</p>`}
+${form(visit, { action: `/admin/accounts/${id}`, button: words.monthlyButton, fields })}`;
 }
 
 const GRANT_ID = /^grant_[0-9a-f]{24}$/;
@@ -119,6 +144,25 @@ export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent
   if (status !== 'done' && status !== 'exists') return { problem: describeRefusal(visit, status) };
   const detail = { grant: grantId, rub_micro: `${amount}`, reason, until, opens, status };
   await audit(visit, { action: 'grant.give', target: wallet, account: wallet, detail });
+  return { to: `/admin/accounts/${wallet}?done=done` };
+}
+
+export async function changeMonthlyByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
+  const { services, language } = visit;
+  const { store } = services;
+  const words = WORDS[language];
+  const [text, reason] = [sent.text('amount'), sent.text('reason')];
+  const amount = text === '' ? undefined : readRub(text);
+  if (text !== '' && amount === undefined) return { problem: words.badAmount };
+  if (amount !== undefined && !isLine(reason)) return { problem: words.badText };
+  const allowance = amount === undefined ? undefined : { amount, reason };
+  await store.accounts.setAllowance(wallet, allowance);
+  const detail = { rub_micro: amount === undefined ? 'none' : `${amount}`, reason: allowance?.reason };
+  await audit(visit, { action: 'grant.monthly', target: wallet, account: wallet, detail });
+  if (allowance) {
+    const { status } = await giveMonthlyGrant(store, wallet, allowance, services.now());
+    if (!isMonthGiven(status)) return { problem: describeRefusal(visit, status) };
+  }
   return { to: `/admin/accounts/${wallet}?done=done` };
 }
 

@@ -20,7 +20,7 @@ import { defineWords } from '../language.ts';
 import { formatCap, roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
-import { giveByForm, grantForms, revokeByForm } from './account-grants.ts';
+import { changeMonthlyByForm, giveByForm, grantForms, revokeByForm } from './account-grants.ts';
 import { accountLimitsForm, changeAccountLimits, type RefusedLimits } from './admin-account-limits.ts';
 import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
 import { sendLink } from './link-request.ts';
@@ -178,6 +178,10 @@ export const adminAccount = page({
       case 'grant':
       case 'grant_revoke': {
         const answer = await (sent.text('change') === 'grant' ? giveByForm : revokeByForm)(visit, account, sent);
+        return 'problem' in answer ? refused(visit, account, answer.problem) : answer;
+      }
+      case 'grant_monthly': {
+        const answer = await changeMonthlyByForm(visit, account, sent);
         return 'problem' in answer ? refused(visit, account, answer.problem) : answer;
       }
       case 'convert':

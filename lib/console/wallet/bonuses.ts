@@ -17,6 +17,8 @@ const WORDS = defineWords({
     title: 'Bonuses',
     note: 'Calls spend bonuses before paid money. Bonuses are not paid out.',
     columns: { reason: 'Bonus', at: 'Received', until: 'Expires', amount: 'Amount', left: 'Left' },
+    monthly: (amount: string, reason: string) =>
+      `Every month you get ${amount} (${reason}). What is left expires with the month.`,
     never: 'never',
     code: 'Promo code',
     use: 'Use code',
@@ -32,6 +34,8 @@ const WORDS = defineWords({
     title: 'Бонусы',
     note: 'Запросы сначала тратят бонусы, потом оплаченные деньги. Бонусы не возвращаются деньгами.',
     columns: { reason: 'Бонус', at: 'Получен', until: 'Действует до', amount: 'Сумма', left: 'Осталось' },
+    monthly: (amount: string, reason: string) =>
+      `Каждый месяц вам начисляется ${amount} (${reason}). Остаток сгорает с концом месяца.`,
     never: 'бессрочно',
     code: 'Промокод',
     use: 'Применить',
@@ -52,7 +56,8 @@ export async function bonusSection(
   wallet: { readonly grants?: string },
   problem: PromoProblem | undefined,
 ): Promise<Html> {
-  const { language, services } = visit;
+  const { language, services, account, format } = visit;
+  const { allowance } = account;
   const words = WORDS[language];
   const grants = await listGrants(services.store, wallet);
   const code = form(visit, {
@@ -62,6 +67,7 @@ export async function bonusSection(
   });
   return html`<h2>${words.title}</h2>
 ${problem !== undefined && message('error', words.problems[problem])}
+${allowance && html`<p>${words.monthly(format.rub(allowance.amount), allowance.reason)}</p>`}
 ${grants.length > 0 && grantTable(visit, grants)}
 ${grants.length > 0 && html`<p class="hint">${words.note}</p>`}
 ${code}`;

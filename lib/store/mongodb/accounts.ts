@@ -1,7 +1,7 @@
 // Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
 import { parseRequestLimits } from '../../money/request-limits.ts';
-import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
+import type { Account, AccountStore, Allowance, AutoTopup } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -21,12 +21,39 @@ const WITH_WALLET = [
   { $unset: 'wallets' },
 ];
 
-function createReadBalances({ db, scanner }: Pick<Connection, 'db' | 'scanner'>): AccountStore['balances'] {
+/** What walks over all accounts or wallets read of them. */
+function createLists({
+  db,
+  scanner,
+}: Pick<Connection, 'db' | 'scanner'>): Pick<AccountStore, 'allowances' | 'balances' | 'countPriceLists'> {
+  const accounts = db.collection<Row>('accounts');
   const wallets = scanner.db(db.databaseName).collection<Row>('wallets');
-  const fields = { projection: { avail: 1, topped: 1 } };
-  return async () => {
-    const rows = await read((signal) => wallets.find({}, { ...fields, signal }).toArray(), SCAN_MS);
-    return rows.map(({ _id: id, avail, topped }) => ({ id, avail, topped }));
+  return {
+    async allowances() {
+      const options = { projection: { allowance: 1, allowanceReason: 1 }, sort: { _id: 1 } } as const;
+      const rows = await read((signal) => accounts.find({ allowance: { $gt: 0 } }, { ...options, signal }).toArray());
+      return rows.flatMap((row) => {
+        const { allowance } = readAllowance(row);
+        return allowance ? [{ id: row._id, ...allowance }] : [];
+      });
+    },
+    async balances() {
+      const fields = { projection: { avail: 1, topped: 1 } };
+      const rows = await read((signal) => wallets.find({}, { ...fields, signal }).toArray(), SCAN_MS);
+      return rows.map(({ _id: id, avail, topped }) => ({ id, avail, topped }));
+    },
+    async countPriceLists() {
+      const pipeline = [
+        { $match: { priceList: isText } },
+        { $group: { _id: '$priceList', accounts: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ];
+      const rows = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
+      return rows.map(({ _id: priceList, accounts: count }) => ({
+        priceList: `${priceList}`,
+        accounts: Number(count),
+      }));
+    },
   };
 }
 
@@ -69,9 +96,11 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
           const there = new Set(rows.map(({ _id }) => _id));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
-          const updates = old.map(({ id, autoTopup, requests = null, priceList = null }) => ({
+          const updates = old.map(({ id, autoTopup, requests = null, priceList = null, allowance }) => ({
             q: { _id: id },
-            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), requests, priceList } },
+            u: {
+              $set: { autoTopup: toAutoTopupDocument(autoTopup), requests, priceList, ...toAllowanceFields(allowance) },
+            },
           }));
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;
@@ -101,19 +130,8 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
     setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
     setPriceList: (id, priceList) => setFields('accounts', id, { priceList: priceList ?? null }),
-    balances: createReadBalances({ db, scanner }),
-    async countPriceLists() {
-      const pipeline = [
-        { $match: { priceList: isText } },
-        { $group: { _id: '$priceList', accounts: { $sum: 1 } } },
-        { $sort: { _id: 1 } },
-      ];
-      const rows = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
-      return rows.map(({ _id: priceList, accounts: count }) => ({
-        priceList: `${priceList}`,
-        accounts: Number(count),
-      }));
-    },
+    setAllowance: (id, allowance) => setFields('accounts', id, toAllowanceFields(allowance)),
+    ...createLists({ db, scanner }),
   };
 }
 
@@ -140,11 +158,12 @@ function toAutoTopupDocument({ enabled, amount, threshold }: AutoTopup): Documen
 }
 
 function toAccountDocument(account: Omit<Account, 'status'>): Document {
-  const { id: _id, name, createdAt, autoTopup, requests, priceList } = account;
+  const { id: _id, name, createdAt, autoTopup, requests, priceList, allowance } = account;
   return {
     ...{ _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 },
     ...(requests && { requests }),
     ...(priceList !== undefined && { priceList }),
+    ...(allowance && toAllowanceFields(allowance)),
   };
 }
 
@@ -157,7 +176,16 @@ function readAccountDocument(row: Document): Account {
     ...{ id, name, status, createdAt: Number(createdAt), autoTopup: topup },
     ...(requests && { requests }),
     ...readPriceList(row),
+    ...readAllowance(row),
   };
+}
+
+function toAllowanceFields(allowance: Allowance | undefined): Document {
+  return { allowance: allowance ? toLong(allowance.amount) : null, allowanceReason: allowance?.reason ?? null };
+}
+
+function readAllowance({ allowance: amount, allowanceReason: reason }: Document): Pick<Account, 'allowance'> {
+  return typeof amount === 'bigint' ? { allowance: { amount, reason: `${reason}` } } : {};
 }
 
 /** Of an account's document. */

@@ -12,6 +12,7 @@ import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PROMO_COLLECTIONS } from './promo-schema.ts';
 import { RATES } from './rate-schema.ts';
 import {
+  addAllowance,
   addCreator,
   addEndUserLimit,
   addGrantFields,
@@ -20,6 +21,7 @@ import {
   addPriceList,
   addRequestLimits,
   addRoles,
+  BY_ALLOWANCE,
   BY_PRICE_LIST,
   CHARGE_WITH_CAPS,
   CHARGE_WITH_EXCESS,
@@ -96,6 +98,11 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   async (db, signal) => {
     const money = { key: { wallet: 1, at: 1, seq: 1 }, name: 'of_money', partialFilterExpression: MOVES_MONEY };
     await send(db, { createIndexes: 'entries', indexes: [money], ...MAJORITY }, { signal });
+  },
+  async (db, signal) => {
+    const validator = addAllowance(await readValidator(db, 'accounts', signal));
+    await send(db, { collMod: 'accounts', validator, ...MAJORITY }, { signal });
+    await send(db, { createIndexes: 'accounts', indexes: [BY_ALLOWANCE], ...MAJORITY }, { signal });
   },
 ];
 

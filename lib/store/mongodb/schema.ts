@@ -94,6 +94,18 @@ export function addPriceList(validator: Document): Document {
   return withOptional({ priceList: { bsonType: ['null', 'string'] } }, validator);
 }
 
+/** A later version of accounts may get a grant each month. The index covers only those that do. */
+export function addAllowance(validator: Document): Document {
+  const amount = { bsonType: ['null', 'long'], minimum: 1 };
+  return withOptional({ allowance: amount, allowanceReason: { bsonType: ['null', 'string'] } }, validator);
+}
+
+export const BY_ALLOWANCE: Document = {
+  key: { allowance: 1 },
+  name: 'by_allowance',
+  partialFilterExpression: { allowance: { $gt: 0 } },
+};
+
 export const BY_PRICE_LIST: Document = {
   key: { priceList: 1 },
   name: 'by_price_list',

@@ -14,6 +14,15 @@ export interface Account {
   readonly requests?: RequestLimits;
   /** The name of its price list, set by an operator; the catalog may no longer have it. Absent: it pays list prices. */
   readonly priceList?: string;
+  /** Given each month, set by an operator; absent: none. */
+  readonly allowance?: Allowance;
+}
+
+/** What an account gets as a grant each month. */
+export interface Allowance {
+  readonly amount: Micro;
+  /** The owner sees it. */
+  readonly reason: string;
 }
 
 /** How many accounts have a price list. */
@@ -39,7 +48,7 @@ export interface AccountStore {
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   /**
    * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up, the
-   * limits and the price list of all accounts.
+   * limits, the price list and the allowance of all accounts.
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
@@ -59,6 +68,10 @@ export interface AccountStore {
   setRequestLimits(id: string, limits: RequestLimits | undefined): Promise<boolean>;
   /** Undefined: list prices. False if there is no such account. */
   setPriceList(id: string, priceList: string | undefined): Promise<boolean>;
+  /** Undefined: none. False if there is no such account. */
+  setAllowance(id: string, allowance: Allowance | undefined): Promise<boolean>;
+  /** Of all accounts that have one, in order of id. */
+  allowances(): Promise<readonly (Allowance & { readonly id: string })[]>;
   /** The price lists that accounts have, in order of their names. */
   countPriceLists(): Promise<readonly PriceListUse[]>;
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Wallet } from '../../money/decide.ts';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
-import type { Account, AccountBalance, AccountStore, AutoTopup, PriceListUse } from '../ports/accounts.ts';
+import type { Account, AccountBalance, AccountStore, Allowance, AutoTopup, PriceListUse } from '../ports/accounts.ts';
 import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
@@ -10,7 +10,7 @@ import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
-  auto_topup_threshold, request_limits, price_list, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
+  auto_topup_threshold, request_limits, price_list, allowance_amount, allowance_reason, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
 
 export function accountWrites({ db, write }: Connection): PortWrites<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
@@ -24,20 +24,22 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
   );
   const setRequestLimits = db.prepare('UPDATE accounts SET request_limits = ? WHERE id = ?');
   const setPriceList = db.prepare('UPDATE accounts SET price_list = ? WHERE id = ?');
+  const setAllowance = db.prepare('UPDATE accounts SET allowance_amount = ?, allowance_reason = ? WHERE id = ?');
   const put = db.prepare(
     `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold,
-      request_limits, price_list)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      request_limits, price_list, allowance_amount, allowance_reason)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
     ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6,
-      request_limits = ?7, price_list = ?8`,
+      request_limits = ?7, price_list = ?8, allowance_amount = ?9, allowance_reason = ?10`,
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
   return {
     put: (accounts: readonly Omit<Account, 'status'>[]): void =>
       write(() => {
-        for (const { id, name, createdAt, autoTopup, requests, priceList = null } of accounts) {
+        for (const { id, name, createdAt, autoTopup, requests, priceList = null, allowance } of accounts) {
           const { enabled, amount, threshold } = autoTopup;
-          put.run(id, name, createdAt, Number(enabled), amount, threshold, toJsonCell(requests), priceList);
+          const cells = [toJsonCell(requests), priceList, allowance?.amount ?? null, allowance?.reason ?? null];
+          put.run(id, name, createdAt, Number(enabled), amount, threshold, ...cells);
           putWallet.run(id);
         }
       }),
@@ -64,6 +66,8 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
       write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1),
     setPriceList: (id: string, priceList: string | undefined): boolean =>
       write(() => setPriceList.run(priceList ?? null, id).changes === 1),
+    setAllowance: (id: string, allowance: Allowance | undefined): boolean =>
+      write(() => setAllowance.run(allowance?.amount ?? null, allowance?.reason ?? null, id).changes === 1),
   };
 }
 
@@ -76,6 +80,11 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
     `SELECT price_list, count(*) AS accounts FROM accounts WHERE price_list IS NOT NULL GROUP BY price_list
     ORDER BY price_list`,
   );
+  const allowances = prepareBig(
+    db,
+    `SELECT id, allowance_amount AS amount, allowance_reason AS reason FROM accounts
+    WHERE allowance_amount IS NOT NULL ORDER BY id`,
+  );
   return {
     get: (id: string): Account | undefined => {
       const row = account.get(id);
@@ -85,6 +94,7 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
     balances: () => balances.all().map((row) => ({ ...row }) as unknown as AccountBalance),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(readAccountRow),
+    allowances: () => allowances.all().map((row) => ({ ...row }) as unknown as Allowance & { id: string }),
     countPriceLists: (): PriceListUse[] =>
       uses.all().map((row) => ({ priceList: row.price_list as string, accounts: Number(row.accounts) })),
   };
@@ -99,6 +109,9 @@ function readAccountRow(row: Record<string, unknown>): Account {
   return {
     ...(requests && { requests }),
     ...(row.price_list !== null && { priceList: row.price_list as string }),
+    ...(row.allowance_amount !== null && {
+      allowance: { amount: row.allowance_amount as bigint, reason: row.allowance_reason as string },
+    }),
     id: row.id as string,
     name: row.name as string,
     status: row.status as Account['status'],

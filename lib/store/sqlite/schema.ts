@@ -50,6 +50,13 @@ const PRICE_LIST = `
 /** Wallets that take calls without a first top-up. */
 const OPENED = 'ALTER TABLE wallets ADD COLUMN opened INTEGER NOT NULL DEFAULT 0 CHECK (opened IN (0, 1));';
 
+/** What an account gets each month. The index covers only accounts that get something. */
+const ALLOWANCE = `
+  ALTER TABLE accounts ADD COLUMN allowance_amount INTEGER CHECK (allowance_amount > 0);
+  ALTER TABLE accounts ADD COLUMN allowance_reason TEXT;
+  CREATE INDEX accounts_allowance ON accounts (id) WHERE allowance_amount IS NOT NULL;
+`;
+
 /** Usage counts tokens of the prompt cache and of reasoning apart; nobody counted those of earlier calls. */
 const ADDED_UNITS = ['tokens_cache_read', 'tokens_cache_write', 'tokens_cache_write_1h', 'tokens_reasoning'];
 const USAGE_OF_CACHES = ADDED_UNITS.map(
@@ -391,9 +398,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   CATALOG_VERSIONS_TABLE,
   // The statement of a month.
   `CREATE INDEX entries_of_money ON entries (wallet, at, seq) WHERE ${MOVES_MONEY};`,
+  ALLOWANCE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(CATALOG_VERSIONS_TABLE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(ALLOWANCE) + 1;

@@ -1,5 +1,6 @@
 // Accounts and the status of their wallets.
 import { expect } from 'chai';
+import { giveMonthlyGrant } from '../../../lib/accounts/allowances.ts';
 import type { Wallet } from '../../../lib/money/decide.ts';
 import type { Account } from '../../../lib/store/ports/accounts.ts';
 import { StoreError } from '../../../lib/store/store.ts';
@@ -76,6 +77,24 @@ export function accountContract(context: StoreContext): void {
     expect(await store.accounts.setPriceList(newId('acc'), one)).to.equal(false);
   });
 
+  it('keeps the allowance of a month, and lists those of all accounts', async () => {
+    const { accounts } = context.store;
+    const [id, plain] = [await newAccount(context.store), await newAccount(context.store)];
+    const allowance = { amount: 500n * RUB, reason: 'Сотрудники' };
+    expect(await accounts.setAllowance(id, allowance)).to.equal(true);
+    const other = await context.other();
+    expect((await other.accounts.get(id))?.allowance).to.deep.equal(allowance);
+    const list = async () => (await other.accounts.allowances()).filter((row) => [id, plain].includes(row.id));
+    expect(await list()).to.deep.equal([{ id, ...allowance }]);
+    const both = [context.store, other].map((store) => giveMonthlyGrant(store, id, allowance, AT));
+    expect((await Promise.all(both)).map(({ status }) => status)).to.have.members(['done', 'exists']);
+    expect(await problemsOf(other, id)).to.deep.equal([]);
+    expect(await accounts.setAllowance(id, undefined)).to.equal(true);
+    expect(await other.accounts.get(id)).not.to.have.property('allowance');
+    expect(await list()).to.deep.equal([]);
+    expect(await accounts.setAllowance(newId('acc'), allowance)).to.equal(false);
+  });
+
   it('creates an account with an empty, active wallet of the same id', async () => {
     const { store } = context;
     const id = newId('acc');
@@ -106,7 +125,14 @@ export function accountContract(context: StoreContext): void {
     const there = await newAccount(store);
     await applied(store, topup(there, 1000n * RUB));
     const wish = { enabled: true, amount: 500n * RUB, threshold: RUB };
-    const fresh = { id: newId('acc'), name: 'Ёж', createdAt: AT + 5, autoTopup: wish, priceList: 'partner' };
+    const fresh = {
+      id: newId('acc'),
+      name: 'Ёж',
+      createdAt: AT + 5,
+      autoTopup: wish,
+      priceList: 'partner',
+      allowance: { amount: RUB, reason: 'r' },
+    };
     const plain = { ...fresh, id: newId('acc'), autoTopup: { enabled: false, amount: 0n, threshold: 0n } };
     const alone = { ...fresh, id: newId('acc') };
     await store.accounts.put([alone]);

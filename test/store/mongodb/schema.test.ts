@@ -77,6 +77,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'rates of_currency': { key: { currency: 1, seq: 1 } },
   'links of_account': { key: { account: 1 }, partialFilterExpression: { account: { $type: 'string' } } },
   'accounts by_price_list': { key: { priceList: 1 }, partialFilterExpression: { priceList: { $type: 'string' } } },
+  'accounts by_allowance': { key: { allowance: 1 }, partialFilterExpression: { allowance: { $gt: 0 } } },
   'repeats by_end': { key: { expiresAt: 1 } },
 };
 
