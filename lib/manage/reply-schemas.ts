@@ -362,7 +362,17 @@ export const replies = {
     users: list(object({ user: text('The digest of the name.'), spent_rub: rub('Spent in this period') })),
     next: nullable(text('For `after` of the next page; null if this is the last.')),
   }),
-  sessions: object({ user_id: text('The person.'), sessions: list({ type: 'object' }) }),
+  sessions: object({
+    user_id: text('The person.'),
+    sessions: list(
+      object({
+        created_at: time('When they signed in.'),
+        seen_at: time('When it was last used.'),
+        address: text('The address that it was opened from.'),
+        agent: text('What the browser calls itself.'),
+      }),
+    ),
+  }),
   sessionsEnded: object({ user_id: text('The person.'), ended: count('Sessions that were ended.') }),
   hold: object({
     hold_id: text('The hold, which is also the id of its charge.'),
