@@ -67,6 +67,7 @@ describe('the pages of customers', () => {
     operator = await setUpOperator(test);
     ({ id: wallet } = await test.account());
     await test.account('0');
+    await test.store.accounts.setPriceList(wallet, 'partner');
     await setUpOwner(test, wallet, 'anna@example.com');
     call = newId('req');
     const at = Date.now();
@@ -81,6 +82,10 @@ describe('the pages of customers', () => {
     const page = await text(`/admin/accounts?${query}`);
     return [...page.matchAll(/<td[^>]*><a href="\/admin\/accounts\/(acc_\w+)">/g)].map(([, id]) => id);
   };
+
+  it('show the price list of each customer', async () => {
+    expect(await text('/admin/accounts')).to.match(/<th[^>]*>Price list<\/th>.*<td[^>]*>partner<\/td>/);
+  });
 
   it('find a customer by email, key, and name, and open a call, an account or a video at once', async () => {
     const [key] = await test.store.keys.list(wallet);

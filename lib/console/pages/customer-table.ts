@@ -37,6 +37,7 @@ const WORDS = defineWords({
     errors: 'Failed',
     calls: 'Calls',
     status: 'Status',
+    prices: 'Price list',
     active: 'active',
     suspended: 'suspended',
     none: 'No customers found.',
@@ -70,6 +71,7 @@ const WORDS = defineWords({
     errors: 'Ошибки',
     calls: 'Запросы',
     status: 'Статус',
+    prices: 'Прайс-лист',
     active: 'активен',
     suspended: 'приостановлен',
     none: 'Клиенты не найдены.',
@@ -146,13 +148,14 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
     html`<a href="/admin/accounts/${account.id}">${account.name}</a>`,
     emails[at],
     words[account.status],
+    account.priceList ?? '',
     format.rub(balance),
     format.rub(sums.charged),
     format.rub(sums.charged - sums.cost),
     sums.calls === 0 ? '' : format.percent(sums.failed / sums.calls),
     html`<a href="/admin/accounts/${account.id}/calls">${format.number(sums.calls)}</a>`,
   ]);
-  const texts = [words.name, words.owners, words.status].map((title) => ({ title }));
+  const texts = [words.name, words.owners, words.status, words.prices].map((title) => ({ title }));
   const numbers = [words.balance, words.spent, words.margin, words.errors, words.calls];
   return table(words.title, [...texts, ...numbers.map((title) => ({ title, number: true }))], rows);
 }
