@@ -36,7 +36,7 @@ export const catalogActions = { check, listRates };
 async function check(config: Config): Promise<Answer> {
   const { checkCatalog } = await import('../catalog/check.ts');
   const { readStoredLayer } = await import('../catalog/stored-layer.ts');
-  const { models, usable, upstreams, switched_off, warnings } = await checkCatalog(
+  const { models, usable, upstreams, switched_off, price_lists, warnings } = await checkCatalog(
     config,
     await readStoredLayer(config),
   );
@@ -46,9 +46,16 @@ async function check(config: Config): Promise<Answer> {
     ['usable', `${usable}, as a start counts them: smart included`],
     ['upstreams', String(upstreams)],
     ['switched off', switched_off.join(', ') || 'none'],
+    [
+      'price lists',
+      price_lists.map(({ name, prices }) => `${name} (prices that differ: ${prices})`).join(', ') || 'none',
+    ],
   ]);
   const lines = warnings.map((warning) => `warning: ${warning}`);
-  return { json: { ok: true, models, usable, upstreams, switched_off, warnings }, text: [pairs, ...lines].join('\n') };
+  return {
+    json: { ok: true, models, usable, upstreams, switched_off, price_lists, warnings },
+    text: [pairs, ...lines].join('\n'),
+  };
 }
 
 interface ImportFlags {

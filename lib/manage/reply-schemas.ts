@@ -311,6 +311,7 @@ export const replies = {
     usable: count('Models that can be called.'),
     upstreams: count('Upstreams.'),
     switched_off: list({ type: 'string' }, { description: 'Upstreams that lack a variable.' }),
+    price_lists: list(object({ name: text('The list.'), prices: count('Models with another price.') })),
     warnings: list({ type: 'string' }),
   }),
   rates: object({

@@ -49,7 +49,8 @@ describe('cli catalog', () => {
     const { code, stdout, stderr } = await check('right', content, '--json');
     expect([code, stderr]).to.deep.equal([0, '']);
     const json = parseObject(stdout);
-    expect(Object.keys(json)).to.deep.equal(['ok', 'models', 'usable', 'upstreams', 'switched_off', 'warnings']);
+    const counts = ['models', 'usable', 'upstreams', 'switched_off', 'price_lists'];
+    expect(Object.keys(json)).to.deep.equal(['ok', ...counts, 'warnings']);
     expect(json).to.deep.include({ ok: true, models: 1, usable: 2 });
     expect(json.switched_off).to.have.length(1);
     expect(String(json.switched_off)).to.match(/^two\b/);
@@ -57,6 +58,19 @@ describe('cli catalog', () => {
     expect(text.stdout).to.match(/^models +1\nusable +2, /m);
     expect(text.stdout).to.match(/^switched off +two\b/m);
     expect(stdout + text.stdout).to.not.include('secret-of-the-upstream');
+  });
+
+  it('says of each price list how many prices differ', async () => {
+    const priceLists = { partner: { factor: '0.9', loss: true }, same: { factor: '1', loss: true } };
+    const content = JSON.stringify({ ...catalogOf('key'), priceLists });
+    const { code, stdout } = await check('lists', content, '--json');
+    expect(code, stdout).to.equal(0);
+    expect(parseObject(stdout).price_lists).to.deep.equal([
+      { name: 'partner', prices: 1 },
+      { name: 'same', prices: 0 },
+    ]);
+    const text = await check('lists-too', content);
+    expect(text.stdout).to.match(/^price lists +partner \(prices that differ: 1\), same \(prices that differ: 0\)$/m);
   });
 
   it('names the unset or blank secret of a payment provider', async () => {
