@@ -13,11 +13,15 @@ const MORE = ['', '/keys', '/usage', '/calls', '/models', '/settings', '/setting
 /** Runs in the page: the controls that the keyboard must reach. */
 const USABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
   .filter((each) => each.type !== 'hidden' && !each.disabled && each.checkVisibility())`;
-/** Which control has the focus, and whether it shows; in date fields the browser marks the part itself. */
+/** Which control has the focus, and whether it shows: date fields mark the part themselves, bars of charts their place. */
 const FOCUSED = `(() => {
   const each = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(each);
-  return { at: ${USABLE}.indexOf(each), shows: each.type === 'date' || (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2) };
+  const place = each.querySelector(':scope > .place');
+  const { stroke, strokeWidth } = place ? getComputedStyle(place) : {};
+  const shows = each.type === 'date' || (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2)
+    || (place && stroke !== 'none' && parseFloat(strokeWidth) >= 2);
+  return { at: ${USABLE}.indexOf(each), shows: Boolean(shows) };
 })()`;
 
 const STEPS_MAX = 250;
