@@ -16,7 +16,7 @@ COPY catalog catalog
 COPY deploy/replica-set.ts deploy/
 RUN chmod 755 lib/cli/main.ts && ln -s /app/lib/cli/main.ts /usr/local/bin/tollgate && install -d -o node -g node /data /backup
 # As `npm start`, with what is compiled where it may be written.
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=32768 \
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 \
   HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
 USER node
 EXPOSE 8080
