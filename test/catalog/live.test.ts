@@ -220,6 +220,7 @@ describe('live catalog', () => {
         models: 1,
         usable: 1,
         upstreams: 1,
+        price_lists: [],
         switched_off: ['two (TWO_KEY)'],
         warnings: ['vision: nothing is not a model of type text'],
       });
