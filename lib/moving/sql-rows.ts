@@ -1,9 +1,9 @@
 // Reads the rows of some tables from an SQL dump of SQLite, MySQL or PostgreSQL; all other statements are skipped.
 import { createReadStream } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
+import type { Row, Tables } from './rows.ts';
 import { type Dialect, SqlTokens, type TokenKind, type TokenReader } from './sql-tokens.ts';
 import { evaluateValue, readCopyLine, type SqlToken } from './sql-values.ts';
-import type { Row, Tables } from './tables.ts';
 
 const CHUNK_BYTES = 1_048_576;
 /** Dumps say whose they are at their beginning. */

@@ -2,19 +2,9 @@
 import { open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../base/operator-error.ts';
+import type { Row, Table, Tables } from './rows.ts';
 
-/** A value by the name of its column; numbers are text, exactly as they were stored. */
-export type Row = ReadonlyMap<string, string | null>;
-
-interface Table {
-  readonly columns: readonly string[];
-  /** Empty for a table that is not wanted. */
-  readonly rows: readonly Row[];
-  readonly count: number;
-}
-
-/** By name. */
-export type Tables = ReadonlyMap<string, Table>;
+export type { Row, Tables } from './rows.ts';
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
