@@ -16,7 +16,9 @@ describe('copy of people', () => {
   });
 
   it('copies more than a page of users, memberships and audit log rows, in order', async () => {
-    const users = Array.from({ length: 201 }, () => makeUser());
+    const users = Array.from({ length: 201 }, (_, at) =>
+      makeUser(at < 1 ? { telegram: { id: '5', name: 'Anna' } } : {}),
+    );
     for (const user of users) {
       await from.real.users.add(user);
       await from.real.users.join({ user: user.id, account: wallet, role: 'owner' });

@@ -21,6 +21,7 @@ import {
   addPriceList,
   addRequestLimits,
   addRoles,
+  addTelegram,
   BY_ALLOWANCE,
   BY_PRICE_LIST,
   CHARGE_WITH_CAPS,
@@ -103,6 +104,10 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const validator = addAllowance(await readValidator(db, 'accounts', signal));
     await send(db, { collMod: 'accounts', validator, ...MAJORITY }, { signal });
     await send(db, { createIndexes: 'accounts', indexes: [BY_ALLOWANCE], ...MAJORITY }, { signal });
+  },
+  async (db, signal) => {
+    const validator = addTelegram(await readValidator(db, 'users', signal));
+    await send(db, { collMod: 'users', validator, ...MAJORITY }, { signal });
   },
 ];
 

@@ -100,6 +100,11 @@ export function addAllowance(validator: Document): Document {
   return withOptional({ allowance: amount, allowanceReason: { bsonType: ['null', 'string'] } }, validator);
 }
 
+export function addTelegram(validator: Document): Document {
+  const chat = { bsonType: 'object', required: ['id', 'name'], properties: { id: name, name: text } };
+  return withOptional({ telegram: chat }, validator);
+}
+
 export const BY_ALLOWANCE: Document = {
   key: { allowance: 1 },
   name: 'by_allowance',

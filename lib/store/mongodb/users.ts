@@ -77,6 +77,6 @@ function getCause(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined;
 }
 
-function toUserDocument({ id: _id, ...user }: User): Document {
-  return { _id, ...user };
+function toUserDocument({ id: _id, telegram, ...user }: User): Document {
+  return { _id, ...user, ...(telegram && { telegram }) };
 }

@@ -2,6 +2,13 @@
 import type { Reset } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 
+/** The private chat of a user with the service's bot. */
+export interface TelegramChat {
+  readonly id: string;
+  /** As Telegram shows it: `Anna (@anna)`. */
+  readonly name: string;
+}
+
 export interface User {
   readonly id: string;
   /** In lower case; no two users have the same. */
@@ -20,6 +27,8 @@ export interface User {
   readonly language: 'ru' | 'en';
   /** An IANA name. */
   readonly timeZone: string;
+  /** Where the user gets alerts, besides email; absent: nowhere. */
+  readonly telegram?: TelegramChat;
   /** ms since the epoch. */
   readonly createdAt: number;
   /** Counts changes: a change applies only to the version that was read. */

@@ -1,4 +1,4 @@
-// The tables of devices on which users have signed in, and of removed users; roles and caps of members.
+// The tables of devices on which users have signed in, and of removed users; roles and caps of members; chats of users.
 import type { DatabaseSync } from 'node:sqlite';
 import { ROLES } from '../ports/users.ts';
 import { changeChecks, matchAny } from './checks.ts';
@@ -37,3 +37,8 @@ export function addMembers(db: DatabaseSync): void {
   changeChecks(db, 'memberships', [["role = 'owner'", matchAny('role', ROLES)]]);
   db.exec(MEMBER_COLUMNS);
 }
+
+/** JSON of the chat in which a user gets alerts. */
+export const TELEGRAM_COLUMN = `
+  ALTER TABLE users ADD COLUMN telegram TEXT CHECK (json_valid(telegram));
+`;

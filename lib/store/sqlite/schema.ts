@@ -7,7 +7,7 @@ import { changeChecks, matchAny } from './checks.ts';
 import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
-import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN } from './people-schema.ts';
 import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
@@ -399,9 +399,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   // The statement of a month.
   `CREATE INDEX entries_of_money ON entries (wallet, at, seq) WHERE ${MOVES_MONEY};`,
   ALLOWANCE,
+  TELEGRAM_COLUMN,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(ALLOWANCE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(TELEGRAM_COLUMN) + 1;

@@ -7,17 +7,18 @@ import type { PortReads, PortWrites } from './thread-ports.ts';
 import { formerUserReads, userRemovalWrites } from './user-removal.ts';
 
 const COLUMNS = `id, email, password, totp_secret, totp_step, recovery, operator, status, language, time_zone, created_at,
-  version`;
+  version, telegram`;
 
 export function userWrites(connection: Connection): PortWrites<'users'> {
   const { db, write } = connection;
   const insert = db.prepare(
-    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const operator = db.prepare('SELECT 1 FROM users WHERE operator = 1 LIMIT 1');
   const update = db.prepare(
     `UPDATE users SET email = ?2, password = ?3, totp_secret = ?4, totp_step = ?5, recovery = ?6, operator = ?7,
-      status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1 WHERE id = ?1 AND version = ?12`,
+      status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1, telegram = ?13
+      WHERE id = ?1 AND version = ?12`,
   );
   return {
     ...userRemovalWrites(connection),
@@ -58,14 +59,22 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
 }
 
 function toUserCells(user: User) {
-  const { id, email, password, totpSecret, totpStep, recovery, operator, status, language, timeZone } = user;
+  const { id, email, password, totpSecret, totpStep, recovery, operator, status, language, timeZone, telegram } = user;
   const texts = [id, email, password, totpSecret, totpStep, JSON.stringify(recovery), Number(operator)] as const;
-  return [...texts, status, language, timeZone, user.createdAt, user.version] as const;
+  const chat = telegram ? JSON.stringify(telegram) : null;
+  return [...texts, status, language, timeZone, user.createdAt, user.version, chat] as const;
 }
 
 function readUserRow(row: Record<string, unknown> | undefined): User | undefined {
   if (!row) return undefined;
-  const { totp_secret: totpSecret, totp_step: totpStep, time_zone: timeZone, created_at: createdAt, ...same } = row;
+  const {
+    totp_secret: totpSecret,
+    totp_step: totpStep,
+    time_zone: timeZone,
+    created_at: createdAt,
+    telegram,
+    ...same
+  } = row;
   const recovery = JSON.parse(row.recovery as string);
   return {
     ...same,
@@ -75,5 +84,6 @@ function readUserRow(row: Record<string, unknown> | undefined): User | undefined
     createdAt,
     recovery,
     operator: row.operator === 1,
+    ...(telegram !== null && { telegram: JSON.parse(telegram as string) }),
   } as unknown as User;
 }

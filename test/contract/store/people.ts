@@ -46,6 +46,11 @@ export function peopleContract(context: StoreContext): void {
     const bare = makeUser({ password: null, totpSecret: null, totpStep: 60_000_000, recovery: [] });
     expect([await users.add(user), await users.add(bare)]).to.deep.equal(['added', 'added']);
     expect(await users.get(user.id)).to.deep.equal(user);
+    const linked = { ...user, telegram: { id: '4503599627370495', name: 'Анна (@anna)' } };
+    expect(await users.change(linked)).to.equal(true);
+    expect(await users.get(user.id)).to.deep.equal({ ...linked, version: 2 });
+    expect(await users.change({ ...user, version: 2 })).to.equal(true);
+    expect(await users.get(user.id)).to.deep.equal({ ...user, version: 3 });
     expect(await users.find(bare.email)).to.deep.equal(bare);
     expect([await users.get('nobody'), await users.find('nobody@example.com')]).to.deep.equal([undefined, undefined]);
   });

@@ -514,6 +514,8 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
       language: oneOf('ru', 'en'),
       version: VERSION,
     },
+    takes: [{ telegram: { id: '5', name: '' } }],
+    refuses: [{ telegram: null }, { telegram: { id: '5' } }, { telegram: { id: '', name: 'Anna' } }],
   },
   former_users: { fields: { _id: NAME, email: NAME, createdAt: TIME, removedAt: TIME } },
   memberships: {

@@ -208,7 +208,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     'topped = -1, adjusted = 6',
   ],
   archives: ["state = 'lost'", "sha256 = NULL WHERE id = 'one'", 'calls = -1', 'entries = -1', "state = 'leaving'"],
-  users: ["email = 'one'", 'operator = 2', "status = 'gone'", "language = 'fr'", 'version = 0'],
+  users: ["email = 'one'", 'operator = 2', "status = 'gone'", "language = 'fr'", 'version = 0', "telegram = 'x'"],
   memberships: ["role = 'reader'"],
   sessions: ['idle_ms = 0'],
   attempts: ['count = 0'],
