@@ -10,6 +10,7 @@ import { copyAttempts } from './copy-attempts.ts';
 import { copyJournal } from './copy-journal.ts';
 import { copyMedia } from './copy-media.ts';
 import { mismatchError } from './copy-mismatch.ts';
+import { copyPapers } from './copy-papers.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
 import { copyPromos } from './copy-promos.ts';
@@ -125,6 +126,10 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   },
   promos: async ({ from, to }) => {
     await copyPromos(from.promos, to.promos);
+    return {};
+  },
+  papers: async ({ from, to }) => {
+    await copyPapers(from, to);
     return {};
   },
   catalogVersions: async ({ from, to }) => {

@@ -67,6 +67,7 @@ export const READS = {
   idempotency: ['get', 'page'],
   rates: ['list'],
   promos: ['get', 'page', 'uses'],
+  papers: ['get', 'find', 'list', 'page'],
   catalogVersions: ['get', 'last', 'page'],
   management: ['findKey', 'getKey', 'listKeys', 'replyPage'],
 } as const satisfies Calls;
@@ -129,6 +130,7 @@ export const WRITES = {
   idempotency: ['storeReply', 'clean', 'put'],
   rates: ['record', 'put'],
   promos: ['add', 'end', 'claim', 'put'],
+  papers: ['issue', 'change', 'put'],
   catalogVersions: ['add', 'put'],
   management: [
     'addKey',

@@ -15,6 +15,7 @@ import type { LimitStore } from './ports/limits.ts';
 import type { ManagementStore } from './ports/management.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
+import type { PaperStore } from './ports/papers.ts';
 import type { PaymentStore } from './ports/payments.ts';
 import type { PromoStore } from './ports/promos.ts';
 import type { RateStore } from './ports/rates.ts';
@@ -46,6 +47,7 @@ export interface StorePorts {
   readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
   readonly promos: PromoStore;
+  readonly papers: PaperStore;
   readonly catalogVersions: CatalogVersionStore;
   readonly management: ManagementStore;
 }

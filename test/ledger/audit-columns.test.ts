@@ -67,6 +67,7 @@ const BLIND: readonly Blind[] = [
     at: /^promo_(codes|uses)\./,
     why: 'what a code gives is said once; the grants that it gave are entries of their own',
   },
+  { at: /^papers\./, why: 'what was agreed with companies: the money of a paid invoice is an entry of its own' },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
   { at: /^usage_cursors\.partial$/, why: 'said once, by the version that did not count' },
   { at: /^(usage_hours|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },

@@ -32,6 +32,7 @@ import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '
 import { newPromo } from '../contract/store/promos.ts';
 
 const DAY_MS = 24 * 3_600_000;
+const PAPER = { state: 'open', at: 1, content: '{}' };
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
 const TOKENS = { input: 25_000, output: 50_000 };
@@ -72,6 +73,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
   await store.promos.add(newPromo({ code: 'SPRING' }));
+  await store.papers.issue({ ...PAPER, kind: 'invoice', id: 'inv_a', account: 'acc_a' });
   await store.catalogVersions.add({ seq: 1, at: AT, user: '-', note: 'model off', text: '{}' });
   await store.promos.claim({ code: 'SPRING', account: 'acc_a', at: AT });
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);

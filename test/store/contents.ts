@@ -22,6 +22,7 @@ export async function readContents(store: Store): Promise<Contents> {
     catalogVersions: Object.fromEntries(
       (await store.catalogVersions.page({ limit: ALL })).map((row) => [String(row.seq), row]),
     ),
+    papers: Object.fromEntries((await store.papers.page({ limit: ALL })).map((row) => [`${row.kind} ${row.id}`, row])),
     promoCodes: Object.fromEntries((await store.promos.page({ after: '', limit: ALL })).map((row) => [row.code, row])),
     promoUses: Object.fromEntries(
       (await store.promos.uses({ limit: ALL })).map((row) => [`${row.code} ${row.account}`, row]),

@@ -9,6 +9,7 @@ import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import { CATALOG_VERSIONS } from './catalog-version-schema.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
+import { PAPERS } from './paper-schema.ts';
 import { PROMO_COLLECTIONS } from './promo-schema.ts';
 import { RATES } from './rate-schema.ts';
 import {
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const validator = addTelegram(await readValidator(db, 'users', signal));
     await send(db, { collMod: 'users', validator, ...MAJORITY }, { signal });
   },
+  (db, signal) => makeCollection(db, PAPERS, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -26,6 +26,7 @@ import { managementStore } from './management.ts';
 import { mediaStore } from './media.ts';
 import { migrate, requireMigrated, requireStore } from './migration.ts';
 import { listAliveOwners, ownerStore } from './owners.ts';
+import { paperStore } from './papers.ts';
 import { paymentStore } from './payments.ts';
 import { promoStore } from './promos.ts';
 import { rateStore } from './rates.ts';
@@ -95,6 +96,7 @@ function createStore(connection: Connection, sessions: TransactionSessions): Omi
     idempotency: idempotencyStore(connection),
     rates: rateStore(connection),
     promos: promoStore(connection, transactions),
+    papers: paperStore(connection, transactions),
     catalogVersions: catalogVersionStore(connection),
     management: managementStore(connection),
     async ping() {

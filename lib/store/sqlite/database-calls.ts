@@ -18,6 +18,7 @@ import { limitWrites } from './limits.ts';
 import { managementReads, managementWrites } from './management.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { createListAliveOwners, ownerWrites } from './owners.ts';
+import { paperReads, paperWrites } from './papers.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
 import { promoReads, promoWrites } from './promos.ts';
 import { rateReads, rateWrites } from './rates.ts';
@@ -75,6 +76,7 @@ function openWriter(options: ConnectionOptions) {
     idempotency: idempotencyWrites(connection),
     rates: rateWrites(connection),
     promos: promoWrites(connection),
+    papers: paperWrites(connection),
     catalogVersions: catalogVersionWrites(connection),
     management: managementWrites(connection),
     file: {},
@@ -107,6 +109,7 @@ function openReader(options: ConnectionOptions) {
     idempotency: idempotencyReads(db),
     rates: rateReads(db),
     promos: promoReads(db),
+    papers: paperReads(db),
     catalogVersions: catalogVersionReads(db),
     management: managementReads(db),
     file: {

@@ -6,6 +6,7 @@ import { CATALOG_VERSIONS_TABLE } from './catalog-version-schema.ts';
 import { changeChecks, matchAny } from './checks.ts';
 import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
+import { PAPER_TABLE } from './paper-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN } from './people-schema.ts';
 import { PROMO_TABLES } from './promo-schema.ts';
@@ -400,9 +401,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `CREATE INDEX entries_of_money ON entries (wallet, at, seq) WHERE ${MOVES_MONEY};`,
   ALLOWANCE,
   TELEGRAM_COLUMN,
+  PAPER_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(TELEGRAM_COLUMN) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(PAPER_TABLE) + 1;

@@ -50,6 +50,7 @@ export const SCANS: Partial<Calls> = {
   accounts: ['list', 'balances', 'page'],
   keys: ['findAccountsByEnd', 'owners', 'findWrongMarks'],
   jobs: ['page', 'findWrongMarks'],
+  papers: ['page'],
   payments: ['list', 'webhooks', 'page', 'findWrongMarks'],
   media: ['page', 'expired', 'known'],
   usage: READS.usage,

@@ -24,6 +24,7 @@ import { mediaContract } from './media.ts';
 import { memberContract } from './members.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
+import { paperContract } from './papers.ts';
 import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
@@ -51,6 +52,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   settings: settingContract,
   rates: rateContract,
   'promo codes': promoContract,
+  papers: paperContract,
   'catalog versions': catalogVersionContract,
   management: managementContract,
   people: peopleContract,

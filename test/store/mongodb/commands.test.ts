@@ -71,6 +71,7 @@ describe('calls of the MongoDB store', () => {
     settings: { get: ['s'] },
     catalogVersions: { get: [1], last: [], page: [{ before: 1, ...page }] },
     management: { findKey: ['h'], getKey: ['k'], listKeys: ['a'], replyPage: [page] },
+    papers: { get: ['act', 'a'], find: ['act', 1], list: [{ kind: 'act', ...page }], page: [page] },
     promos: { get: ['c'], page: [{ after: '', ...page }], uses: [page] },
     jobs: { get: ['j'], page: [page], findWrongMarks: [page] },
     payments: {

@@ -1,0 +1,23 @@
+// Copies papers for companies: the copy goes on with the same numbers.
+import type { PaperRow } from './ports/papers.ts';
+import type { Store } from './store.ts';
+
+const PAPERS_PER_PAGE = 200;
+
+/**
+ * After the wallets. A payment that was credited after its wallet had been copied is to be credited on the copy: the next
+ * import of the statement does.
+ */
+export async function copyPapers(from: Pick<Store, 'papers'>, to: Pick<Store, 'papers' | 'ledger'>): Promise<void> {
+  for (let after: PaperRow | undefined; ; ) {
+    const papers = await from.papers.page({ limit: PAPERS_PER_PAGE, ...(after && { after }) });
+    await to.papers.put(await Promise.all(papers.map((paper) => rewindPayment(to, paper))));
+    after = papers.at(-1);
+    if (!after) return;
+  }
+}
+
+async function rewindPayment({ ledger }: Pick<Store, 'ledger'>, paper: PaperRow): Promise<PaperRow> {
+  if (paper.kind !== 'payment' || paper.state !== 'credited') return paper;
+  return (await ledger.entry(`topup:${paper.id}`)) ? paper : { ...paper, state: 'claimed' };
+}
