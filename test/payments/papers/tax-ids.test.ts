@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import {
+  isBankAccount,
+  isBik,
+  isCorrespondentAccount,
+  isInn,
+  isKpp,
+  isOgrn,
+} from '../../../lib/payments/papers/tax-ids.ts';
+
+describe('numbers of companies', () => {
+  // Public ones: banks and sole proprietors of textbooks.
+  it('takes tax numbers with the right check digits', () => {
+    for (const inn of ['7707083893', '7736050003', '7830002293', '500100732259'])
+      expect(isInn(inn), inn).to.equal(true);
+    for (const inn of ['7707083894', '770708389', '500100732258', '500100732269', '77070838931', '770708389a', ''])
+      expect(isInn(inn), inn).to.equal(false);
+  });
+
+  it('takes state numbers of companies and of sole proprietors', () => {
+    for (const ogrn of ['1027700132195', '1027700070518', '304500116000157']) expect(isOgrn(ogrn), ogrn).to.equal(true);
+    for (const ogrn of ['1027700132196', '304500116000158', '102770013219', ''])
+      expect(isOgrn(ogrn), ogrn).to.equal(false);
+  });
+
+  it('takes codes of registration and of banks', () => {
+    for (const kpp of ['773601001', '7736AB001']) expect(isKpp(kpp), kpp).to.equal(true);
+    for (const kpp of ['77360100', '7736ab001', '773601001 ']) expect(isKpp(kpp), kpp).to.equal(false);
+    expect([isBik('044525225'), isBik('04452522'), isBik('944525225')]).to.deep.equal([true, false, false]);
+  });
+
+  it('takes accounts whose check digit fits the bank', () => {
+    expect(isCorrespondentAccount('30101810400000000225', '044525225')).to.equal(true);
+    expect(isCorrespondentAccount('30101810400000000226', '044525225')).to.equal(false);
+    const account = [...'0123456789'].map((digit) => `40702810${digit}00000000001`);
+    expect(account.filter((each) => isBankAccount(each, '044525225'))).to.have.length(1);
+    expect(isBankAccount('4070281090000000000', '044525225')).to.equal(false);
+  });
+});
