@@ -4,7 +4,8 @@ import type { CallContext, CallLog } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
-import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
+import { readCallBudget } from '../ledger/key-caps.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Services } from './services.ts';
 import { readCaps } from './spending.ts';
 
@@ -52,13 +53,6 @@ export function readSession(headers: IncomingHttpHeaders): string | undefined {
   const name = headers[SESSION] === undefined ? Object.keys(headers).find((each) => OTHER_SESSION.test(each)) : SESSION;
   const given = name !== undefined && headers[name];
   return typeof given === 'string' && given !== '' ? given : undefined;
-}
-
-/** The budget that a call of the key counts in, if any. */
-export function readCallBudget({ name, budgetKey, limits }: KeyRow): Pick<CallContext, 'budget'> {
-  const { budget: most, reset, zone } = limits;
-  const shared = budgetKey !== null && { sumKey: budgetKey };
-  return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
 }
 
 class RequestLog implements CallLog {

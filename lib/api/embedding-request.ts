@@ -1,11 +1,11 @@
 // Turns a body into a request for embeddings, and checks it against the facts of its model.
 import Joi from 'joi';
+import { count, list, text } from '../base/json-schema.ts';
 import { type EmbeddingRequest, listSuitableRoutes } from '../calls/embeddings/request.ts';
 import type { EmbeddingModel } from '../catalog/model.ts';
 import { DIMENSIONS_MAX, INPUTS_MAX } from '../catalog/schema.ts';
 import { body, checkFields, documentAs, invalidField, optional, required } from './dialects/fields.ts';
 import { modelField } from './media-fields.ts';
-import { count, list, text } from './openapi/schema.ts';
 import { readSpending, spendingFields } from './spending.ts';
 
 const TOKENS = list(count('A token id.', { maximum: 2 ** 31 - 1 }), { minItems: 1 });

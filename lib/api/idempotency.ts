@@ -7,12 +7,12 @@ import { fault } from '../base/faults.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { refuseModel } from '../catalog/lookup.ts';
 import type { Form } from '../http/form.ts';
+import { readCallBudget } from '../ledger/key-caps.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import { getBudgetKeyId } from '../money/budget.ts';
 import type { Charge } from '../money/decide.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from '../money/idempotency.ts';
 import { type Caller, confirmHolder } from './auth.ts';
-import { readCallBudget } from './call-context.ts';
 import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
 

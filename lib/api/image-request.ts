@@ -2,6 +2,7 @@
 import Joi from 'joi';
 import { fault, isFault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
+import { list, text } from '../base/json-schema.ts';
 import { sniffImage } from '../base/sniff.ts';
 import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
@@ -10,7 +11,6 @@ import type { RequestImage } from '../media/reference.ts';
 import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/images.ts';
 import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
-import { list, text } from './openapi/schema.ts';
 import { readSpending, spendingFields } from './spending.ts';
 
 export const IMAGE_HINT =

@@ -1,10 +1,10 @@
 // The API as a hapi plugin: all endpoints behind an API key, and fallback routes.
 import type { Plugin } from '@hapi/hapi';
 import { createManagementKeys } from '../accounts/management-keys.ts';
-import { registerManagementAuth } from '../manage/auth.ts';
-import { managementRoutes } from '../manage/routes.ts';
 import { registerAuth } from './auth.ts';
 import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';
+import { registerManagementAuth } from './management/auth.ts';
+import { managementRoutes } from './management/routes.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { embeddingRoute } from './routes/embeddings.ts';
 import { healthRoutes } from './routes/health.ts';

@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import Joi from 'joi';
 import type { CallContext } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
-import { type CallCap, digestName, endUserSumId, memberSumId } from '../ledger/caps.ts';
+import { digestName } from '../ledger/caps.ts';
+import { listKeyCaps } from '../ledger/key-caps.ts';
 import { RUN_IDS } from '../money/budget.ts';
 import { AMOUNT_MAX, parseRub } from '../money/money.ts';
 import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
@@ -24,9 +25,6 @@ export const spendingFields = {
     COST_HINT,
   ),
 };
-
-/** Refusals quote a name up to this length. */
-const NAME_CHARACTERS_MAX = 1024;
 
 /**
  * Reads the spending of a body: `max_cost_rub`, and the end user in `safety_identifier`, `user` or `metadata.user_id`.
@@ -57,26 +55,12 @@ export function readCaps(
   headers: IncomingHttpHeaders,
   spending: RequestSpending = {},
 ): Pick<CallContext, 'caps' | 'maxCost'> {
-  const caps: CallCap[] = [];
-  const { account, member } = holder;
-  const { endUsers, zone } = holder.limits;
-  if (member?.cap) caps.push({ kind: 'member', id: memberSumId({ account, user: member.user }), ...member.cap });
-  if (endUsers) {
-    // The header first: the program sets it, while a body may be passed on as its user wrote it.
-    const name = readHeader(headers, USER_HEADER) ?? spending.endUser ?? '';
-    caps.push({
-      kind: 'user',
-      id: endUserSumId(holder, name),
-      name: name.slice(0, NAME_CHARACTERS_MAX),
-      limit: endUsers.cap,
-      reset: endUsers.reset,
-      zone,
-    });
-  }
+  // The header first: the program sets it, while a body may be passed on as its user wrote it.
+  const caps = listKeyCaps(holder, readHeader(headers, USER_HEADER) ?? spending.endUser ?? '');
   const run = readHeader(headers, RUN_HEADER);
   if (run !== undefined) {
     const { name, limit } = readRun(run);
-    caps.push({ kind: 'run', id: `${RUN_IDS.first}${account}:${digestName(name)}`, name, limit });
+    caps.push({ kind: 'run', id: `${RUN_IDS.first}${holder.account}:${digestName(name)}`, name, limit });
   }
   return {
     ...(caps.length > 0 && { caps }),

@@ -1,20 +1,9 @@
 // `tollgate account`: creates, lists, shows, suspends and resumes accounts.
-import { type Command, InvalidArgumentError } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
-import { toRub } from '../money/money.ts';
-import type { Account } from '../store/ports/accounts.ts';
-import { readText } from './arguments.ts';
-import { recordAction } from './audited-action.ts';
-import { type Answer, allowanceJson, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
-import {
-  addRequestLimitOptions,
-  changeRequestLimits,
-  describeRequestLimits,
-  hasRequestLimits,
-  type RequestLimitOptions,
-  requestLimitsJson,
-} from './request-limits.ts';
-import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+import type { Command } from 'commander';
+import { accountActions } from '../manage/actions/account.ts';
+import { readText } from '../manage/arguments.ts';
+import { addRequestLimitOptions } from './request-limits.ts';
+import { ID_OR_NAME, onStore } from './session.ts';
 
 export function addAccountCommands(program: Command): void {
   const account = program
@@ -25,18 +14,18 @@ export function addAccountCommands(program: Command): void {
     .description('Creates an account with an empty wallet. Calls work after the first top-up.')
     .requiredOption('--name <name>', 'a name for people to read', readText)
     .addHelpText('after', '\nExample:\n  tollgate account create --name "Acme"')
-    .action(onStore(create, { existing: false }));
+    .action(onStore(accountActions.create, { existing: false }));
   account
     .command('list')
     .description('Lists all accounts, oldest first.')
     .addHelpText('after', '\nExample:\n  tollgate account list')
-    .action(onStore(list));
+    .action(onStore(accountActions.list));
   account
     .command('show')
     .description('Shows one account.')
     .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate account show acc_5f0c…')
-    .action(onStore(show));
+    .action(onStore(accountActions.show));
   addRequestLimitOptions(
     account
       .command('limit')
@@ -45,122 +34,24 @@ export function addAccountCommands(program: Command): void {
     { canRemove: true },
   )
     .addHelpText('after', '\nExample:\n  tollgate account limit acc_5f0c… --per-minute 300 --at-once 20 --wait 10')
-    .action(onStore(limit));
+    .action(onStore(accountActions.limit));
   account
     .command('price-list')
     .description('Gives an account the prices of a list of the catalog, within a second; "none": list prices.')
     .argument('<id>', 'the account')
     .argument('<name>', 'a list in "priceLists" of the catalog, or "none"')
     .addHelpText('after', '\nExample:\n  tollgate account price-list acc_5f0c… partner')
-    .action(onStore(setPriceList));
+    .action(onStore(accountActions.setPriceList));
   account
     .command('suspend')
     .description('Suspends an account: within a second its keys get 403. Calls under way finish and are settled.')
     .argument('<id>', 'the account')
     .addHelpText('after', '\nExample:\n  tollgate account suspend acc_5f0c…')
-    .action(onStore(suspend));
+    .action(onStore(accountActions.suspend));
   account
     .command('resume')
     .description('Ends a suspension.')
     .argument('<id>', 'the account')
     .addHelpText('after', '\nExample:\n  tollgate account resume acc_5f0c…')
-    .action(onStore(resume));
-}
-
-/** Also what the management API does: lib/manage/verbs.ts. */
-export const accountActions = { create, list, show, limit, setPriceList, suspend, resume };
-
-async function create(session: Session, { name }: { name: string }): Promise<Answer> {
-  const { id } = await (await open(session)).create(name);
-  const text = `${formatPairs([['account', id]])}\nNext: tollgate wallet topup ${id} 1000 --payment-id <id>`;
-  return { json: { account_id: id }, text };
-}
-
-async function list(session: Session): Promise<Answer> {
-  const accounts = await (await open(session)).list();
-  const rows = accounts.map(({ id, status, createdAt, name }) => [id, status, toTime(createdAt), name]);
-  return {
-    json: { accounts: accounts.map(toJson) },
-    text: rows.length === 0 ? 'No accounts.' : formatTable(['account', 'status', 'created', 'name'], rows),
-  };
-}
-
-async function show(session: Session, account: string): Promise<Answer> {
-  return describe(await findAccount(session, account));
-}
-
-async function limit(session: Session, id: string, options: RequestLimitOptions): Promise<Answer> {
-  if (!hasRequestLimits(options)) throw new InvalidArgumentError('Give at least one limit; see --help.');
-  const accounts = await open(session);
-  const { requests } = await accounts.get(id);
-  return describe(await accounts.limit(id, changeRequestLimits(requests, options)));
-}
-
-async function setPriceList(session: Session, id: string, name: string): Promise<Answer> {
-  const { NO_PRICE_LIST } = await import('../catalog/customer-lists.ts');
-  const to = name === NO_PRICE_LIST ? undefined : name;
-  if (to !== undefined) await requirePriceList(session, to);
-  const accounts = await open(session);
-  const { priceList: from } = await accounts.get(id);
-  const changed = await accounts.setPriceList(id, to);
-  const detail = { price_list: to ?? NO_PRICE_LIST, before: from ?? NO_PRICE_LIST };
-  await recordAction(session, { action: 'account.price_list', target: id, account: id, detail });
-  return describe(changed);
-}
-
-/** Throws for a list that the catalog does not have, which would mean list prices. */
-async function requirePriceList({ config, store }: Session, name: string): Promise<void> {
-  const { createLayerSource } = await import('../catalog/layer.ts');
-  const { readPriceListNames } = await import('../catalog/read.ts');
-  const names = readPriceListNames(config, await createLayerSource(store).read());
-  if (names.includes(name)) return;
-  const { quote } = await import('../accounts/accounts.ts');
-  const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-  throw new OperatorError(`There is no price list ${quote(name)} in the catalog ${config.catalogDir}: ${known}.`);
-}
-
-async function suspend(session: Session, id: string): Promise<Answer> {
-  return describe(await (await open(session)).suspend(id));
-}
-
-async function resume(session: Session, id: string): Promise<Answer> {
-  return describe(await (await open(session)).resume(id));
-}
-
-async function open({ store, config }: Session) {
-  const { createAccounts } = await import('../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix });
-}
-
-function describe(account: Account): Answer {
-  const { allowance, autoTopup } = account;
-  const { enabled, amount, threshold } = autoTopup;
-  const text = formatPairs([
-    ['account', account.id],
-    ['name', account.name],
-    ['status', account.status],
-    ['created', toTime(account.createdAt)],
-    ['requests', describeRequestLimits(account.requests).join('; ') || 'no limits of its own'],
-    ['price list', account.priceList ?? 'none'],
-    ['each month', allowance ? `${formatMoney(allowance.amount)}: ${allowance.reason}` : 'no grant'],
-    ['auto top-up', enabled ? `${formatMoney(amount)} below ${formatMoney(threshold)}` : 'off'],
-  ]);
-  return { json: toJson(account), text };
-}
-
-function toJson({ id, name, status, createdAt, autoTopup, requests, priceList, allowance }: Account) {
-  return {
-    account_id: id,
-    name,
-    status,
-    created_at: toTime(createdAt),
-    requests: requestLimitsJson(requests),
-    price_list: priceList ?? null,
-    monthly_grant: allowanceJson(allowance),
-    auto_topup: {
-      enabled: autoTopup.enabled,
-      amount_rub: toRub(autoTopup.amount),
-      threshold_rub: toRub(autoTopup.threshold),
-    },
-  };
+    .action(onStore(accountActions.resume));
 }

@@ -1,8 +1,9 @@
 // `tollgate catalog console`: the part of the catalog that operators write on pages, for the command line.
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { type Answer, formatTable } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { type Answer, formatTable } from '../manage/answer.ts';
+import type { Session } from '../manage/session.ts';
+import { onStore } from './session.ts';
 
 export function addCatalogConsoleCommands(catalog: Command): void {
   const pages = catalog.command('console').description('what operators wrote on pages: export, history, restore');
@@ -52,7 +53,7 @@ async function restore(session: Session, text: string): Promise<Answer> {
   const version = (await catalogVersions.last()) + 1;
   const saved = { seq: version, at: Date.now(), user: '-', note: `catalog.restore ${wanted}`, text: row.text };
   if (!(await catalogVersions.add(saved))) throw new OperatorError('Somebody has saved another version: try again.');
-  const { recordAction } = await import('./audited-action.ts');
+  const { recordAction } = await import('../manage/audited-action.ts');
   await recordAction(session, { action: 'catalog.restore', target: `${wanted}`, detail: { version } });
   return { json: { version }, text: `version ${version} is version ${wanted} again` };
 }

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import type { CostChange } from '../catalog/import-costs.ts';
 import type { Config } from '../config.ts';
+import { catalogActions } from '../manage/actions/catalog.ts';
+import { type Answer, formatTable } from '../manage/answer.ts';
 import { addCatalogConsoleCommands } from './catalog-console.ts';
-import { type Answer, formatPairs, formatTable } from './output.ts';
-import { onConfig, onStore, type Session } from './session.ts';
+import { onConfig, onStore } from './session.ts';
 
 export function addCatalogCommands(program: Command): void {
   const catalog = program.command('catalog').description('models, prices and upstreams: check, import, rates, console');
@@ -12,7 +13,7 @@ export function addCatalogCommands(program: Command): void {
     .command('check')
     .description('Reads the catalog as a start would, with what pages wrote, and says what is wrong or switched off.')
     .addHelpText('after', '\nExample:\n  tollgate catalog check')
-    .action(onConfig(check));
+    .action(onConfig(catalogActions.check));
   catalog
     .command('import')
     .description('Writes what a public price list says routes cost into a catalog file, and shows what changes.')
@@ -26,36 +27,8 @@ export function addCatalogCommands(program: Command): void {
     .command('rates')
     .description('Lists the exchange rates that gateways of this store have used, the latest of a currency last.')
     .addHelpText('after', '\nExample:\n  tollgate catalog rates --json')
-    .action(onStore(listRates));
+    .action(onStore(catalogActions.listRates));
   addCatalogConsoleCommands(catalog);
-}
-
-/** Also what the management API does: lib/manage/verbs.ts. */
-export const catalogActions = { check, listRates };
-
-async function check(config: Config): Promise<Answer> {
-  const { checkCatalog } = await import('../catalog/check.ts');
-  const { readStoredLayer } = await import('../catalog/stored-layer.ts');
-  const { models, usable, upstreams, switched_off, price_lists, warnings } = await checkCatalog(
-    config,
-    await readStoredLayer(config),
-  );
-  const pairs = formatPairs([
-    ['catalog', 'valid'],
-    ['models', String(models)],
-    ['usable', `${usable}, as a start counts them: smart included`],
-    ['upstreams', String(upstreams)],
-    ['switched off', switched_off.join(', ') || 'none'],
-    [
-      'price lists',
-      price_lists.map(({ name, prices }) => `${name} (prices that differ: ${prices})`).join(', ') || 'none',
-    ],
-  ]);
-  const lines = warnings.map((warning) => `warning: ${warning}`);
-  return {
-    json: { ok: true, models, usable, upstreams, switched_off, price_lists, warnings },
-    text: [pairs, ...lines].join('\n'),
-  };
 }
 
 interface ImportFlags {
@@ -111,13 +84,3 @@ const NEEDS = {
   zero: 'left out: becomes zero',
   currency: 'left out: another currency',
 } as const;
-
-async function listRates({ store }: Session): Promise<Answer> {
-  const { formatRub } = await import('../money/money.ts');
-  const rates = (await store.rates.list()).map(({ currency, rub, from, at }) => ({
-    ...{ currency, rub: formatRub(rub), from, used_since: new Date(at).toISOString() },
-  }));
-  const rows = rates.map(({ currency, rub, from, used_since }) => [currency, rub, from, used_since]);
-  const text = rows.length === 0 ? 'no rates yet' : formatTable(['Currency', ' RUB', 'From', 'Used since'], rows);
-  return { json: { rates }, text };
-}

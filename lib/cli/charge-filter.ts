@@ -1,8 +1,7 @@
 // The options that select calls, for `charge list` and `usage`.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { readTime } from '../manage/arguments.ts';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
-import type { ChargeFilter } from '../store/ports/ledger.ts';
-import { readTime } from './arguments.ts';
 
 export function addChargeFilter(command: Command): Command {
   return command
@@ -12,10 +11,4 @@ export function addChargeFilter(command: Command): Command {
     .option('--model <id>', 'calls billed as this model')
     .addOption(new Option('--kind <kind>', 'calls of this kind').choices(CHARGE_KINDS))
     .addOption(new Option('--state <state>', 'calls in this state').choices(CHARGE_STATES));
-}
-
-/** Throws if the span is empty. */
-export function checkSpan({ from, to }: ChargeFilter): void {
-  if (from === undefined || to === undefined || from < to) return;
-  throw new InvalidArgumentError('--to must be later than --from; it is not itself included.');
 }

@@ -1,10 +1,12 @@
 // The commands that run a contract suite on a plugin's folder and report each check as it ends.
+
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { pluralize } from '../base/pluralize.ts';
+import type { Answer } from '../manage/answer.ts';
 import { superviseChecks, type Verdict } from '../upstream/check/supervisor.ts';
 import type { Suite } from '../upstream/check/worker.ts';
-import { type Answer, print } from './output.ts';
+import { print } from './output.ts';
 
 interface CheckCommand {
   readonly description: string;

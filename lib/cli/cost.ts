@@ -1,16 +1,16 @@
 // `tollgate cost`: what calls cost the operator, and whether a vendor's bill agrees.
+
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { pluralize } from '../base/pluralize.ts';
 import type { ComparedModel, DifferingCall } from '../ledger/bill-comparison.ts';
-import { type CostReport, type CostRow, reportCosts } from '../ledger/cost-report.ts';
+import { costActions } from '../manage/actions/cost.ts';
+import { type Answer, formatTable } from '../manage/answer.ts';
+import { readText, readTime } from '../manage/arguments.ts';
+import type { Session } from '../manage/session.ts';
 import { formatRub, toRub } from '../money/money.ts';
-import { COST_GROUPS, type CostGroup } from '../store/ports/attempts.ts';
-import { readText, readTime } from './arguments.ts';
-import { checkSpan } from './charge-filter.ts';
-import { type Answer, formatCsv, formatMoney, formatTable, toTime } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { COST_GROUPS } from '../store/ports/attempts.ts';
+import { onStore } from './session.ts';
 
 export function addCostCommands(program: Command): void {
   const cost = program.command('cost').description('what calls cost at their upstreams: report, compare');
@@ -25,7 +25,7 @@ export function addCostCommands(program: Command): void {
     .option('--to <time>', 'attempts before this time (exclusive)', readTime)
     .option('--csv', 'print comma-separated values, without a total')
     .addHelpText('after', '\nExample:\n  tollgate cost report --by model --from 2026-11-01 --to 2026-12-01')
-    .action(onStore(report));
+    .action(onStore(costActions.report));
   cost
     .command('compare')
     .description("Compares a vendor's usage export (CSV) with the attempts of its days, by day and model.")
@@ -35,79 +35,6 @@ export function addCostCommands(program: Command): void {
     .option('--calls', 'also list the calls behind the differences')
     .addHelpText('after', '\nExample:\n  tollgate cost compare activity.csv --upstream main --calls')
     .action(onStore(compare));
-}
-
-/** Also what the management API does: lib/manage/verbs.ts. */
-export const costActions = { report };
-
-interface ReportOptions {
-  readonly by: CostGroup;
-  readonly from?: number;
-  readonly to?: number;
-  readonly csv?: boolean;
-}
-
-async function report({ store }: Session, options: ReportOptions): Promise<Answer> {
-  checkSpan(options);
-  const { by, from, to, csv = false } = options;
-  const found = await reportCosts(store.attempts, options);
-  const { rows, total } = found;
-  const span = { from: toTime(from ?? null), to: toTime(to ?? null) };
-  return {
-    json: { ...span, by, rows: rows.map((row) => ({ [by]: row.group, ...costJson(row) })), total: costJson(total) },
-    text: (rows.length === 0 ? 'No attempts.' : toText(found, by)) + (await noteGaps(store, total, options)),
-    csv: csv ? toCsv(rows, by) : undefined,
-  };
-}
-
-function costJson({ calls, attempts, charged, reported, estimated, possible, margin, unpriced }: CostRow) {
-  return {
-    calls,
-    attempts,
-    charged_rub: toRub(charged),
-    cost_reported_rub: toRub(reported),
-    cost_estimated_rub: toRub(estimated),
-    cost_possible_rub: toRub(possible),
-    margin_rub: toRub(margin),
-    attempts_without_cost: unpriced,
-  };
-}
-
-function toText({ rows, total }: CostReport, by: CostGroup): string {
-  const head = [by, ' calls', ' attempts', ' charged', ' reported', ' estimated', ' possible', ' margin'];
-  const cells = (name: string, row: CostRow) => [
-    name,
-    String(row.calls),
-    String(row.attempts),
-    ...[row.charged, row.reported, row.estimated, row.possible, row.margin].map(formatMoney),
-  ];
-  return formatTable(head, [...rows.map((row) => cells(row.group || '(unknown)', row)), cells('total', total)]);
-}
-
-function toCsv(rows: readonly CostRow[], by: CostGroup): string {
-  const amounts = ['charged', 'reported', 'estimated', 'possible', 'margin'] as const;
-  const head = [by, 'calls', 'attempts', ...amounts.map((name) => `${name}_rub`), 'attempts_without_cost'];
-  const lines = rows.map((row) => [
-    row.group,
-    String(row.calls),
-    String(row.attempts),
-    ...amounts.map((name) => formatRub(row[name])),
-    String(row.unpriced),
-  ]);
-  return formatCsv(head, lines);
-}
-
-/** What the sums leave out. */
-async function noteGaps(store: Session['store'], { unpriced }: CostRow, { from = 0 }: ReportOptions): Promise<string> {
-  const archives = (await store.archives.list()).filter(({ last }) => last !== null && last >= from);
-  const before = archives.reduce((latest, archive) => Math.max(latest, archive.before), 0);
-  const missing =
-    unpriced === 0
-      ? ''
-      : `\nUnknown: what ${pluralize(unpriced, 'attempt')} cost, at routes without a cost, or lost with a gateway.`;
-  return (
-    missing + (before === 0 ? '' : `\nCalls before ${toTime(before)} have left for archives, with their attempts.`)
-  );
 }
 
 interface CompareOptions {
@@ -173,6 +100,7 @@ function callJson({ day, model, requestId, attempt, billed }: DifferingCall) {
 
 /** Micro-units of any currency are shown like those of RUB. */
 const amountOrNull = (micro: bigint | null) => (micro === null ? null : toRub(micro));
+
 const formatAmount = (micro: bigint | null | undefined) => (micro == null ? '-' : formatRub(micro));
 
 function comparisonTable(rows: readonly ComparedModel[], currency: string): string {

@@ -1,8 +1,8 @@
 // `tollgate doctor`: checks an installation and says what to do.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import type { Finding } from '../doctor/check.ts';
-import type { Answer } from './output.ts';
+import type { Answer } from '../manage/answer.ts';
+import type { Finding } from '../manage/doctor/check.ts';
 import { onConfig } from './session.ts';
 
 interface DoctorFlags {
@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
 const MARKS: Readonly<Record<Finding['state'], string>> = { ok: '✓', warning: '!', failed: '✗' };
 
 async function runDoctor(config: Config, { calls = false }: DoctorFlags): Promise<Answer> {
-  const { examine } = await import('../doctor/doctor.ts');
+  const { examine } = await import('../manage/doctor/doctor.ts');
   const findings = await examine(config, { calls });
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
   const lines = findings.map(({ name, state, detail, advice }) => {

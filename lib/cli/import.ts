@@ -1,19 +1,21 @@
 // `tollgate import`: moves the accounts, balances, keys, channels and prices of another gateway in.
+
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
+import { type Answer, formatMoney, formatPairs, formatTable } from '../manage/answer.ts';
+import { readPayment } from '../manage/arguments.ts';
+import { createLinkAnswer, recordAction } from '../manage/audited-action.ts';
+import type { Session } from '../manage/session.ts';
 import { formatRub, type Micro, toRub } from '../money/money.ts';
 import type { Decimal } from '../moving/amounts.ts';
 import type { CatalogReport } from '../moving/catalog-files.ts';
 import type { MovedAccount } from '../moving/move-in.ts';
 import { type LeftOut, PROGRAMS, type Program } from '../moving/source.ts';
 import type { Store } from '../store/store.ts';
-import { readPayment } from './arguments.ts';
-import { createLinkAnswer, recordAction } from './audited-action.ts';
-import { type Answer, formatMoney, formatPairs, formatTable } from './output.ts';
 import { withBar } from './progress.ts';
-import { onConfig, type Session } from './session.ts';
+import { onConfig } from './session.ts';
 
 interface ImportFlags {
   readonly rate: Micro;

@@ -1,32 +1,13 @@
-// The options that limit a key, and the output of limits.
+// The options that limit a key, and the warning about models that the catalog lacks.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RequestedLimits } from '../accounts/limits.ts';
 import type { Config } from '../config.ts';
-import { type BudgetSum, getSpent } from '../money/budget.ts';
-import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
-import { type Micro, toRub } from '../money/money.ts';
-import { periodAt } from '../money/period.ts';
-import type { KeyRow } from '../store/ports/keys.ts';
-import { readPayment, readTime } from './arguments.ts';
-import { formatMoney, toTime } from './output.ts';
-import { REMOVED } from './removed.ts';
-import {
-  addRequestLimitOptions,
-  changeRequestLimits,
-  describeRequestLimits,
-  hasRequestLimits,
-  type RequestLimitOptions,
-  requestLimitsJson,
-} from './request-limits.ts';
-
-export interface LimitOptions extends RequestLimitOptions {
-  readonly budget?: Micro | typeof REMOVED;
-  readonly reset?: Reset;
-  readonly expires?: number | typeof REMOVED;
-  readonly models?: readonly string[] | typeof REMOVED;
-  readonly userBudget?: Micro | typeof REMOVED;
-  readonly userReset?: Reset;
-}
+import type { LimitOptions } from '../manage/actions/key-limits.ts';
+import type { Answer } from '../manage/answer.ts';
+import { readPayment, readTime } from '../manage/arguments.ts';
+import { REMOVED } from '../manage/removed.ts';
+import type { Session } from '../manage/session.ts';
+import { RESETS } from '../money/key-limits.ts';
+import { addRequestLimitOptions } from './request-limits.ts';
 
 /** With `canRemove`, the options also accept the word that removes the limit. */
 export function addLimitOptions(command: Command, { canRemove }: { readonly canRemove: boolean }): Command {
@@ -54,40 +35,28 @@ function readModels(text: string): readonly string[] {
   return models;
 }
 
-/** The requested changes; other limits stay as they are. */
-export function readLimitChanges(options: LimitOptions, before?: KeyLimits): Partial<RequestedLimits> {
-  const { budget, reset, expires, models } = options;
-  return {
-    ...(budget !== undefined && { budget: liftToNull(budget) }),
-    ...(reset !== undefined && { reset }),
-    ...(expires !== undefined && { expiresAt: liftToNull(expires) }),
-    ...(models !== undefined && { models: liftToNull(models) }),
-    ...readUserLimit(options),
-    ...(hasRequestLimits(options) && { requests: changeRequestLimits(before?.requests, options) }),
+/** The action, which then warns of unknown models. */
+export function warnAfter<Options extends LimitOptions>(
+  act: (session: Session, id: string, options: Options) => Promise<Answer>,
+) {
+  return async (session: Session, id: string, options: Options): Promise<Answer> => {
+    const answer = await act(session, id, options);
+    await warnOfUnknown(session.config, options);
+    return answer;
   };
-}
-
-function readUserLimit({ userBudget, userReset }: LimitOptions): Pick<Partial<RequestedLimits>, 'endUsers'> {
-  if (userBudget === undefined) {
-    if (userReset === undefined) return {};
-    throw new InvalidArgumentError('--user-reset needs --user-budget.');
-  }
-  const cap = liftToNull(userBudget);
-  return { endUsers: cap === null ? undefined : { cap, reset: userReset ?? 'none' } };
 }
 
 /**
  * Warns on stderr about models that the catalog lacks. They are not refused: the gateways may use another catalog, or the
  * models may be added later. Never throws, because the change is already made.
  */
-export async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<void> {
-  const wished = models === undefined ? null : liftToNull(models);
-  if (wished === null) return;
+async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<void> {
+  if (models === undefined || models === REMOVED) return;
   const { readModelNames } = await import('../catalog/read.ts');
   const { readStoredLayer } = await import('../catalog/stored-layer.ts');
   try {
     const known = readModelNames(config, await readStoredLayer(config));
-    const unknown = wished.filter((name) => !known.has(name));
+    const unknown = models.filter((name) => !known.has(name));
     if (unknown.length > 0) warn(`there is no such model in CATALOG_DIR: ${unknown.join(', ')}`);
   } catch (error) {
     warn(`the models were not compared with the catalog: ${error instanceof Error ? error.message : error}`);
@@ -96,43 +65,4 @@ export async function warnOfUnknown(config: Config, { models }: LimitOptions): P
 
 function warn(text: string): void {
   process.stderr.write(`tollgate: warning: ${text}\n`);
-}
-
-function liftToNull<T>(value: T | typeof REMOVED): T | null {
-  return value === REMOVED ? null : (value as T);
-}
-
-export function limitsJson({ budget, reset, zone, expiresAt, models, endUsers, requests }: KeyLimits) {
-  const money = budget === null ? null : { rub: toRub(budget), reset, time_zone: zone };
-  const users = endUsers ? { rub: toRub(endUsers.cap), reset: endUsers.reset, time_zone: zone } : null;
-  return {
-    budget: money,
-    expires_at: toTime(expiresAt),
-    models,
-    user_budget: users,
-    requests: requestLimitsJson(requests),
-  };
-}
-
-/** What a key has spent of its budget in the current period. */
-export function computeSpent({ limits }: KeyRow, sum: BudgetSum | undefined): Micro {
-  return getSpent(sum, periodAt(Date.now(), limits).start);
-}
-
-/** The limits in one table cell. */
-export function formatLimits(limits: KeyLimits, spent?: Micro): string {
-  const { budget, reset, expiresAt, models, endUsers, requests } = limits;
-  const of = spent === undefined ? '' : `${formatMoney(spent)} of `;
-  const parts = [
-    budget !== null && `${of}${formatBudget(budget, reset)}`,
-    expiresAt !== null && `until ${toTime(expiresAt)}`,
-    models !== null && `only ${models.join(', ')}`,
-    endUsers !== undefined && `${formatBudget(endUsers.cap, endUsers.reset)} for each end user`,
-    ...describeRequestLimits(requests),
-  ].filter((part) => part !== false);
-  return parts.length === 0 ? 'none' : parts.join('; ');
-}
-
-function formatBudget(most: Micro, reset: Reset): string {
-  return `${formatMoney(most)}${reset === 'none' ? '' : ` a ${reset}`}`;
 }

@@ -1,22 +1,10 @@
 // `tollgate key`: issues, limits, rotates, lists and revokes the API keys of an account.
-import { type Command, InvalidArgumentError } from 'commander';
-import { getBudgetKeyId } from '../money/budget.ts';
-import { isExpired } from '../money/key-limits.ts';
-import { type Micro, toRub } from '../money/money.ts';
-import type { KeyRow } from '../store/ports/keys.ts';
-import { readCount, readText } from './arguments.ts';
-import {
-  addLimitOptions,
-  computeSpent,
-  formatLimits,
-  type LimitOptions,
-  limitsJson,
-  readLimitChanges,
-  warnOfUnknown,
-} from './key-limits.ts';
+import type { Command } from 'commander';
+import { keyActions } from '../manage/actions/key.ts';
+import { readCount, readText } from '../manage/arguments.ts';
+import { addLimitOptions, warnAfter } from './key-limits.ts';
 import { addKeyUsersCommand } from './key-users.ts';
-import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
-import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+import { ID_OR_NAME, onStore } from './session.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account: issue, limit, rotate, list, revoke, users');
@@ -29,7 +17,7 @@ export function addKeyCommands(program: Command): void {
     { canRemove: false },
   )
     .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --budget 500 --reset month')
-    .action(onStore(issue));
+    .action(onStore(warnAfter(keyActions.issue)));
   addLimitOptions(
     key
       .command('limit')
@@ -38,7 +26,7 @@ export function addKeyCommands(program: Command): void {
     { canRemove: true },
   )
     .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --budget 1000 --models all --expires never')
-    .action(onStore(limit));
+    .action(onStore(warnAfter(keyActions.limit)));
   key
     .command('rotate')
     .description(
@@ -47,122 +35,18 @@ export function addKeyCommands(program: Command): void {
     .argument('<key-id>', 'the key, as "key list" shows it')
     .option('--hours <number>', 'how long the old key keeps working, at most 720', readCount, 24)
     .addHelpText('after', '\nExample:\n  tollgate key rotate key_83d1… --hours 48')
-    .action(onStore(rotate));
+    .action(onStore(keyActions.rotate));
   key
     .command('list')
     .description('Lists the keys of an account, including revoked ones.')
     .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate key list acc_5f0c…')
-    .action(onStore(list));
+    .action(onStore(keyActions.list));
   key
     .command('revoke')
     .description('Revokes a key for good: within a second it gets 401. Calls under way finish and are settled.')
     .argument('<key-id>', 'the key, as "key list" shows it')
     .addHelpText('after', '\nExample:\n  tollgate key revoke key_83d1…')
-    .action(onStore(revoke));
+    .action(onStore(keyActions.revoke));
   addKeyUsersCommand(key);
-}
-
-/** Also what the management API does: lib/manage/verbs.ts. */
-export const keyActions = { issue, limit, rotate, list, revoke };
-
-async function issue(
-  session: Session,
-  account: string,
-  { name, ...limits }: { name: string } & LimitOptions,
-): Promise<Answer> {
-  if (limits.reset !== undefined && limits.budget === undefined) {
-    throw new InvalidArgumentError('--reset needs --budget: without it the key may spend everything.');
-  }
-  const { id, key } = await (await open(session)).issueKey(account, name, readLimitChanges(limits));
-  if (!session.caller) await warnOfUnknown(session.config, limits);
-  return { json: { key_id: id, key }, text: formatNewKey({ id, key }) };
-}
-
-/** The output for a new key, which is shown only once. */
-function formatNewKey(
-  { id, key }: { readonly id: string; readonly key: string },
-  more: readonly [string, string][] = [],
-): string {
-  const pairs = formatPairs([['key id', id], ['key', key], ...more]);
-  return `${pairs}\nSave the key now: it is not stored and cannot be shown again.`;
-}
-
-async function rotate(session: Session, before: string, { hours }: { hours: number }): Promise<Answer> {
-  const { id, key, endsAt } = await (await open(session)).rotateKey(before, hours);
-  const end = toTime(endsAt) ?? '';
-  return {
-    json: { key_id: id, key, replaces: before, ends_at: end },
-    text: formatNewKey({ id, key }, [[`${before} ends`, end]]),
-  };
-}
-
-async function limit(session: Session, id: string, options: LimitOptions): Promise<Answer> {
-  const key = await session.store.keys.get(id);
-  if (options.reset !== undefined && options.budget === undefined) {
-    if (key?.limits.budget === null) throw new InvalidArgumentError('--reset needs --budget: the key has no budget.');
-  }
-  const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options, key?.limits));
-  if (!session.caller) await warnOfUnknown(session.config, options);
-  return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${formatLimits(limits)}.` };
-}
-
-async function list(session: Session, account: string): Promise<Answer> {
-  const { id } = await findAccount(session, account);
-  const keys = await (await open(session)).listKeys(id);
-  const limited = keys.filter(({ limits }) => limits.budget !== null);
-  const sums = await session.store.ledger.budgets(limited.map(getBudgetKeyId));
-  const spent = new Map(
-    limited.map((key) => [
-      key.id,
-      computeSpent(
-        key,
-        sums.find((sum) => sum.key === getBudgetKeyId(key)),
-      ),
-    ]),
-  );
-  const rows = keys.map((key) => {
-    const { id, last4, requestsCount, lastUsedAt, name } = key;
-    const used = [String(requestsCount), toTime(lastUsedAt) ?? 'never'];
-    return [id, `…${last4}`, findStatus(key), ...used, formatLimits(key.limits, spent.get(id)), name];
-  });
-  const head = ['key id', 'key', 'status', ' requests', 'last used', 'limits', 'name'];
-  return {
-    json: { account_id: id, keys: keys.map((key) => toJson(key, spent.get(key.id))) },
-    text: rows.length === 0 ? 'No keys.' : formatTable(head, rows),
-  };
-}
-
-async function revoke(session: Session, id: string): Promise<Answer> {
-  const repeated = (await (await open(session)).revokeKey(id)) === 'exists';
-  return {
-    json: { key_id: id, status: 'revoked', repeated },
-    text: repeated ? `Key ${id} was already revoked.` : `Key ${id} is revoked.`,
-  };
-}
-
-async function open({ store, config }: Session) {
-  const { createAccounts } = await import('../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix });
-}
-
-function findStatus({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoked' {
-  if (revokedAt !== null) return 'revoked';
-  return isExpired(limits, Date.now()) ? 'expired' : 'active';
-}
-
-function toJson(key: KeyRow, spent: Micro | undefined) {
-  return {
-    key_id: key.id,
-    name: key.name,
-    last4: key.last4,
-    status: findStatus(key),
-    created_at: toTime(key.createdAt),
-    revoked_at: toTime(key.revokedAt),
-    requests_count: key.requestsCount,
-    last_used_at: toTime(key.lastUsedAt),
-    ...limitsJson(key.limits),
-    spent_rub: spent === undefined ? null : toRub(spent),
-    budget_shared_with: key.budgetKey,
-  };
 }

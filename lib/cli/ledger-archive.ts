@@ -2,12 +2,14 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
+import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../manage/answer.ts';
+import { readTime } from '../manage/arguments.ts';
+import type { Session } from '../manage/session.ts';
 import { toRub } from '../money/money.ts';
 import type { Archive } from '../store/ports/archives.ts';
-import { readTime } from './arguments.ts';
-import { type Answer, formatMoney, formatPairs, formatTable, print, toTime } from './output.ts';
+import { print } from './output.ts';
 import { withBar } from './progress.ts';
-import { onStore, type Session } from './session.ts';
+import { onStore } from './session.ts';
 
 interface ArchiveFlags {
   readonly before?: number;
@@ -125,13 +127,6 @@ function attempt<T>(work: () => T): T | undefined {
 /** Operator errors mean that there is no store here, or none of this version. */
 function ignoreOperatorErrors(error: unknown): undefined {
   if (!(error instanceof OperatorError)) throw error;
-}
-
-/** A note below lists of calls: archived calls are not shown. */
-export async function archivedNote(store: Session['store'], wallet: string): Promise<string> {
-  const { findLatestArchiveDate } = await import('../ledger/archive-find.ts');
-  const before = await findLatestArchiveDate(store, wallet);
-  return before ? `\nCalls that ended before ${toTime(before)} are archived: tollgate ledger archive list` : '';
 }
 
 function archiveJson({ id, file, before, state, calls, entries, charged, sha256, first, last }: Archive) {

@@ -1,12 +1,13 @@
 // `tollgate management-key`: makes, lists and revokes keys of the management API.
 import type { Command } from 'commander';
 import { isActiveManagementKey, type NewManagementKey, OPERATOR_SCOPES } from '../accounts/management-keys.ts';
+import { type Answer, formatPairs, formatTable, toTime } from '../manage/answer.ts';
+import { readText, readTime } from '../manage/arguments.ts';
+import { COMMAND_LINE, recordAction } from '../manage/audited-action.ts';
+import { findAccount, type Session } from '../manage/session.ts';
 import type { ManagementKey } from '../store/ports/management.ts';
-import { readText, readTime } from './arguments.ts';
-import { COMMAND_LINE, recordAction } from './audited-action.ts';
-import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { readList } from './request-limits.ts';
-import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+import { ID_OR_NAME, onStore } from './session.ts';
 
 export function addManagementKeyCommands(program: Command): void {
   const key = program.command('management-key').description('keys of the management API: create, list, revoke');

@@ -1,5 +1,6 @@
 // Assembles the commands, runs one, and turns any failure into one line and an exit code.
 import { Command, CommanderError } from 'commander';
+import { InvalidInputError } from '../base/operator-error.ts';
 import { readVersion } from '../base/package-version.ts';
 import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
@@ -52,7 +53,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     process.stderr.write(`tollgate: ${describe(error, argv)}\n`);
-    return error instanceof CommanderError ? USAGE : REFUSED;
+    return error instanceof CommanderError || error instanceof InvalidInputError ? USAGE : REFUSED;
   }
 }
 

@@ -1,20 +1,27 @@
 // `tollgate provider new`: creates the folder of a new provider plugin that passes the contract suite as is.
+
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { type Answer, print } from './output.ts';
+import type { Answer } from '../manage/answer.ts';
+import { print } from './output.ts';
 
 /** Of the checkout, or of what is built for the package. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
 const IS_CHECKOUT = import.meta.url.endsWith('.ts');
+
 const TEMPLATES = join(ROOT, 'scripts/provider-template');
+
 const KINDS = ['text', 'embed', 'image', 'video'];
 
 /** The name used in the templates, as in all examples. */
 const NAME = /\bacme\b/g;
+
 const TITLE = /\bAcme\b/g;
+
 /** A plugin outside the checkout imports from the package. */
 const CONTRACT = '../../../lib/upstream/contract/provider.ts';
 

@@ -1,15 +1,7 @@
-// The options that limit the requests of a key or an account, and their output.
+// The options that limit the requests of a key or an account.
 import { type Command, InvalidArgumentError } from 'commander';
-import type { RequestLimits } from '../money/request-limits.ts';
-import { readCount } from './arguments.ts';
-import { NONE } from './removed.ts';
-
-export interface RequestLimitOptions {
-  readonly perMinute?: number | typeof NONE;
-  readonly atOnce?: number | typeof NONE;
-  readonly wait?: number | typeof NONE;
-  readonly addresses?: readonly string[] | typeof NONE;
-}
+import { readCount } from '../manage/arguments.ts';
+import { NONE } from '../manage/removed.ts';
 
 /** With `canRemove`, the options also accept `none`. */
 export function addRequestLimitOptions(command: Command, { canRemove }: { readonly canRemove: boolean }): Command {
@@ -29,46 +21,4 @@ export function readList(text: string): readonly string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   if (entries.includes('')) throw new InvalidArgumentError('Give addresses separated by commas.');
   return entries;
-}
-
-/** Whether any of the options was given. */
-export function hasRequestLimits({ perMinute, atOnce, wait, addresses }: RequestLimitOptions): boolean {
-  return [perMinute, atOnce, wait, addresses].some((value) => value !== undefined);
-}
-
-/** The limits after the change; undefined if none is left. */
-export function changeRequestLimits(
-  before: RequestLimits | undefined,
-  { perMinute, atOnce, wait: waitSeconds, addresses }: RequestLimitOptions,
-): RequestLimits | undefined {
-  const changes = Object.entries({ perMinute, atOnce, waitSeconds, addresses }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const all = { ...before, ...Object.fromEntries(changes) };
-  const kept = Object.entries(all as Record<string, unknown>).filter(([, value]) => value !== NONE);
-  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as RequestLimits);
-}
-
-export function requestLimitsJson(limits: RequestLimits = {}) {
-  const { perMinute, atOnce, waitSeconds, addresses } = limits;
-  return {
-    per_minute: perMinute ?? null,
-    at_once: atOnce ?? null,
-    wait_seconds: waitSeconds ?? null,
-    addresses: addresses ?? null,
-  };
-}
-
-/** Parts of a table cell. */
-export function describeRequestLimits({
-  perMinute,
-  atOnce,
-  waitSeconds,
-  addresses,
-}: RequestLimits = {}): readonly string[] {
-  return [
-    ...(perMinute === undefined ? [] : [`${perMinute} requests a minute`]),
-    ...(atOnce === undefined ? [] : [`${atOnce} calls at once${waitSeconds ? `, others wait ${waitSeconds} s` : ''}`]),
-    ...(addresses === undefined ? [] : [`only from ${addresses.join(', ')}`]),
-  ];
 }

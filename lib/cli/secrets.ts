@@ -1,8 +1,9 @@
 // `tollgate secrets`: encrypts what is in the store with the first key of SECRETS_KEY.
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { type Answer, formatPairs } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { type Answer, formatPairs } from '../manage/answer.ts';
+import type { Session } from '../manage/session.ts';
+import { onStore } from './session.ts';
 
 export function addSecretsCommands(program: Command): void {
   const secrets = program
@@ -53,4 +54,5 @@ async function encrypt({ store, config }: Session): Promise<Answer> {
 }
 
 const ROWS_SHOWN_MAX = 10;
+
 const SHOWN_MAX = 20;

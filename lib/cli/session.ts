@@ -1,30 +1,12 @@
 // Opens what a command works on, runs it, prints its answer and closes everything.
+
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import type { Answer } from '../manage/answer.ts';
+import type { Session } from '../manage/session.ts';
 import type { OwnOptions } from '../store/open.ts';
-import type { Account } from '../store/ports/accounts.ts';
-import type { Store, StoreOptions } from '../store/store.ts';
-import { type Answer, print } from './output.ts';
-
-/** What a command works with. */
-export interface Session {
-  readonly store: Store;
-  readonly config: Config;
-  /** Who acts through the API; absent on the command line. */
-  readonly caller?: Caller;
-}
-
-export interface Caller {
-  /** The id of the management key. */
-  readonly id: string;
-  /** For the audit log. */
-  readonly user: string;
-  readonly address: string;
-  /** The id of the request, the same for each of its repeats: for operations that need one. */
-  readonly operation?: string;
-  /** Whether models here cost real money. */
-  readonly isReal?: boolean;
-}
+import type { StoreOptions } from '../store/store.ts';
+import { print } from './output.ts';
 
 /**
  * The action of a command on the store, which must exist unless `opening` says otherwise; the answer names the store.
@@ -44,12 +26,6 @@ export function onStore<Args extends readonly unknown[]>(
       await store.close().catch(() => {});
     }
   });
-}
-
-/** Finds an account by its id, or by its name if that is unique. */
-export async function findAccount({ store, config }: Session, idOrName: string): Promise<Account> {
-  const { createAccounts } = await import('../accounts/accounts.ts');
-  return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);
 }
 
 /** How read-only commands may name an account. */

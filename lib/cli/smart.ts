@@ -1,9 +1,10 @@
 // `tollgate smart`: shows how the router reads a prompt, signal by signal.
+
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { SmartExplanation } from '../calls/smart/route.ts';
 import type { Config } from '../config.ts';
-import { type Answer, formatPairs, formatTable } from './output.ts';
+import { type Answer, formatPairs, formatTable } from '../manage/answer.ts';
 import { onConfig } from './session.ts';
 
 export function addSmartCommands(program: Command): void {

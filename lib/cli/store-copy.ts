@@ -1,9 +1,9 @@
 // `tollgate store copy`: moves the whole store to another database, and back.
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
+import { type Answer, formatPairs } from '../manage/answer.ts';
 import type { StorePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { type Answer, formatPairs } from './output.ts';
 import { withBar } from './progress.ts';
 import { onConfig } from './session.ts';
 

@@ -1,11 +1,13 @@
 // `tollgate store`: backs up the store, and copies it to another.
+
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Answer, formatPairs } from './output.ts';
+import { type Answer, formatPairs } from '../manage/answer.ts';
+import type { Session } from '../manage/session.ts';
 import { withBar } from './progress.ts';
-import { onStore, type Session } from './session.ts';
+import { onStore } from './session.ts';
 import { addStoreCopyCommand } from './store-copy.ts';
 
 export function addStoreCommands(program: Command): void {

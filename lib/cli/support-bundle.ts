@@ -1,9 +1,10 @@
 // `tollgate support-bundle`: writes what a maintainer needs to help into one file, without secrets.
+
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { type Answer, formatPairs } from './output.ts';
+import { type Answer, formatPairs } from '../manage/answer.ts';
 import { onConfig } from './session.ts';
 
 export function addSupportBundleCommand(program: Command): void {
@@ -19,7 +20,7 @@ export function addSupportBundleCommand(program: Command): void {
 }
 
 async function writeBundle(config: Config, file: string): Promise<Answer> {
-  const { buildBundle } = await import('../doctor/bundle.ts');
+  const { buildBundle } = await import('../manage/doctor/bundle.ts');
   const text = await buildBundle(config);
   try {
     await writeFile(file, `${text}\n`, { flag: 'wx', mode: 0o600 });

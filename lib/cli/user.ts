@@ -1,12 +1,7 @@
 // `tollgate user`: lists, suspends, resumes and removes people, takes them off accounts and ends their sessions.
 import type { Command } from 'commander';
-import { OperatorError, UnknownError } from '../base/operator-error.ts';
-import type { Membership, Role, User } from '../store/ports/users.ts';
-import { listOwners } from '../users/owners.ts';
-import type { RemovalOutcome, UserRemoval } from '../users/user-removal.ts';
-import { createLinkAnswer, recordAction } from './audited-action.ts';
-import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
-import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+import { userActions } from '../manage/actions/user.ts';
+import { ID_OR_NAME, onStore } from './session.ts';
 
 export const WHO = 'their email address or id';
 
@@ -15,19 +10,19 @@ export function addUserCommands(user: Command): void {
     .command('list')
     .description('Lists everybody who may sign in, oldest first, with their accounts.')
     .addHelpText('after', '\nExample:\n  tollgate user list')
-    .action(onStore(list));
+    .action(onStore(userActions.list));
   user
     .command('suspend')
     .description('Suspends a person: all sessions and one-time links end at once, and signing in is refused.')
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user suspend bob@example.com')
-    .action(onStore(suspend));
+    .action(onStore(userActions.suspend));
   user
     .command('resume')
     .description('Ends a suspension: the person signs in with the same password and authenticator app.')
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user resume bob@example.com')
-    .action(onStore(resume));
+    .action(onStore(userActions.resume));
   user
     .command('remove')
     .description(
@@ -35,14 +30,14 @@ export function addUserCommands(user: Command): void {
     )
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user remove bob@example.com')
-    .action(onStore(remove));
+    .action(onStore(userActions.remove));
   user
     .command('remove-owner')
     .description('Takes an account from one of its owners, also from the last one.')
     .argument('<account>', ID_OR_NAME)
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user remove-owner "Acme" bob@example.com')
-    .action(onStore(removeOwner));
+    .action(onStore(userActions.removeOwner));
   user
     .command('reset')
     .description(
@@ -50,7 +45,7 @@ export function addUserCommands(user: Command): void {
     )
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user reset bob@example.com')
-    .action(onStore(reset));
+    .action(onStore(userActions.reset));
   addSessionCommands(user.command('sessions').description('where a person is signed in: list, end'));
 }
 
@@ -60,173 +55,11 @@ function addSessionCommands(sessions: Command): void {
     .description('Lists the sessions of a person, newest first.')
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user sessions list bob@example.com')
-    .action(onStore(listSessions));
+    .action(onStore(userActions.listSessions));
   sessions
     .command('end')
     .description('Ends all sessions of a person, who may sign in again.')
     .argument('<user>', WHO)
     .addHelpText('after', '\nExample:\n  tollgate user sessions end bob@example.com')
-    .action(onStore(endSessions));
-}
-
-/** Also what the management API does: lib/manage/verbs.ts. */
-export const userActions = { list, suspend, resume, remove, removeOwner, reset, listSessions, endSessions };
-
-const ROWS_PER_PAGE = 200;
-
-async function list({ store: { users } }: Session): Promise<Answer> {
-  const found: User[] = [];
-  for (let after = ''; ; ) {
-    const page = await users.page({ after, limit: ROWS_PER_PAGE });
-    found.push(...page);
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.id;
-  }
-  found.sort((one, other) => one.createdAt - other.createdAt);
-  const people: ReturnType<typeof toJson>[] = [];
-  for (const user of found) people.push(toJson(user, await users.listUserMemberships(user.id)));
-  const rows = people.map(({ email, role, status, authenticator_app: hasApp, created_at: created, accounts }) => [
-    email,
-    role,
-    status,
-    hasApp ? 'yes' : 'no',
-    created,
-    accounts.join(' '),
-  ]);
-  return {
-    json: { users: people },
-    text: rows.length === 0 ? 'Nobody.' : formatTable(['email', 'role', 'status', 'app', 'created', 'accounts'], rows),
-  };
-}
-
-async function suspend(session: Session, who: string): Promise<Answer> {
-  return changeStatus(session, who, 'suspend');
-}
-
-async function resume(session: Session, who: string): Promise<Answer> {
-  return changeStatus(session, who, 'resume');
-}
-
-async function changeStatus(session: Session, who: string, change: 'suspend' | 'resume'): Promise<Answer> {
-  const user = await findUser(session, who);
-  expectDone(user, await (await openDepartures(session))[change](user.id));
-  await recordAction(session, { action: `user.${change}`, target: user.id, detail: { email: user.email } });
-  return describe(session, { ...user, status: change === 'suspend' ? 'suspended' : 'active' });
-}
-
-async function remove(session: Session, who: string): Promise<Answer> {
-  const user = await findUser(session, who);
-  expectDone(user, await (await openDepartures(session)).remove(user.id));
-  await recordAction(session, { action: 'user.remove', target: user.id, detail: { email: user.email } });
-  const { id, email } = user;
-  return {
-    json: { user_id: id, email, status: 'removed' },
-    text: `${email} is removed. The audit log and consents stay; keys of accounts go on working.`,
-  };
-}
-
-async function removeOwner(session: Session, idOrName: string, who: string): Promise<Answer> {
-  const account = await findAccount(session, idOrName);
-  const user = await findUser(session, who);
-  const owns = (await listOwners(session.store.users, account.id)).some(({ user: id }) => id === user.id);
-  const departures = await openDepartures(session);
-  if (!owns || (await departures.leaveAccount(user, account.id, { isForced: true })) !== 'done')
-    throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
-  const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
-  await recordAction(session, action);
-  const left = (await listOwners(session.store.users, account.id)).length;
-  const lost = 'It was the last owner: nobody can sign in to the account now. Its keys and automatic top-ups go on.';
-  return {
-    json: { user_id: user.id, account_id: account.id, owners_left: left },
-    text: `${user.email} is no owner of the account any more.${left === 0 ? ` ${lost}` : ''}`,
-  };
-}
-
-async function reset(session: Session, who: string): Promise<Answer> {
-  const user = await findUser(session, who);
-  if (user.operator) throw new OperatorError(`${user.email} is an operator: use "tollgate operator reset".`);
-  if (user.status !== 'active') throw new OperatorError(`${user.email} is suspended.`);
-  if (user.password === null) throw new OperatorError(`${user.email} is a guest of the sandbox, without a password.`);
-  await recordAction(session, { action: 'user.reset', target: user.id, detail: { email: user.email } });
-  return createLinkAnswer(session, { purpose: 'restore', user: user.id, email: user.email });
-}
-
-async function listSessions(session: Session, who: string): Promise<Answer> {
-  const user = await findUser(session, who);
-  const found = await (await openSessions(session)).list(user);
-  const json = found.map(({ createdAt, seenAt, address, agent }) => ({
-    created_at: toTime(createdAt),
-    seen_at: toTime(seenAt),
-    address,
-    agent,
-  }));
-  const rows = json.map(({ created_at, seen_at, address, agent }) => [created_at, seen_at, address, agent]);
-  const text = rows.length === 0 ? 'None.' : formatTable(['created', 'seen', 'address', 'browser'], rows);
-  return { json: { user_id: user.id, sessions: json }, text };
-}
-
-async function endSessions(session: Session, who: string): Promise<Answer> {
-  const user = await findUser(session, who);
-  const sessions = await openSessions(session);
-  const ended = (await sessions.list(user)).length;
-  await sessions.endAll(user.id);
-  await recordAction(session, { action: 'user.sessions', target: user.id, detail: { email: user.email } });
-  return { json: { user_id: user.id, ended }, text: `Ended ${ended} of ${user.email}.` };
-}
-
-export async function findUser({ store: { users } }: Session, who: string): Promise<User> {
-  const { readEmail } = await import('../users/people.ts');
-  const email = readEmail(who);
-  const user = (await users.get(who)) ?? (email === undefined ? undefined : await users.find(email));
-  if (!user) throw new UnknownError(`There is nobody ${JSON.stringify(who.slice(0, 60))} here.`);
-  return user;
-}
-
-function expectDone({ email }: User, outcome: RemovalOutcome): void {
-  if (outcome === 'gone') throw new OperatorError(`${email} is gone already.`);
-  if (outcome === 'last_operator')
-    throw new OperatorError(`${email} is the last active operator: make another one first.`);
-}
-
-async function openDepartures({ store }: Session): Promise<UserRemoval> {
-  const { createUserRemoval: createDepartures } = await import('../users/user-removal.ts');
-  return createDepartures({ store });
-}
-
-async function openSessions({ store }: Session) {
-  const { createSessions } = await import('../users/sessions.ts');
-  return createSessions({ store });
-}
-
-async function describe({ store }: Session, user: User): Promise<Answer> {
-  const json = toJson(user, await store.users.listUserMemberships(user.id));
-  const text = formatPairs([
-    ['user', json.user_id],
-    ['email', json.email],
-    ['role', json.role],
-    ['status', json.status],
-    ['app', json.authenticator_app ? 'yes' : 'no'],
-    ['created', json.created_at],
-    ['accounts', json.accounts.length === 0 ? 'none' : json.accounts.join(' ')],
-  ]);
-  return { json, text };
-}
-
-function toJson({ id, email, operator, status, totpSecret, createdAt }: User, memberships: readonly Membership[]) {
-  return {
-    user_id: id,
-    email,
-    role: operator ? 'operator' : findMainRole(memberships),
-    status,
-    authenticator_app: totpSecret !== null,
-    created_at: toTime(createdAt),
-    accounts: memberships.map(({ account }) => account),
-  };
-}
-
-/** That of an owner, if any; somebody without an account may become one. */
-function findMainRole(memberships: readonly Membership[]): Role {
-  const [first] = memberships;
-  return first && memberships.every(({ role }) => role !== 'owner') ? first.role : 'owner';
+    .action(onStore(userActions.endSessions));
 }

@@ -1,5 +1,5 @@
 // The replies about grants and promo codes in the API document.
-import { count, flag, type Json, list, nullable, object, rub, text, time } from '../api/openapi/schema.ts';
+import { count, flag, type Json, list, nullable, object, rub, text, time } from '../base/json-schema.ts';
 
 export const MONTHLY_GRANT = nullable(
   object({ amount_rub: rub('What it gets each month'), reason: text('The reason.') }),

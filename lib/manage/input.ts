@@ -1,16 +1,8 @@
 // The inputs of verbs: joi schemas that check what was sent and describe it in the API document, and how each value becomes
 // what the command line would have read.
 import Joi, { type Schema } from 'joi';
-import { body, invalidField, isRecord, optional, required } from '../api/dialects/fields.ts';
-import { describeFields } from '../api/openapi/body.ts';
-import type { Json } from '../api/openapi/schema.ts';
-import { fault } from '../base/faults.ts';
 import { UNITS_MAX } from '../money/usage-units.ts';
-import type * as commands from './commands.ts';
-import { isCommandError } from './refusals.ts';
-
-/** Loaded when they are needed. */
-export type Commands = typeof commands;
+import { readAmount, readPayment, readText, readTime } from './arguments.ts';
 
 /** One input of a verb. */
 export interface InputField {
@@ -18,8 +10,8 @@ export interface InputField {
   /** The requirement, as the end of a sentence about the field. */
   readonly hint: string;
   readonly isRequired: boolean;
-  /** Turns a valid value into what the action takes; may throw an error of commander. */
-  readonly read: (value: never, commands: Commands) => unknown;
+  /** Turns a valid value into what the action takes; may throw an `InvalidInputError`. */
+  readonly read: (value: never) => unknown;
 }
 
 export type InputFields = Readonly<Record<string, InputField>>;
@@ -43,16 +35,12 @@ export function orNull(input: InputField, removed: unknown): InputField {
     ...input,
     schema: schema.allow(null).description(description),
     hint: `${hint}, or null`,
-    read: (value: unknown, from: Commands) => (value === null ? removed : read(value as never, from)),
+    read: (value: unknown) => (value === null ? removed : read(value as never)),
   };
 }
 
 export const textField = (description: string) =>
-  field(
-    Joi.string().max(200).description(description),
-    'must be a text of 1 to 200 characters',
-    (value: string, { readText }) => readText(value),
-  );
+  field(Joi.string().max(200).description(description), 'must be a text of 1 to 200 characters', readText);
 
 export const choiceField = (values: readonly string[], description: string) =>
   field(
@@ -73,7 +61,7 @@ export const paymentField = (description: string) =>
   field(
     Joi.number().positive().unsafe().description(`${description}, in RUB with at most 6 decimals.`),
     'must be an amount in RUB above zero, with at most 6 decimals',
-    (value: number, { readPayment }) => readPayment(String(value)),
+    (value: number) => readPayment(String(value)),
   );
 
 /** An amount of either sign. */
@@ -81,7 +69,7 @@ export const amountField = (description: string) =>
   field(
     Joi.number().unsafe().description(`${description}, in RUB with at most 6 decimals; may be negative.`),
     'must be an amount in RUB, with at most 6 decimals',
-    (value: number, { readAmount }) => readAmount(String(value)),
+    (value: number) => readAmount(String(value)),
   );
 
 /** Also zero. */
@@ -89,14 +77,14 @@ export const costField = (description: string) =>
   field(
     Joi.number().min(0).unsafe().description(`${description}, in RUB with at most 6 decimals.`),
     'must be an amount in RUB, with at most 6 decimals',
-    (value: number, { readPayment }) => (value === 0 ? 0n : readPayment(String(value))),
+    (value: number) => (value === 0 ? 0n : readPayment(String(value))),
   );
 
 export const timeField = (description: string) =>
   field(
     Joi.string().max(40).description(`${description}: a day (UTC), or a time with its zone.`).example('2026-12-01'),
     'must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
-    (value: string, { readTime }) => readTime(value),
+    readTime,
   );
 
 export const listField = (description: string) =>
@@ -113,62 +101,3 @@ export const unitsField = (names: readonly string[], description: string) =>
     ).description(description),
     `must be an object of whole numbers up to ${UNITS_MAX} under the names ${names.join(', ')}`,
   );
-
-/** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */
-export function readBodyInput(fields: InputFields, sent: unknown, from: Commands): Record<string, unknown> {
-  if (!isRecord(sent)) throw fault('invalid_json', { hint: 'an object is expected' });
-  const unknown = Object.keys(sent).find((name) => !Object.hasOwn(fields, name));
-  if (unknown !== undefined) throw invalidField(unknown.slice(0, 60), `is not one of ${describeNames(fields)}`);
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, input]) => {
-      const value = readValue(name, sent[name], input, from);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-}
-
-/** The same for a query, whose numbers and flags are texts. */
-export function readQueryInput(fields: InputFields, query: URLSearchParams, from: Commands): Record<string, unknown> {
-  const twice = [...query.keys()].find((name) => query.getAll(name).length > 1);
-  if (twice !== undefined) throw invalidField(twice.slice(0, 60), 'is given twice');
-  const values = [...query].map(([name, text]) => [
-    name,
-    Object.hasOwn(fields, name) ? readQueryText(text, fields[name]) : text,
-  ]);
-  return readBodyInput(fields, Object.fromEntries(values), from);
-}
-
-function readQueryText(text: string, input: InputField | undefined): unknown {
-  const type = input?.schema.type;
-  if (type === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
-  return text;
-}
-
-function readValue(name: string, sent: unknown, input: InputField, from: Commands): unknown {
-  const { schema, hint, isRequired, read } = input;
-  if (sent === undefined && isRequired) throw invalidField(name, 'is required');
-  if (sent === undefined) return undefined;
-  const { error } = schema.validate(sent, { convert: false });
-  if (error && sent === null && !isRequired) return undefined;
-  if (error) throw invalidField(name, hint);
-  try {
-    return read(sent as never, from);
-  } catch (thrown) {
-    if (!isCommandError(thrown)) throw thrown;
-    throw invalidField(name, `is wrong: ${thrown.message}`);
-  }
-}
-
-function describeNames(fields: InputFields): string {
-  return Object.keys(fields).join(', ') || 'the fields, of which there are none';
-}
-
-/** The JSON schema of a body. */
-export function describeBody(fields: InputFields): Json {
-  const entries = Object.entries(fields).map(([name, { schema, hint, isRequired }]) => [
-    name,
-    isRequired ? required(schema, hint) : optional(schema, hint),
-  ]);
-  return { ...describeFields(body(Object.fromEntries(entries))), additionalProperties: false };
-}

@@ -13,7 +13,7 @@ import {
   rub,
   text,
   time,
-} from '../api/openapi/schema.ts';
+} from '../base/json-schema.ts';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import { PAYMENT_PHASES } from '../money/payment-rules.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';

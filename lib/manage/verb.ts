@@ -1,9 +1,13 @@
 // What a verb of the management API is: the words of a command, the route that does the same, and what each of them takes.
 import type { ManagementScope } from '../accounts/management-keys.ts';
-import type { Json } from '../api/openapi/schema.ts';
-import type { Answer } from '../cli/output.ts';
-import type { Session } from '../cli/session.ts';
-import type { Commands, InputFields } from './input.ts';
+import type { Json } from '../base/json-schema.ts';
+import type * as actions from './actions.ts';
+import type { Answer } from './answer.ts';
+import type { InputFields } from './input.ts';
+import type { Session } from './session.ts';
+
+/** Loaded when they are needed. */
+export type Actions = typeof actions;
 
 export interface Verb {
   /** The command without `tollgate`: `key issue`. */
@@ -29,12 +33,12 @@ export interface Verb {
   readonly isRepeatable?: boolean;
   /** It takes long, so that a gateway does one at a time. */
   readonly isSlow?: boolean;
-  readonly run: (commands: Commands, session: Session, input: never) => Promise<Answer>;
+  readonly run: (actions: Actions, session: Session, input: never) => Promise<Answer>;
 }
 
 /** Checks the types of a verb's inputs at its action; the table holds verbs of different inputs. */
 export function defineVerb<Input>(
-  verb: Omit<Verb, 'run'> & { readonly run: (commands: Commands, session: Session, input: Input) => Promise<Answer> },
+  verb: Omit<Verb, 'run'> & { readonly run: (actions: Actions, session: Session, input: Input) => Promise<Answer> },
 ): Verb {
   return verb;
 }

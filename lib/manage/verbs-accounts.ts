@@ -1,8 +1,8 @@
 // The verbs of accounts, their keys, and their people.
-import type { LimitOptions } from '../cli/key-limits.ts';
-import { NONE, REMOVED } from '../cli/removed.ts';
-import type { RequestLimitOptions } from '../cli/request-limits.ts';
+
 import { RESETS } from '../money/key-limits.ts';
+import type { LimitOptions } from './actions/key-limits.ts';
+import type { RequestLimitOptions } from './actions/request-limits.ts';
 import {
   choiceField,
   countField,
@@ -14,6 +14,7 @@ import {
   textField,
   timeField,
 } from './input.ts';
+import { NONE, REMOVED } from './removed.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 

@@ -1,7 +1,8 @@
 // The verbs of grants.
-import { NONE } from '../cli/removed.ts';
+
 import type { Micro } from '../money/money.ts';
 import { flagField, must, orNull, paymentField, textField, timeField } from './input.ts';
+import { NONE } from './removed.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 

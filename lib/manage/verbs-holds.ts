@@ -4,7 +4,8 @@ import { LEASE_SECONDS } from '../ledger/service-holds.ts';
 import type { Usage } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';
-import { type Commands, costField, countField, must, paymentField, textField, unitsField } from './input.ts';
+import { readReason } from './arguments.ts';
+import { costField, countField, must, paymentField, textField, unitsField } from './input.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 
@@ -21,7 +22,7 @@ const REASON = {
   ...textField('A short name of the service, which usage is added up by.'),
   schema: Joi.string().max(100).description('A short name of the service, which usage is added up by.'),
   hint: 'must be a text of 1 to 100 characters',
-  read: (value: string, { readReason }: Commands) => readReason(value),
+  read: readReason,
 };
 
 interface HoldInput {

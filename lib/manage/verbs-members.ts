@@ -1,9 +1,10 @@
 // The verbs of the people of an account, and of the end users of its keys.
-import type { MemberOptions } from '../cli/member.ts';
-import { NONE } from '../cli/removed.ts';
+
 import { RESETS } from '../money/key-limits.ts';
 import { ROLES } from '../store/ports/users.ts';
+import type { MemberOptions } from './actions/member.ts';
 import { choiceField, countField, must, orNull, paymentField, textField } from './input.ts';
+import { NONE } from './removed.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 

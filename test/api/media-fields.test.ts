@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import type { BodySchema } from '../../lib/api/dialects/fields.ts';
 import { editFields, generationFields, parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
 import { describeFields } from '../../lib/api/openapi/body.ts';
-import type { Json } from '../../lib/api/openapi/schema.ts';
 import { parseVideo, videoFields } from '../../lib/api/video-fields.ts';
+import type { Json } from '../../lib/base/json-schema.ts';
 import { acceptsField } from './accepts-field.ts';
 
 const ajv = new Ajv2020({ strict: false });

@@ -1,6 +1,7 @@
 // The output of commands: aligned text and CSV values.
 import { expect } from 'chai';
-import { formatCsv, formatPairs, formatTable, toJson, withoutControls } from '../../lib/cli/output.ts';
+import { toJson, withoutControls } from '../../lib/cli/output.ts';
+import { formatCsv, formatPairs, formatTable } from '../../lib/manage/answer.ts';
 
 describe('cli output', () => {
   it('quotes CSV values that need it, and defuses formulas', () => {

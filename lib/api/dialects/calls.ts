@@ -1,9 +1,9 @@
 // Tool calls and their results in a history, in every dialect, and checks that they match.
 
+import { constant, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { replaceLoneSurrogates } from '../../base/well-formed.ts';
 import { writeArguments } from '../../stream/arguments.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
-import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
 import { readCacheMarker } from './cache.ts';
 import { writeCustomArguments } from './custom-tool.ts';
 import { invalidField, isRecord } from './fields.ts';

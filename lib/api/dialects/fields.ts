@@ -1,7 +1,7 @@
 // Request fields as joi schemas. One schema is the check, the words of a refusal, and the entry in the API document.
 import Joi, { type ObjectSchema, type Schema } from 'joi';
 import { type Fault, fault } from '../../base/faults.ts';
-import type { Json } from '../openapi/schema.ts';
+import type { Json } from '../../base/json-schema.ts';
 
 /** The top-level fields of a body. Unknown fields are ignored. */
 export interface BodySchema {

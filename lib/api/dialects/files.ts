@@ -1,10 +1,10 @@
 // Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
 
+import { constant, type Json, object, text } from '../../base/json-schema.ts';
 import { hasPdfHeader } from '../../calls/text/pdf.ts';
 import type { RequestContent } from '../../calls/text/request.ts';
 import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
-import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './images.ts';
 

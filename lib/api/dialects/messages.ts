@@ -1,7 +1,8 @@
 // Reads the messages of a request, and its system prompt.
+
+import { choice, type Json, list, object, ref } from '../../base/json-schema.ts';
 import type { RequestContent, RequestFiles, RequestMessage } from '../../calls/text/request.ts';
 import type { TextContent } from '../../upstream/contract/provider.ts';
-import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { markLast, readCacheMarker } from './cache.ts';
 import { CALL_FIELDS, OpenCalls, readFunctionCall, readToolCalls } from './calls.ts';
 import {

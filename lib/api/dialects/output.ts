@@ -1,9 +1,9 @@
 // What a request says about the form of its answer and the reasoning before it, in the fields of each dialect.
 import Joi from 'joi';
+import { choice, constant, type Json, object, text } from '../../base/json-schema.ts';
 import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { Effort, OutputFormat } from '../../upstream/contract/provider.ts';
-import { choice, constant, type Json, object, text } from '../openapi/schema.ts';
 import { documentAs, invalidField, optional } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // The stop strings of a request, as the dialects name them.
 import Joi from 'joi';
+import { list, text } from '../../base/json-schema.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
-import { list, text } from '../openapi/schema.ts';
 import { documentAs, invalidField, optional } from './fields.ts';
 
 const CHAT_STOPS_MAX = 4;

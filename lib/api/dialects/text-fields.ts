@@ -1,8 +1,8 @@
 // The fields shared by requests of the dialects, and those that all ignore.
 import Joi from 'joi';
 import { fault } from '../../base/faults.ts';
+import { list, ref } from '../../base/json-schema.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
-import { list, ref } from '../openapi/schema.ts';
 import { spendingFields } from '../spending.ts';
 import { documentAs, isRecord, optional, required } from './fields.ts';
 

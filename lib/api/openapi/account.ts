@@ -1,19 +1,8 @@
 // Models and balance in the API document.
+
+import { choice, constant, count, type Json, list, object, ref, rub, text } from '../../base/json-schema.ts';
 import { errorResponses } from './errors.ts';
-import {
-  type Chapter,
-  choice,
-  constant,
-  count,
-  headers,
-  type Json,
-  json,
-  list,
-  object,
-  ref,
-  rub,
-  text,
-} from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 
 const CURRENCY = constant('RUB');
 

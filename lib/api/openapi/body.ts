@@ -1,8 +1,8 @@
 // Request bodies in the API document: joi schemas as JSON schemas.
 import { createRequire } from 'node:module';
 import type joiToJson from 'joi-to-json';
+import type { Json } from '../../base/json-schema.ts';
 import type { BodySchema } from '../dialects/fields.ts';
-import type { Json } from './schema.ts';
 
 const load = createRequire(import.meta.url);
 

@@ -1,5 +1,6 @@
 // POST /api/v1/chat/completions in the API document.
 
+import { choice, constant, count, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { toolCall } from '../dialects/calls.ts';
 import { chatFields } from '../dialects/chat/schema.ts';
 import { audioPart, filePart } from '../dialects/files.ts';
@@ -9,7 +10,7 @@ import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
-import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import {
   BILLING_EXAMPLE,
   chatUsageSchema,

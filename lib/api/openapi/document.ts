@@ -1,5 +1,7 @@
 // The API document, assembled from its chapters.
-import { MANAGEMENT_TAGS, managementChapter } from '../../manage/openapi.ts';
+
+import type { Json } from '../../base/json-schema.ts';
+import { MANAGEMENT_TAGS, managementChapter } from '../management/openapi.ts';
 import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
 import { embeddingChapter } from './embeddings.ts';
@@ -9,7 +11,7 @@ import { imageChapter } from './images.ts';
 import { mediaChapter } from './media.ts';
 import { messageChapter } from './message.ts';
 import { responsesChapter } from './responses.ts';
-import type { Chapter, Json } from './schema.ts';
+import type { Chapter } from './schema.ts';
 import { textSchemas } from './text.ts';
 import { videoChapter } from './videos.ts';
 

@@ -1,8 +1,10 @@
 // POST /api/v1/embeddings in the API document.
+
+import { constant, count, type Json, list, object, ref, rub, text } from '../../base/json-schema.ts';
 import { embeddingFields } from '../embedding-request.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const EMBEDDING: Json = {

@@ -1,9 +1,10 @@
 // Errors in the API document: the envelopes, and a response per status with examples from the fault table.
 
 import { type Fault, fault, faultWithWallet, walletPage } from '../../base/faults.ts';
+import { choice, constant, type Json, object, ref, text } from '../../base/json-schema.ts';
 import { chatFault } from '../dialects/chat/fault.ts';
 import { messageFault } from '../dialects/message/fault.ts';
-import { choice, constant, headers, type Json, json, object, ref, text } from './schema.ts';
+import { headers, json } from './schema.ts';
 
 interface Refusal {
   readonly description: string;

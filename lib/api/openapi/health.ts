@@ -1,5 +1,7 @@
 // Health checks and the document itself, in the API document.
-import { type Chapter, choice, constant, count, headers, type Json, json, object, ref } from './schema.ts';
+
+import { choice, constant, count, type Json, object, ref } from '../../base/json-schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 
 /** An operation without authentication. */
 function withoutKey(operation: Json): Json {

@@ -1,10 +1,11 @@
 // POST /api/v1/images/generations and /api/v1/images/edits in the API document.
 
+import { type Json, list, object, ref, rub, text } from '../../base/json-schema.ts';
 import { REFERENCES_MAX } from '../../calls/images/request.ts';
 import { editFields, generationFields } from '../image-request.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';

@@ -1,6 +1,8 @@
 // Stored media in the API document.
+
+import type { Json } from '../../base/json-schema.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, headers, type Json } from './schema.ts';
+import { type Chapter, headers } from './schema.ts';
 
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'video/mp4', 'video/webm', 'video/quicktime'];
 

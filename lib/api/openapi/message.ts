@@ -1,5 +1,6 @@
 // POST /api/v1/messages in the API document.
 
+import { choice, constant, count, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { toolReferenceBlock, toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { documentBlock } from '../dialects/files.ts';
 import { imageBlock } from '../dialects/images.ts';
@@ -8,7 +9,7 @@ import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import {
   BILLING_EXAMPLE,
   BILLING_FIELDS,

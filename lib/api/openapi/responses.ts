@@ -1,8 +1,10 @@
 // POST /api/v1/responses in the API document.
+
+import { choice, constant, count, type Json, list, object, ref, text } from '../../base/json-schema.ts';
 import { RESPONSES_IGNORED_FIELDS, responsesFields } from '../dialects/responses/schema.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import {
   BILLING_EXAMPLE,
   GENERATING_STATUSES,

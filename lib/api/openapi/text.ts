@@ -1,6 +1,7 @@
 // What the text endpoints share in the API document: prices, routing, statuses.
+
+import { choice, count, type Json, list, object, ref, rub } from '../../base/json-schema.ts';
 import { SMART_TIERS } from '../../base/smart-tiers.ts';
-import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
 /** Error statuses of generating endpoints. */
 export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const;

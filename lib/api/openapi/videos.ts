@@ -1,8 +1,10 @@
 // Videos in the API document: starting and polling.
+
+import { choice, constant, count, type Json, object, ref, rub, text } from '../../base/json-schema.ts';
 import { videoFields } from '../video-fields.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
-import { type Chapter, choice, constant, count, headers, type Json, json, object, ref, rub, text } from './schema.ts';
+import { type Chapter, headers, json } from './schema.ts';
 import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const ID = 'vid_019a2b3c4d5e0123456789abcdef0123';

@@ -3,7 +3,7 @@ import { tryTextRoute } from '../../calls/text/trial.ts';
 import { parseCost, pinCost } from '../../catalog/cost.ts';
 import { findKnownCost } from '../../catalog/known-costs.ts';
 import type { Route } from '../../catalog/model.ts';
-import { checkReach } from '../../doctor/network.ts';
+import { checkReach } from '../../manage/doctor/network.ts';
 import { computeCost, convertToRub } from '../../money/cost.ts';
 import { formatRub } from '../../money/money.ts';
 import { nameTokens } from '../../money/token-usage.ts';

@@ -10,7 +10,7 @@ import { IGNORED_FIELDS } from '../../../lib/api/dialects/text-fields.ts';
 import { generationFields } from '../../../lib/api/image-request.ts';
 import { describeFields } from '../../../lib/api/openapi/body.ts';
 import { describeApi } from '../../../lib/api/openapi/document.ts';
-import type { Json } from '../../../lib/api/openapi/schema.ts';
+import type { Json } from '../../../lib/base/json-schema.ts';
 import { acceptsField, refuseField } from '../accepts-field.ts';
 
 const BODIES: Readonly<Record<string, BodySchema>> = {

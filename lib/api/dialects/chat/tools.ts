@@ -1,8 +1,8 @@
 // The tools and `tool_choice` of a chat-style request.
 import Joi from 'joi';
+import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
-import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';

@@ -1,7 +1,7 @@
 // Fields that only the messages format has, which go unchanged to upstreams of the same format.
 import Joi from 'joi';
+import { list, object, text } from '../../../base/json-schema.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
-import { list, object, text } from '../../openapi/schema.ts';
 import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 

@@ -1,7 +1,7 @@
 // The fields of a message-style request; its messages are read by `messages.ts`.
 
 import Joi from 'joi';
-import { list, ref } from '../../openapi/schema.ts';
+import { list, ref } from '../../../base/json-schema.ts';
 import { cacheMarker } from '../cache.ts';
 import { body, documentAs, optional } from '../fields.ts';
 import { outputConfigField, thinkingField } from '../output.ts';

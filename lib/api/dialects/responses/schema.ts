@@ -1,6 +1,6 @@
 // The fields of a responses request; its items are read by `input.ts`.
 import Joi from 'joi';
-import { list, ref } from '../../openapi/schema.ts';
+import { list, ref } from '../../../base/json-schema.ts';
 import { spendingFields } from '../../spending.ts';
 import { cacheFields } from '../cache.ts';
 import { body, documentAs, optional, required } from '../fields.ts';

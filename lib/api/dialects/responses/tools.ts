@@ -2,10 +2,10 @@
 // few upstreams: most models see plain functions, and their calls go back under the names of the request.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
+import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import type { CustomTool } from '../../../upstream/contract/provider.ts';
 import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
-import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
 import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
 import {

@@ -1,0 +1,243 @@
+// The routes of the management API and of the API of owners, made of the table of verbs.
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { fault } from '../../base/faults.ts';
+import { OperatorError, UnknownError } from '../../base/operator-error.ts';
+import { readBody } from '../../http/body.ts';
+import { findClientAddress } from '../../http/client-address.ts';
+import { checkJsonType, parseJson } from '../../http/json.ts';
+import type { Answer } from '../../manage/answer.ts';
+import { findUser, type Session } from '../../manage/session.ts';
+import type { Actions, Verb } from '../../manage/verb.ts';
+import { VERBS } from '../../manage/verbs.ts';
+import type { ManagementKey } from '../../store/ports/management.ts';
+import { StoreError } from '../../store/store.ts';
+import type { Services } from '../services.ts';
+import { getManager, MANAGEMENT_AUTH } from './auth.ts';
+import { readBodyInput, readQueryInput } from './read-input.ts';
+import { isRefusal, toManagementFault } from './refusals.ts';
+import { type ClaimedRequest, claimRequest } from './stored-replies.ts';
+
+export const MANAGE = '/api/v1/manage';
+export const OWN = '/api/v1/account';
+const BODY_BYTES_MAX = 64 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
+const SLOW_RETRY_S = 30;
+
+type ManagementServices = Pick<Services, 'store' | 'config' | 'calls' | 'budget' | 'publicUrl' | 'isReal' | 'log'>;
+
+/** What a verb gets: the values of its path and of its query or body. */
+type Input = Readonly<Record<string, unknown>>;
+
+export function managementRoutes(services: ManagementServices): readonly ServerRoute[] {
+  /** Slow verbs that run now. */
+  const running = new Set<Verb>();
+
+  function createRoute(verb: Verb, path: string, isOwn: boolean): ServerRoute {
+    const { method, scope } = verb;
+    return {
+      method,
+      path,
+      options: { auth: MANAGEMENT_AUTH, plugins: { scope: isOwn ? 'account' : scope } },
+      handler: (request, h) => answer(request, h, { verb, isOwn }),
+    };
+  }
+
+  async function answer(request: Request, h: ResponseToolkit, { verb, isOwn }: { verb: Verb; isOwn: boolean }) {
+    const manager = getManager(request);
+    const call = services.calls.open(request);
+    try {
+      const sent = verb.method === 'POST' ? await readPost(request, call.signal) : undefined;
+      const actions = await import('../../manage/actions.ts');
+      const values = sent
+        ? readBodyInput(verb.input, sent.value)
+        : readQueryInput(verb.input, request.url.searchParams);
+      const input = { ...values, ...request.params, ...(isOwn && { account: manager.account }) };
+      const action = { request, verb, actions, input, manager, isOwn };
+      if (!sent) return h.response(JSON.stringify(await read(action))).type(JSON_TYPE);
+      const { reply, isReplayed } = await change(action, sent);
+      const response = h.response(reply).type(JSON_TYPE);
+      return isReplayed ? response.header('idempotent-replayed', 'true') : response;
+    } catch (error) {
+      throw toManagementFault(error, { changes: verb.method === 'POST' });
+    } finally {
+      call.close();
+    }
+  }
+
+  async function readPost(request: Request, signal: AbortSignal): Promise<Sent> {
+    const reservation = services.budget.reserve(getManager(request).id);
+    try {
+      const { req } = request.raw;
+      const bytes = await readBody(req, { signal, reservation, limits: { bytesMax: BODY_BYTES_MAX } });
+      if (bytes.length === 0) return { bytes, value: {} };
+      checkJsonType(req.headers['content-type']);
+      return { bytes, value: parseJson(bytes) };
+    } finally {
+      reservation.releaseAll();
+    }
+  }
+
+  async function read(action: Action): Promise<object> {
+    const { request, verb, input, manager, isOwn } = action;
+    const session = openSession(request, manager);
+    if (verb.isSlow) return runAlone(action, session);
+    // Other reads name no object, or say in the reply whose it is.
+    const namesKey = isOwn && verb.path.includes('{key}');
+    if (namesKey && (await findAccount(input)) !== manager.account) throw unknownObject(input);
+    const { json } = await run(action, session);
+    if (!isOwn) return json;
+    refuseForeign(json, { manager, input });
+    return omitMembers(json, verb.hidden ?? []);
+  }
+
+  async function runAlone(action: Action, session: Session): Promise<object> {
+    const { verb } = action;
+    if (running.has(verb)) throw fault('still_counting', { retryAfterS: SLOW_RETRY_S });
+    running.add(verb);
+    try {
+      return (await run(action, session)).json;
+    } finally {
+      running.delete(verb);
+    }
+  }
+
+  async function change(action: Action, sent: Sent): Promise<{ reply: string; isReplayed: boolean }> {
+    const { request, verb, manager } = action;
+    const store = services.store.management;
+    const claimed = await claimRequest(request, {
+      store,
+      key: manager.id,
+      body: sent.bytes,
+      isRepeatable: verb.isRepeatable === true,
+    });
+    if ('reply' in claimed) return { reply: claimed.reply, isReplayed: true };
+    return { reply: await runOnce(action, sent, claimed), isReplayed: false };
+  }
+
+  async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
+    const { request, input, manager, isOwn } = action;
+    const session = openSession(request, manager, claimed.operation);
+    let account: string | undefined;
+    let json: object;
+    try {
+      account = await findAccount(input);
+      if (isOwn && account !== manager.account) throw unknownObject(input);
+      await refuseOperators(action, session);
+      ({ json } = await run(action, session));
+    } catch (error) {
+      // A failure to free it only makes a repeat wait for the end of its lease.
+      if (isRefusal(error)) await claimed.drop().catch(() => undefined);
+      throw error;
+    }
+    const reply = JSON.stringify(json);
+    try {
+      await record(action, { sent, account, json });
+      await claimed.keep(reply);
+    } catch (error) {
+      // The change itself is made, so that a client must not be told that nothing happened.
+      throw error instanceof StoreError ? fault('change_unconfirmed', {}, error) : error;
+    }
+    return reply;
+  }
+
+  function openSession(request: Request, manager: ManagementKey, operation?: string): Session {
+    const { store, config, publicUrl, isReal } = services;
+    const caller = {
+      id: manager.id,
+      user: describeManager(manager),
+      address: findClientAddress(request),
+      isReal: isReal(),
+      ...(operation !== undefined && { operation }),
+    };
+    return { store, config: { ...config, publicUrl: publicUrl() }, caller };
+  }
+
+  /** The account that a change is about; undefined if there is none, or if what it names does not exist. */
+  async function findAccount({ account, key, payment, hold }: Input): Promise<string | undefined> {
+    // First: an owner's request names an account as well, which must be that of the key.
+    if (typeof key === 'string') return (await services.store.keys.get(key))?.account;
+    if (typeof payment === 'string') return (await services.store.payments.get(payment))?.wallet;
+    if (typeof hold === 'string') return (await services.store.ledger.charge(hold))?.wallet;
+    return typeof account === 'string' ? account : undefined;
+  }
+
+  /** A key must not take an operator's access away. Found as the action finds them, who may be spelled in many ways. */
+  async function refuseOperators({ input: { user, account } }: Action, session: Session): Promise<void> {
+    if (typeof user !== 'string' || account !== undefined) return;
+    const found = await findUser(session, user);
+    if (found.operator) throw new OperatorError(`${found.email} is an operator: a management key cannot change one.`);
+  }
+
+  async function record({ request, verb, manager }: Action, { sent, account, json }: Recorded): Promise<void> {
+    if (verb.audit === undefined) return;
+    await services.store.auditLog.append({
+      at: Date.now(),
+      user: describeManager(manager),
+      action: verb.audit,
+      account: account ?? readId(json, ['account_id']) ?? null,
+      target: readId(json, ['key_id', 'payment_id', 'hold_id', 'account_id']) ?? '',
+      detail: JSON.stringify(sent.value),
+      address: findClientAddress(request),
+    });
+  }
+
+  return VERBS.flatMap((verb) => [
+    createRoute(verb, `${MANAGE}${verb.path}`, false),
+    ...(verb.own === undefined ? [] : [createRoute(verb, `${OWN}${verb.own}`, true)]),
+  ]);
+}
+
+/** The body of a change. */
+interface Sent {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** One request of a verb. */
+interface Action {
+  readonly request: Request;
+  readonly verb: Verb;
+  readonly actions: Actions;
+  readonly input: Input;
+  readonly manager: ManagementKey;
+  /** Of an owner, for their account. */
+  readonly isOwn: boolean;
+}
+
+interface Recorded {
+  readonly sent: Sent;
+  readonly account: string | undefined;
+  readonly json: object;
+}
+
+function run({ verb, actions, input }: Action, session: Session): Promise<Answer> {
+  return verb.run(actions, session, input as never);
+}
+
+/** The user of lines in the audit log. */
+function describeManager({ id, name }: Pick<ManagementKey, 'id' | 'name'>): string {
+  return `${name} (${id})`;
+}
+
+/** Without the members of these names, at any depth. */
+function omitMembers(json: object, names: readonly string[]): object {
+  if (names.length === 0) return json;
+  return JSON.parse(JSON.stringify(json, (name, value) => (names.includes(name) ? undefined : value)));
+}
+
+/** What belongs to another account counts as unknown. */
+function refuseForeign(json: object, { manager: { account }, input }: Pick<Action, 'manager' | 'input'>): void {
+  const found = readId(json, ['account_id']);
+  if (found !== undefined && found !== account) throw unknownObject(input);
+}
+
+function unknownObject({ key, request }: Input): UnknownError {
+  const name = key === undefined ? `call ${JSON.stringify(request)}` : `key ${JSON.stringify(key)}`;
+  return new UnknownError(`The account has no ${name.slice(0, 60)}.`);
+}
+
+function readId(json: object, names: readonly string[]): string | undefined {
+  const values = json as Readonly<Record<string, unknown>>;
+  const name = names.find((each) => typeof values[each] === 'string');
+  return name === undefined ? undefined : (values[name] as string);
+}

@@ -1,0 +1,79 @@
+// Command-line arguments: every amount is read exactly or refused.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { InvalidInputError } from '../../lib/base/operator-error.ts';
+import { readAmount, readCount, readPayment, readText } from '../../lib/manage/arguments.ts';
+import { AMOUNT_MAX, formatRub, parseRub } from '../../lib/money/money.ts';
+
+function refusalOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    expect(error).to.be.instanceOf(InvalidInputError);
+    return (error as Error).message;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('cli arguments', () => {
+  it('reads every amount that is shown to people', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -AMOUNT_MAX, max: AMOUNT_MAX }), (micro) => {
+        fc.pre(micro !== 0n);
+        expect(readAmount(formatRub(micro))).to.equal(micro);
+      }),
+    );
+    expect([readAmount('-5'), readAmount('0.000001'), readAmount('007')]).to.deep.equal([-5_000_000n, 1n, 7_000_000n]);
+  });
+
+  const refused: [amount: string, line: RegExp][] = [
+    ['0', /zero/],
+    ['-0', /zero/],
+    ['0.000000', /zero/],
+    ['1.1234567', /6 decimals/],
+    ['-1.1234560', /6 decimals/],
+    ['1000000000.000001', /largest amount is 1000000000\.00 RUB/],
+    ['-1000000000.000001', /largest amount/],
+    ['9'.repeat(400), /largest amount/],
+  ];
+  for (const text of '1e3,-1e3,0x10,1 000,+5,.5,-.5,5.,,-,NaN,Infinity,١٢,５, 5,5 ,1.2.3,--5,5\n'.split(',')) {
+    refused.push([text, /plain digits/]);
+  }
+  refused.push(['1,5', /plain digits/]);
+  for (const [text, line] of refused) {
+    it(`refuses the amount ${JSON.stringify(text.slice(0, 30))}`, () => {
+      expect(refusalOf(() => readAmount(text))).to.match(line);
+      expect(refusalOf(() => readPayment(text))).to.match(line);
+    });
+  }
+
+  it('accepts the same amounts as the ledger', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^-?\d{0,14}(\.\d{0,8})?$/), (text) => {
+        const micro = parseRub(text);
+        const wanted = micro && micro <= AMOUNT_MAX && micro >= -AMOUNT_MAX;
+        if (wanted) expect(readAmount(text)).to.equal(micro);
+        else refusalOf(() => readAmount(text));
+      }),
+    );
+  });
+
+  it('refuses negative payments', () => {
+    expect(refusalOf(() => readPayment('-5'))).to.match(/above zero/);
+    expect(readPayment('5')).to.equal(5_000_000n);
+  });
+
+  it('reads short one-line texts', () => {
+    expect(readText('  paid in full ')).to.equal('paid in full');
+    expect(refusalOf(() => readText(' \t'))).to.match(/empty/);
+    expect(refusalOf(() => readText('a\nb'))).to.match(/control characters/);
+    expect(refusalOf(() => readText('x'.repeat(201)))).to.match(/more than 200/);
+  });
+
+  it('reads whole numbers from 1 up', () => {
+    expect(readCount('25')).to.equal(25);
+    for (const text of ['0', '-1', '1.5', '1e3', '', 'x', '9'.repeat(20)]) {
+      expect(refusalOf(() => readCount(text))).to.match(/whole number/i);
+    }
+  });
+});
