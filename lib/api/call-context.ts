@@ -4,8 +4,11 @@ import type { CallContext, CallLog } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
+import { listCallLimits } from '../ledger/caps.ts';
 import { readCallBudget } from '../ledger/key-caps.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import { confirmHolder } from './auth.ts';
+import type { Turn } from './call-turns.ts';
 import type { Services } from './services.ts';
 import { readCaps } from './spending.ts';
 
@@ -14,16 +17,16 @@ interface CallOfKey {
   /** As returned by `confirmHolder`. */
   readonly holder: KeyHolder;
   readonly call: Pick<LiveCall, 'signal'>;
-  readonly services: Pick<Services, 'log'>;
+  readonly services: Pick<Services, 'log' | 'turns' | 'holders'>;
+  /** How long it has waited for its turn; absent: not at all. */
+  readonly turn?: Pick<Turn, 'waitedMs'>;
   /** The memory that the request takes; absent if nothing is measured. */
   readonly reservation?: Pick<MemoryReservation, 'releaseAll'>;
   readonly request: { readonly raw: { readonly req: Pick<IncomingMessage, 'headers'> } };
 }
 
-export function createCallContext(
-  { state, holder, call, services, reservation, request }: CallOfKey,
-  spending?: RequestSpending,
-): CallContext {
+export function createCallContext(asked: CallOfKey, spending?: RequestSpending): CallContext {
+  const { state, holder, call, services, reservation, request } = asked;
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const { id: keyId, account: accountId, limits, priceList } = holder;
   return {
@@ -34,6 +37,7 @@ export function createCallContext(
     ...(priceList !== undefined && { priceList }),
     ...readCallBudget(holder),
     ...readCaps(holder, request.raw.req.headers, spending),
+    ...preparePlace(asked),
     waitedMs,
     signal: call.signal,
     onFirst: () => {
@@ -42,6 +46,14 @@ export function createCallContext(
     ...(reservation && { releaseRequest: () => reservation.releaseAll() }),
     log: new RequestLog(services.log, state),
   };
+}
+
+/** A call whose key or account may run only so many at once has to find its place among them. */
+function preparePlace({ state, holder, call, services, turn }: CallOfKey): Pick<CallContext, 'takePlace'> {
+  if (listCallLimits(holder).length === 0) return {};
+  const confirm = () => confirmHolder({ state, holder }, services.holders);
+  const waiting = { holder, confirm, waitedMs: turn?.waitedMs ?? 0, signal: call.signal };
+  return { takePlace: (start) => services.turns.take(waiting, start) };
 }
 
 const SESSION = 'x-session-id';

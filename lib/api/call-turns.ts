@@ -1,52 +1,62 @@
-// Limits how many calls of a key, and of an account, run at once in this process. Further ones wait for their turn, in
-// order, for as long as the limit says.
-import { type Fault, fault } from '../base/faults.ts';
+// The calls of a key, and of an account, that run at once: those of this process enter in order before their body is
+// read, so that only few try for a place among those of all processes (`call-places.ts`), which keeps the limit.
+import { accountCallsId, keyCallsId } from '../money/budget.ts';
 import type { RequestLimits } from '../money/request-limits.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
+import { type CallLimited, type CallPlaces, createCallPlaces, tooManyCalls, WAITING_MAX } from './call-places.ts';
 
-type Caller = Pick<KeyHolder, 'id' | 'account' | 'limits' | 'accountRequests'>;
+/** The turn of a call in this process. */
+export interface Turn {
+  readonly waitedMs: number;
+  /** Must be called once, when the call has ended. */
+  leave(): void;
+}
 
-export interface CallTurns {
+export interface CallTurns extends Pick<CallPlaces, 'take'> {
   /**
-   * Undefined if nothing limits the calls of the key. Otherwise resolves to a function that ends the call's turn, which
-   * must be called once; rejects with a 429 fault if the turn does not come in time, or with the reason of the signal.
+   * Undefined if nothing limits the calls of the key. Rejects with a 429 fault if the turn does not come in time, or with
+   * the reason of the signal.
    */
-  enter(caller: Caller, signal: AbortSignal): Promise<() => void> | undefined;
+  enter(caller: CallLimited, signal: AbortSignal): Promise<Turn> | undefined;
 }
 
 interface Lane {
+  /** The limit as last seen. */
+  atOnce: number;
   inside: number;
   readonly waiting: Set<() => void>;
 }
 
-/** Waiting calls per key and per account. */
-const WAITING_MAX = 1000;
-
 export function createCallTurns(): CallTurns {
   const lanes = new Map<string, Lane>();
+  const places = createCallPlaces();
 
   async function enterLane(id: string, { atOnce, waitSeconds = 0 }: RequestLimits, signal: AbortSignal) {
     if (atOnce === undefined) return undefined;
-    const lane = lanes.get(id) ?? { inside: 0, waiting: new Set() };
+    const lane = lanes.get(id) ?? { atOnce, inside: 0, waiting: new Set() };
     lanes.set(id, lane);
+    lane.atOnce = atOnce;
+    admitWaiting(lane);
     if (lane.inside >= atOnce) await waitInLane(lane, { atOnce, waitSeconds, signal });
     else lane.inside += 1;
     return () => {
-      // The call that has waited longest takes over.
-      const [next] = lane.waiting;
-      if (next) return next();
       lane.inside -= 1;
+      admitWaiting(lane);
       if (lane.inside === 0) lanes.delete(id);
+      places.notify(id);
     };
   }
 
-  async function enterBoth({ id, account, limits, accountRequests = {} }: Caller, signal: AbortSignal) {
-    const leaveKey = await enterLane(id, limits.requests ?? {}, signal);
+  async function enterBoth({ id, account, limits, accountRequests = {} }: CallLimited, signal: AbortSignal) {
+    const from = performance.now();
+    const leaveKey = await enterLane(keyCallsId(id), limits.requests ?? {}, signal);
     try {
-      const leaveAccount = await enterLane(account, accountRequests, signal);
-      return () => {
-        leaveAccount?.();
-        leaveKey?.();
+      const leaveAccount = await enterLane(accountCallsId(account), accountRequests, signal);
+      return {
+        waitedMs: performance.now() - from,
+        leave() {
+          leaveAccount?.();
+          leaveKey?.();
+        },
       };
     } catch (error) {
       leaveKey?.();
@@ -55,11 +65,21 @@ export function createCallTurns(): CallTurns {
   }
 
   return {
+    take: places.take,
     enter(caller, signal) {
       const isLimited = caller.limits.requests?.atOnce ?? caller.accountRequests?.atOnce;
       return isLimited === undefined ? undefined : enterBoth(caller, signal);
     },
   };
+}
+
+/** The calls that have waited longest take over; after the limit was lowered, nobody may. */
+function admitWaiting(lane: Lane): void {
+  for (const enter of lane.waiting) {
+    if (lane.inside >= lane.atOnce) return;
+    lane.inside += 1;
+    enter();
+  }
 }
 
 interface Wait {
@@ -92,8 +112,4 @@ function waitInLane({ waiting }: Lane, { atOnce, waitSeconds, signal }: Wait): P
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
   });
-}
-
-function tooManyCalls(atOnce: number): Fault {
-  return fault('too_many_calls', { hint: String(atOnce), retryAfterS: 1 });
 }

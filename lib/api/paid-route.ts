@@ -10,6 +10,7 @@ import { getRequestState, type LiveCall, type RequestState } from '../http/reque
 import { forgetAbandoned } from '../platform/hapi-request.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { getKeyHolder } from './auth.ts';
+import type { Turn } from './call-turns.ts';
 import { hasIdempotencyKey, type IdempotentCall, openIdempotentCall, Replay } from './idempotency.ts';
 import type { Services } from './services.ts';
 
@@ -28,6 +29,8 @@ export interface PaidRequest {
   readonly reservation: MemoryReservation;
   /** Called when a stream was started outside hapi, so that hapi releases the memory of a pending reply. */
   readonly onBegun: () => void;
+  /** The turn of the call among those that run at once; absent if nothing limits them. */
+  readonly turn?: Turn;
   /** The client's idempotency key; undefined if it sent none. */
   readonly idempotency: IdempotentCall | undefined;
 }
@@ -77,15 +80,15 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
   return { request, h, services, state, holder, headers, call, reservation, onBegun, idempotency };
 }
 
-/** Not an async function: while a stream is open, it would refer to the whole request. */
 /** Not async: without a limit, nothing here refers to the request while it is answered. */
 function handleInTurn(paid: PaidRequest, handle: PaidHandler): ReturnType<PaidHandler> {
   const { services, holder, call } = paid;
   const turn = services.turns.enter(holder, call.signal);
   if (!turn) return handle(paid);
-  return turn.then((leave) => handle(paid).finally(leave));
+  return turn.then((entered) => handle({ ...paid, turn: entered }).finally(entered.leave));
 }
 
+/** Not an async function: while a stream is open, it would refer to the whole request. */
 function serve(paid: PaidRequest, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
   const serving = new Serving(paid);
   return handle(paid).then(

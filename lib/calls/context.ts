@@ -16,6 +16,11 @@ export interface CallContext {
   readonly budget?: CallBudget;
   /** Further budgets that the call counts in; absent if there are none. */
   readonly caps?: readonly CallCap[];
+  /**
+   * Runs `start` once the call is among the calls that may run at once, with the limits that its hold has to keep;
+   * absent if nothing limits them. Rejects with a 429 fault if that takes too long.
+   */
+  readonly takePlace?: <T>(start: (limits: readonly CallCap[]) => Promise<T>) => Promise<T>;
   /** The most that the client lets it cost; absent if it does not say. */
   readonly maxCost?: Micro;
   /** Absent if the client sent no idempotency key. */

@@ -41,17 +41,20 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
     const { context, terms } = call;
     context.signal.throwIfAborted();
     refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
-    const hold = await ledger.hold({
-      ...terms,
-      chargeId: context.requestId,
-      wallet: context.accountId,
-      key: context.keyId,
-      budget: context.budget,
-      caps: context.caps,
-      idempotency: context.idempotency,
-      owed: running.overshoot(context.accountId),
-      waitedMs: context.waitedMs ?? 0,
-    });
+    const start = (caps = context.caps) =>
+      ledger.hold({
+        ...terms,
+        chargeId: context.requestId,
+        wallet: context.accountId,
+        key: context.keyId,
+        budget: context.budget,
+        caps,
+        idempotency: context.idempotency,
+        owed: running.overshoot(context.accountId),
+        waitedMs: context.waitedMs ?? 0,
+      });
+    // Last, so that a call waits for its turn only if there is money for it.
+    const hold = await (context.takePlace?.((limits) => start([...(context.caps ?? []), ...limits])) ?? start());
     // The ledger already counts `excess`.
     const known = hold.charge.reserved + (terms.excess ?? 0n);
     return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };

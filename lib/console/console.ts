@@ -89,6 +89,7 @@ export function createConsole(options: ConsoleOptions): Console {
     holders: api.holders,
     limiter: api.limiter,
     throttle: api.throttle,
+    turns: api.turns,
     limits: api.limits,
     text: api.text,
     embeddings: api.embeddings,

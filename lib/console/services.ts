@@ -28,6 +28,7 @@ export type CallServices = Pick<
   | 'holders'
   | 'limiter'
   | 'throttle'
+  | 'turns'
   | 'limits'
   | 'text'
   | 'embeddings'

@@ -4,7 +4,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { isClosedRun } from '../money/budget.ts';
 import type { Entry } from '../money/decide.ts';
-import { getSpending } from '../money/fold.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
@@ -83,7 +82,7 @@ function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore
     addEntry(stays, entry);
     if (CHARGELESS.includes(entry.kind)) lasting += 1;
     if (!whole) return;
-    addToPeriodSums(budgets, whole.charge, getSpending(entry));
+    addToPeriodSums(budgets, whole.charge, entry);
     if (whole.entries.at(-1)?.seq !== entry.seq || !isArchivable(whole)) return;
     if (!wasCharged(whole)) return yield* archiveCall(whole);
     const [earlier, later] = !kept || isLater(whole, kept) ? [kept, whole] : [whole, kept];

@@ -1,8 +1,7 @@
 // The audit of budgets: the stored sum of a key or a cap must equal the sum of its calls in the current period,
-// including the calls of the keys it replaced.
-import { type BudgetSum, isClosedRun } from '../money/budget.ts';
-import type { Charge } from '../money/decide.ts';
-import { getSpending } from '../money/fold.ts';
+// including the calls of the keys it replaced, and a count of running calls must equal the holds that are open.
+import { type BudgetSum, getCapSpending, getSpending, isCallCount, isClosedRun } from '../money/budget.ts';
+import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -44,7 +43,7 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
       if (entry.seq <= reading.opened) continue;
       reading.last = entry.seq;
       const charge = charges.get(getEntryChargeId(entry) ?? '');
-      if (charge) addToPeriodSums(reading.sums, charge, getSpending(entry));
+      if (charge) addToPeriodSums(reading.sums, charge, entry);
     }
   }
 
@@ -73,7 +72,9 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
       if (sum?.period !== period) {
         report(wallet, `the budget ${key}: its period is ${period} instead of ${sum?.period ?? 'none'}`);
       } else if (typeof spent !== 'bigint') report(wallet, `the budget ${key}: it is not an amount`);
-      else {
+      else if (isCallCount(key)) {
+        if (spent !== sum.spent) report(wallet, `the count ${key}: ${spent} calls run instead of ${sum.spent}`);
+      } else {
         for (const { text, drift } of listDifferences({ spent: { found: spent, wanted: sum.spent } })) {
           report(wallet, `the budget ${key}: ${text}`, drift);
         }
@@ -87,15 +88,16 @@ export function createBudgetCheck(report: ReportProblem): BudgetCheck {
   return { add, end };
 }
 
-/** Adds what a call took from the wallet to the sums of the budgets that it counts in. */
+/** Adds what an entry of a call took from the wallet to the sums of the budgets that the call counts in. */
 export function addToPeriodSums(
   sums: Map<string, PeriodSum>,
   { key, budgetKey, period, caps = [] }: Pick<Charge, 'key' | 'budgetKey' | 'period' | 'caps'>,
-  spent: Micro,
+  entry: Pick<Entry, 'held' | 'charged'>,
 ): void {
-  if (typeof period === 'number') addToPeriodSum(sums, budgetKey ?? key, { period, spent });
+  if (typeof period === 'number') addToPeriodSum(sums, budgetKey ?? key, { period, spent: getSpending(entry) });
   // A damaged row is reported elsewhere.
-  for (const cap of Array.isArray(caps) ? caps : []) addToPeriodSum(sums, cap.id, { period: cap.period, spent });
+  for (const { id, period: of } of Array.isArray(caps) ? caps : [])
+    addToPeriodSum(sums, id, { period: of, spent: getCapSpending(id, entry) });
 }
 
 /** Adds the spending of a call, unless a later period has started. */

@@ -1,10 +1,18 @@
 // The caps of a call as the ledger takes them, and their refusals.
 import { createHash } from 'node:crypto';
 import { type Fault, fault } from '../base/faults.ts';
-import { type CapTerms, getBudgetKeyId, RUN_MS, type SharesBudget } from '../money/budget.ts';
+import {
+  accountCallsId,
+  type CapTerms,
+  getBudgetKeyId,
+  keyCallsId,
+  RUN_MS,
+  type SharesBudget,
+} from '../money/budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 import { type CallPrice, describeReserve } from './refusals.ts';
 
 interface Cap {
@@ -30,16 +38,53 @@ interface RunCap extends Cap {
   readonly kind: 'run';
 }
 
-export type CallCap = MemberCap | UserCap | RunCap;
+/** How many calls of a key, or of an account, may run at once. */
+interface CallsCap extends Omit<Cap, 'name'> {
+  readonly kind: 'calls';
+}
+
+export type CallCap = MemberCap | UserCap | RunCap | CallsCap;
+
+/** As many calls run already; the reason why a hold was refused, which ends when another call does. */
+export class CallsFull extends Error {
+  /** The id of the count. */
+  readonly id: string;
+
+  constructor({ id, limit }: CallsCap) {
+    super(`${limit} calls of ${id} run already`);
+    this.id = id;
+  }
+}
+
+interface CallLimit {
+  readonly cap: CallsCap;
+  /** How long a call waits until another one has ended; 0: not at all. */
+  readonly waitSeconds: number;
+}
+
+type Limited = Pick<KeyHolder, 'id' | 'account' | 'limits' | 'accountRequests'>;
+
+/** The limits on calls at once of a key and of its account. */
+export function listCallLimits({ id, account, limits, accountRequests }: Limited): readonly CallLimit[] {
+  const ofBoth = [
+    { id: keyCallsId(id), ...limits.requests },
+    { id: accountCallsId(account), ...accountRequests },
+  ];
+  return ofBoth.flatMap(({ id: count, atOnce, waitSeconds = 0 }) =>
+    atOnce === undefined ? [] : [{ cap: { kind: 'calls', id: count, limit: BigInt(atOnce) }, waitSeconds }],
+  );
+}
 
 export function toCapTerms(cap: CallCap, at: number): CapTerms {
   const { id, limit } = cap;
+  if (cap.kind === 'calls') return { id, limit, period: 0 };
   if (cap.kind === 'run') return { id, limit, period: at - RUN_MS, opens: at };
   return { id, limit, period: periodAt(at, cap).start };
 }
 
-/** The 402 fault of a call that one of its caps does not cover. */
-export function capFault(cap: CallCap, { kind, amount, at }: CallPrice & { readonly at: number }): Fault {
+/** Why a call is refused that one of its caps does not cover: a 402 fault, or `CallsFull`. */
+export function capFault(cap: CallCap, { kind, amount, at }: CallPrice & { readonly at: number }): Fault | CallsFull {
+  if (cap.kind === 'calls') return new CallsFull(cap);
   const asked = { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(cap.limit) };
   if (cap.kind === 'run') return fault('run_budget', { field: cap.name, ...asked });
   const { end } = periodAt(at, cap);

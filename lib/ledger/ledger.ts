@@ -141,7 +141,9 @@ interface Refund {
 }
 
 export interface Ledger {
-  /** Throws 402, 403 or 503 faults; then nothing is held, or the hold is returned automatically. */
+  /**
+   * Throws 402, 403 or 503 faults, and `CallsFull`; then nothing is held, or the hold is returned automatically.
+   */
   hold(request: HoldRequest): Promise<Hold>;
   /** Charges the cost and returns the rest; never throws. */
   settle(hold: Hold, due: CallCost): Promise<Settlement>;

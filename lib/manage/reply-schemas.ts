@@ -24,7 +24,7 @@ const REPEATED = flag('It had been done before, and nothing changed.');
 
 const REQUESTS = object({
   per_minute: nullable(count('Requests a minute.')),
-  at_once: nullable(count('Calls at once, in each gateway process.')),
+  at_once: nullable(count('Calls at once, over all gateways.')),
   wait_seconds: nullable(count('How long further calls wait for their turn.')),
   addresses: nullable(list({ type: 'string' }, { description: 'Where requests may come from.' })),
 });

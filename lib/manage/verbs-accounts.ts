@@ -30,7 +30,7 @@ interface OfPerson {
 
 const REQUEST_LIMITS: InputFields = {
   per_minute: countField('Requests a minute.'),
-  at_once: countField('Calls at once, in each gateway process.'),
+  at_once: countField('Calls at once, over all gateways.'),
   wait_seconds: countField('How long further calls wait for their turn.'),
   addresses: listField('Where requests may come from: addresses and networks, such as 10.0.0.0/8.'),
 };

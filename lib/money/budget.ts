@@ -1,6 +1,7 @@
 // Running sums of budgets: what calls hold and were charged, less refunds, in the current period. A key may have a
 // budget; a replacement key counts in the sum of the key that it replaced, so that both share one. Further caps may
-// limit what several calls spend together: those of one end user of a key, or of one run of a program.
+// limit what several calls spend together: those of one end user of a key, or of one run of a program. A sum may also
+// count calls in place of money: those of a key, or of an account, that run now.
 import type { Micro } from './money.ts';
 
 /** Created by the first call that counts in it; calls without a budget leave it unchanged. */
@@ -31,6 +32,7 @@ export interface CapTerms {
   readonly period: number;
   /** For a budget that starts with its first call: the start of the period, if none goes on. */
   readonly opens?: number;
+  /** For a count of calls: how many may run at once. */
   readonly limit: Micro | null;
 }
 
@@ -45,6 +47,39 @@ export const RUN_MS = 24 * 3_600_000;
 
 /** What the ids of runs' sums begin with, and a text that sorts after all of them. */
 export const RUN_IDS = { first: 'run:', after: 'run;' } as const;
+
+const CALL_COUNT_IDS = 'calls:';
+
+/** The id of the count of the running calls of a key. */
+export function keyCallsId(key: string): string {
+  return `${CALL_COUNT_IDS}${key}`;
+}
+
+/** The id of the count of the running calls of an account. */
+export function accountCallsId(account: string): string {
+  return `${CALL_COUNT_IDS}account:${account}`;
+}
+
+/** Whether the sum with an id counts running calls, each as 1, in place of what they spend. */
+export function isCallCount(id: string): boolean {
+  return id.startsWith(CALL_COUNT_IDS);
+}
+
+/** What an entry of a call adds to its budgets. Not the change of the balance: what comes back to a grant may be gone. */
+export function getSpending({ held, charged }: EntryAmounts): Micro {
+  return held + charged;
+}
+
+/** The same for one of its caps: a hold adds a running call to a count, and its end takes it back. */
+export function getCapSpending(id: string, entry: EntryAmounts): Micro {
+  if (!isCallCount(id)) return getSpending(entry);
+  return entry.held > 0n ? 1n : entry.held < 0n ? -1n : 0n;
+}
+
+interface EntryAmounts {
+  readonly held: Micro;
+  readonly charged: Micro;
+}
 
 /** The sum of a run that no call can count in any more, and that the store may have removed. */
 export function isClosedRun({ key, period }: Pick<BudgetSum, 'key' | 'period'>, now: number): boolean {

@@ -1,6 +1,6 @@
 // The rules of the money of a call: its start, its settlement, and what is given back.
 import assert from 'node:assert/strict';
-import { type CapTerms, isOverBudget, resolvePeriod } from './budget.ts';
+import { type CapTerms, isCallCount, isOverBudget, resolvePeriod } from './budget.ts';
 import { applyChange, type CapState, type Decision, type StateBefore } from './decision.ts';
 import { giveGrantsBack, settleGrants, spendGrants } from './grant-rules.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
@@ -38,7 +38,7 @@ function isOverCap(
   { sum, exposed }: CapState = { sum: undefined, exposed: 0n },
   amount: Micro,
 ): boolean {
-  return isOverBudget(sum, cap, amount + exposed);
+  return isOverBudget(sum, cap, isCallCount(cap.id) ? 1n : amount + exposed);
 }
 
 /** The charge right after the operation that creates it; the periods are those of its caps, in their order. */

@@ -1,7 +1,16 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
 
 import { type Attempt, toAttemptRows } from './attempt.ts';
-import { addSpending, type BudgetSum, type CapPeriod, type CapTerms, resolvePeriod } from './budget.ts';
+import {
+  addSpending,
+  type BudgetSum,
+  type CapPeriod,
+  type CapTerms,
+  getCapSpending,
+  getSpending,
+  isCallCount,
+  resolvePeriod,
+} from './budget.ts';
 import {
   type Charge,
   type ChargeOp,
@@ -118,7 +127,8 @@ export function addExposure(
   { wallet, key, budgetKey, period, caps = NO_CAPS }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period' | 'caps'>,
   amount: Micro,
 ): void {
-  const names = [wallet, ...caps.map((cap) => exposedBudgetName(cap.id, cap.period))];
+  const names = [wallet];
+  for (const cap of caps) if (!isCallCount(cap.id)) names.push(exposedBudgetName(cap.id, cap.period));
   if (period !== null) names.push(exposedBudgetName(budgetKey ?? key, period));
   for (const name of names) exposed.set(name, (exposed.get(name) ?? 0n) + amount);
 }
@@ -231,11 +241,6 @@ function getBudgetExposure(op: Operation, budget: BudgetSum | undefined, exposur
   return exposures.get(exposedBudgetName(op.budget.key ?? op.key, resolvePeriod(budget, op.budget)));
 }
 
-/** What an entry of a call adds to its budgets. Not the change of the balance: what comes back to a grant may be gone. */
-export function getSpending({ held, charged }: Pick<Entry, 'held' | 'charged'>): Micro {
-  return held + charged;
-}
-
 /** Money that a call takes or returns counts in the period in which the call started. */
 function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decision): BudgetSum | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
@@ -245,8 +250,8 @@ function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decisi
 
 function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: Decision) {
   // The sum of a run that has closed may have been removed: what comes back to it is no spending of a new one.
-  if (!charge || !entry || (!sum && getSpending(entry) < 0n)) return undefined;
-  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: getSpending(entry) });
+  if (!charge || !entry || (!sum && getCapSpending(id, entry) < 0n)) return undefined;
+  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: getCapSpending(id, entry) });
 }
 
 function toCapState(cap: CapTerms, sum: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>): CapState {

@@ -4,7 +4,7 @@
 export interface RequestLimits {
   /** Requests to generating endpoints a minute. */
   readonly perMinute?: number;
-  /** Calls at once, in each gateway process. */
+  /** Calls at once, over all gateways of a store. */
   readonly atOnce?: number;
   /** How long further calls wait for their turn, in seconds; absent: they are refused at once. */
   readonly waitSeconds?: number;

@@ -22,7 +22,7 @@ describe('turns of calls', () => {
     const state = { entered: false, failed: undefined as unknown, leave: (): void => undefined };
     const turn = turns.enter(who, controller.signal) ?? Promise.reject(new Error('nothing limits it'));
     turn.then(
-      (leave) => Object.assign(state, { entered: true, leave }),
+      ({ leave }) => Object.assign(state, { entered: true, leave }),
       (failed: unknown) => Object.assign(state, { failed }),
     );
     return { state, controller };
@@ -98,6 +98,22 @@ describe('turns of calls', () => {
     expect([first.entered, second.entered]).to.deep.equal([true, true]);
     first.leave();
     second.leave();
+  });
+
+  it('let nobody in after the limit was lowered, until fewer run', async () => {
+    const key = (atOnce: number) => caller('key', { atOnce, waitSeconds: 60 });
+    const running = [enter(key(2)).state, enter(key(2)).state];
+    const waiting = [enter(key(2)).state, enter(key(1)).state];
+    await settle();
+    running[0]?.leave();
+    await settle();
+    expect(waiting.map(({ entered }) => entered)).to.deep.equal([false, false]);
+    running[1]?.leave();
+    await settle();
+    expect(waiting.map(({ entered }) => entered)).to.deep.equal([true, false]);
+    waiting[0]?.leave();
+    await settle();
+    waiting[1]?.leave();
   });
 
   it('refuse at once where too many wait', async () => {

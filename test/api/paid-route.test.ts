@@ -145,7 +145,8 @@ describe('paid route', () => {
     const state = { ...createRequestState(), startedAt: performance.now() - 100_000 };
     const call = { signal: new AbortController().signal };
     const request = { raw: { req: { headers: {} } } };
-    const context = createCallContext({ state, holder: holderOf(rich), services: { log }, call, request });
+    const services = { log } as Services;
+    const context = createCallContext({ state, holder: holderOf(rich), services, call, request });
     const { id, notes } = state;
     for (const level of ['debug', 'warn', 'error'] as const) context.log[level]({ a: level }, `at ${level}`);
     expect(lines).to.deep.equal(
@@ -156,7 +157,7 @@ describe('paid route', () => {
     expect(notes).to.include({ ending: 'finish' });
     expect(notes.first_ms).to.be.within(100_000, 110_000);
     expect(context).to.include({ requestId: id, accountId: rich, keyId: 'key', waitedMs: 0, signal: call.signal });
-    expect(context).not.to.have.any.keys('budget', 'caps', 'maxCost');
+    expect(context).not.to.have.any.keys('budget', 'caps', 'takePlace', 'maxCost');
   });
 
   it('sends a reply at once, or after it is stored if repeats may request it', async () => {

@@ -1,5 +1,7 @@
 // Two processes of the service on one database: one limit, one ledger, the same keys, and the one finds out that the other died.
 import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { accountCallsId } from '../../lib/money/budget.ts';
 import {
   ask,
   DIALECTS,
@@ -134,33 +136,43 @@ function twoProcesses(kind: StoreKind): void {
     });
   }
 
-  itTimed('return the holds of one that was killed, and leave those of the living alone', async () => {
-    await startBoth();
-    upstream.behave(chatStall(['first ']));
-    const orphaned = await Promise.all([books.account(), books.account()]);
-    for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
-    const alive = await books.account();
-    const { behaviour, finish } = chatHeld();
-    upstream.behave(behaviour);
-    const running = await begin(second, alive, MESSAGES);
+  itTimed(
+    'return the holds of one that was killed, with their places, and leave those of the living alone',
+    async () => {
+      await startBoth();
+      upstream.behave(chatStall(['first ']));
+      const orphaned = await Promise.all([books.account(), books.account()]);
+      const accounts = createAccounts({ store: books.store, keyPrefix: 'tg-' });
+      for (const { id } of orphaned) await accounts.limit(id, { atOnce: DIALECTS.length });
+      for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
+      const alive = await books.account();
+      const { behaviour, finish } = chatHeld();
+      upstream.behave(behaviour);
+      const running = await begin(second, alive, MESSAGES);
+      for (const account of orphaned) expect(await askAt(second, account)).to.equal(429);
 
-    first.kill('SIGKILL');
-    const killedAt = performance.now();
-    const isBack = async () => (await Promise.all(orphaned.map(books.wallet))).every(({ held }) => held === 0n);
-    await until(isBack);
-    // The lease had up to a whole life left when its owner died.
-    expect(performance.now() - killedAt).to.be.within(LEASE_MS / 3, LEASE_MS + SWEEP_MS + LATE_MS);
-    for (const account of orphaned) {
-      expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n });
-    }
-    await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
-    expect((await books.wallet(alive)).held).to.equal(5_005_000n);
-    finish();
-    await running.ended;
-    const events = parseEvents(running.chunks.join(''));
-    expect(joinText(events)).to.equal('first last.');
-    expect(findBilling(events)).to.include({ charged_rub: 2.007 });
-  });
+      first.kill('SIGKILL');
+      const killedAt = performance.now();
+      const isBack = async () => (await Promise.all(orphaned.map(books.wallet))).every(({ held }) => held === 0n);
+      await until(isBack);
+      // The lease had up to a whole life left when its owner died.
+      expect(performance.now() - killedAt).to.be.within(LEASE_MS / 3, LEASE_MS + SWEEP_MS + LATE_MS);
+      for (const account of orphaned) {
+        expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n });
+      }
+      for (const { id } of orphaned) {
+        const [count] = await books.store.ledger.budgets([accountCallsId(id)]);
+        expect(count?.spent).to.equal(0n);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+      expect((await books.wallet(alive)).held).to.equal(5_005_000n);
+      finish();
+      await running.ended;
+      const events = parseEvents(running.chunks.join(''));
+      expect(joinText(events)).to.equal('first last.');
+      expect(findBilling(events)).to.include({ charged_rub: 2.007 });
+    },
+  );
 
   it('charge the answer of a process that slept until the other returned its hold', async () => {
     await startBoth();

@@ -7,6 +7,7 @@ import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { createServiceHolds } from '../../lib/ledger/service-holds.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
+import { keyCallsId } from '../../lib/money/budget.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -272,7 +273,10 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, back('release', 'released', AT + 31), hold('expired'), back('expire', 'expired', AT + 32));
   await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
-  const caps = [{ id: `user:${key}:someone`, period: 1000, limit: 100n * RUB }];
+  const caps = [
+    { id: `user:${key}:someone`, period: 1000, limit: 100n * RUB },
+    { id: keyCallsId(key), period: 0, limit: 2n },
+  ];
   await applied(store, { ...hold('open'), excess: 5n * RUB, caps });
   const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };
   await applied(store, { ...hold('slow'), idempotency: repeat }, back('expire', 'slow', AT + 36), {

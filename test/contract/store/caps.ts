@@ -1,5 +1,8 @@
 // Further budgets of a call, beside that of its key: each as exact as the first, in the hold's transaction.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { accountCallsId, keyCallsId } from '../../../lib/money/budget.ts';
+import type { Operation } from '../../../lib/money/decide.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { itLong, longer } from '../../../testkit/long.ts';
 import {
@@ -136,6 +139,63 @@ export function capContract(context: StoreContext): void {
     // The third needs 3 RUB beside 326 of the others, the fourth beside 489.
     expect(answers).to.deep.equal(['done', 'done', 'done', 'cap', 'cap', 'cap']);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('of calls at once never let more run, count in no money, and take each back at its end', async () => {
+    const openers = [context.store, await context.other()];
+    const [wallet, id] = [await newWallet(context.store), accountCallsId(newId('acc'))];
+    const caps = [{ id, period: 0, limit: 5n }];
+    const running = { now: 0, most: 0 };
+    /** Tries until it has a place, runs for a moment, and ends in one of the ways that a call can end. */
+    async function call(at: number): Promise<void> {
+      const opener = openers[at % 2] as Store;
+      const chargeId = newId('req');
+      // What may come above the hold is money, not calls.
+      while ((await applied(opener, reserve(wallet, { chargeId, caps, excess: RUB })))[0]?.status === 'cap') {
+        await sleep(5 * Math.random());
+      }
+      running.now += 1;
+      running.most = Math.max(running.most, running.now);
+      await sleep(20);
+      running.now -= 1;
+      const ends = [settle(wallet, chargeId, { amount: 1n }), giveBack('release', wallet, chargeId)];
+      const end = [...ends, giveBack('expire', wallet, chargeId)][at % 3] as Operation;
+      // Whoever ends it: the sweep of another gateway, for one.
+      expect(await statuses(openers[(at >> 1) % 2] as Store, end)).to.deep.equal(['done']);
+    }
+    await Promise.all(Array.from({ length: 40 }, (_, at) => call(at)));
+    expect(running.most).to.be.within(2, 5);
+    const count = async () => (await context.store.ledger.budgets([id]))[0]?.spent;
+    expect(await count()).to.equal(0n);
+    // A hold that had expired gave its place back before its late answer was charged.
+    const chargeId = newId('req');
+    const late = [reserve(wallet, { chargeId, caps }), giveBack('expire', wallet, chargeId), settle(wallet, chargeId)];
+    expect(await statuses(context.store, ...late)).to.deep.equal(['done', 'done', 'done']);
+    expect(await count()).to.equal(0n);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('of calls at once follow a limit that is lowered or removed while calls run', async () => {
+    const { store } = context;
+    const other = await context.other();
+    const [wallet, id] = [await newWallet(store), keyCallsId(newId('key'))];
+    const within = (limit: bigint) => reserve(wallet, { caps: [{ id, period: 0, limit }] });
+    const begun = await applied(store, within(3n), within(3n), within(3n), within(3n));
+    expect(begun.map(({ status, cap: refused }) => refused ?? status)).to.deep.equal(['done', 'done', 'done', id]);
+    const end = (at: number) => giveBack('release', wallet, begun[at]?.charge?.id ?? '');
+    // Lowered: nobody enters until there are fewer.
+    expect(await statuses(other, within(2n), end(0), within(2n), end(1), within(2n), within(2n))).to.deep.equal([
+      'cap',
+      'done',
+      'cap',
+      'done',
+      'done',
+      'cap',
+    ]);
+    // Removed: new calls do not count, those that run take back what they have counted.
+    expect(await statuses(store, reserve(wallet), end(2))).to.deep.equal(['done', 'done']);
+    expect(await statuses(other, within(2n), within(2n))).to.deep.equal(['done', 'cap']);
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
   it('change nothing when they refuse, and are checked after the wallet and the key', async () => {

@@ -1,4 +1,5 @@
 // A process of its own on a store, told by its parent what to do.
+import type { CapTerms } from '../../../lib/money/budget.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -6,24 +7,21 @@ import { AT, applied, newId, reserve, settle, statuses } from './context.ts';
 
 /** What a child does; it sends one reply, or for `load` one message per batch until it is killed. */
 export type Order =
-  | { readonly task: 'leave' }
   | { readonly task: 'reserve'; readonly wallet: string; readonly batches: number; readonly amount: bigint }
   | { readonly task: 'add-keys'; readonly account: string; readonly count: number; readonly activeMax: number }
   | { readonly task: 'hit'; readonly bucket: string; readonly count: number }
-  | { readonly task: 'hold'; readonly wallet: string; readonly owner: string }
+  | { readonly task: 'hold'; readonly wallet: string; readonly owner: string; readonly caps: readonly CapTerms[] }
   | { readonly task: 'claim-jobs'; readonly owner: string; readonly leaseMs: number }
   | { readonly task: 'load'; readonly wallet: string };
 
 const [, , url = ''] = process.argv;
 const store = await openStore(url);
 process.on('message', async (order: Order) => {
-  if (order.task !== 'leave') return say(await obey(store, order));
-  await store.close();
-  process.disconnect?.();
+  say(await obey(store, order));
 });
 say('ready');
 
-async function obey(opened: Store, order: Exclude<Order, { task: 'leave' }>): Promise<unknown> {
+async function obey(opened: Store, order: Order): Promise<unknown> {
   switch (order.task) {
     case 'reserve': {
       const found: string[] = [];
@@ -45,9 +43,9 @@ async function obey(opened: Store, order: Exclude<Order, { task: 'leave' }>): Pr
       return (await Promise.all(hits)).map((window) => window.count);
     }
     case 'hold': {
-      const { wallet, owner } = order;
+      const { wallet, owner, caps } = order;
       await opened.owners.renew({ id: owner, leaseMs: 1000, alone: false });
-      return statuses(opened, reserve(wallet, { owner, lease: AT + 1000 }));
+      return statuses(opened, reserve(wallet, { owner, lease: AT + 1000, caps }));
     }
     case 'claim-jobs':
       return claimAll(opened, order);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { keyCallsId } from '../../../lib/money/budget.ts';
 import type { Order } from './child.ts';
 import {
   AT,
@@ -14,6 +15,7 @@ import {
   newWallet,
   problemsOf,
   RUB,
+  reserve,
   type StoreKind,
   settle,
   statuses,
@@ -51,12 +53,6 @@ export function processContract(kind: StoreKind): void {
     return (await reply) as string[];
   }
 
-  async function leave(child: ChildProcess): Promise<void> {
-    const exited = once(child, 'exit');
-    child.send({ task: 'leave' } satisfies Order);
-    expect((await exited)[0]).to.equal(0);
-  }
-
   let pair: readonly ChildProcess[] = [];
   async function askTwo(order: Order): Promise<string[]> {
     if (pair.length === 0 || pair.some(({ connected }) => !connected)) pair = await Promise.all([start(), start()]);
@@ -86,20 +82,32 @@ export function processContract(kind: StoreKind): void {
     expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
-  itOnce('finds the holds of a dead process, and returns them in full', async () => {
-    const { store } = context;
-    const wallet = await newWallet(store);
-    const owner = newId('own');
-    const child = await start();
-    expect(await ask(child, { task: 'hold', wallet, owner })).to.deep.equal(['done']);
-    await leave(child);
-    const orphansAt = async (now: number) =>
-      (await store.ledger.orphans({ now, leaseMs: 1000, limit: 1000 })).filter((charge) => charge.owner === owner);
-    expect(await orphansAt(AT + 1000)).to.deep.equal([]);
-    const [orphan] = await orphansAt(AT + 1001);
-    expect(await statuses(store, giveBack('expire', wallet, orphan?.id ?? ''))).to.deep.equal(['done']);
-    expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 0, 0, 1000, 0]);
-  });
+  itOnce(
+    'finds the holds of a killed process, and returns them in full, with their places among running calls',
+    async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const owner = newId('own');
+      const caps = [{ id: keyCallsId(newId('key')), period: 0, limit: 1n }];
+      const child = await start();
+      expect(await ask(child, { task: 'hold', wallet, owner, caps })).to.deep.equal(['done']);
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      expect(await statuses(store, reserve(wallet, { caps }))).to.deep.equal(['cap']);
+      const orphansAt = async (now: number) =>
+        (await store.ledger.orphans({ now, leaseMs: 1000, limit: 1000 })).filter((charge) => charge.owner === owner);
+      expect(await orphansAt(AT + 1000)).to.deep.equal([]);
+      const [orphan] = await orphansAt(AT + 1001);
+      expect(await statuses(store, giveBack('expire', wallet, orphan?.id ?? ''))).to.deep.equal(['done']);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 0, 0, 1000, 0]);
+      expect(await statuses(store, reserve(wallet, { caps }), reserve(wallet, { caps }))).to.deep.equal([
+        'done',
+        'cap',
+      ]);
+      expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    },
+  );
 
   itOnce('gives each job to one of two processes, and the jobs of a killed one to the other', async () => {
     const { store } = context;
