@@ -3,7 +3,7 @@ import { addDays, findDayStart, findDayStartHour, findHourDay, formatDay, parseD
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
-import { field } from './components.ts';
+import { field, filterBox } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
 import type { OwnerVisit } from './visit.ts';
@@ -20,6 +20,7 @@ const WORDS = defineWords({
     all: 'all',
     show: 'Apply',
     filter: 'Filter',
+    set: (count: number) => (count === 0 ? 'Filter' : `Filter (${count})`),
   },
   ru: {
     from: 'С',
@@ -32,6 +33,7 @@ const WORDS = defineWords({
     all: 'все',
     show: 'Показать',
     filter: 'Фильтр',
+    set: (count: number) => (count === 0 ? 'Фильтр' : `Фильтр (${count})`),
   },
 });
 
@@ -90,24 +92,29 @@ export function chargeQueryText(visit: OwnerVisit, more: Readonly<Record<string,
   return query.size === 0 ? '' : `?${query}`;
 }
 
+export type KeyName = Pick<KeyRow, 'id' | 'name' | 'last4'>;
+
 /** Names of keys are not unique. */
 export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string {
   return `${name} (…${last4})`;
 }
 
 interface FilterChoices {
-  readonly keys: readonly Pick<KeyRow, 'id' | 'name' | 'last4'>[];
+  readonly keys: readonly KeyName[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
   /** Extra fields of the page. */
   readonly more?: Html;
 }
 
+const FILTERS = ['from', 'to', 'key', 'model', 'kind', 'state'];
+
 export function chargeFilterForm(visit: OwnerVisit, { from, to, filter }: ChargeQuery, choices: FilterChoices): Html {
   const words = WORDS[visit.language];
   const { keys, kinds, states, more } = choices;
   const account = visit.query.get('account');
-  return html`<form method="get" action="${visit.path}" class="filter" aria-label="${words.filter}">
+  const count = FILTERS.filter((name) => (visit.query.get(name) ?? '') !== '').length;
+  const box = html`<form method="get" action="${visit.path}" class="filter" aria-label="${words.filter}">
 ${account !== null && html`<input type="hidden" name="account" value="${account}">`}
 ${field({ name: 'from', label: words.from, type: 'date', value: from, optional: true })}
 ${field({ name: 'to', label: words.to, type: 'date', value: to, optional: true })}
@@ -120,7 +127,8 @@ ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind 
 ${states && select({ name: 'state', label: words.state, all: words.all, chosen: filter.state }, Object.entries(states))}
 ${more}
 <p><button>${words.show}</button></p>
-</form>
+</form>`;
+  return html`${filterBox(words.set(count), box)}
 <p class="hint">${words.zone(visit.zone)}</p>`;
 }
 

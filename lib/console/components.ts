@@ -117,29 +117,67 @@ interface Column {
   readonly title: string;
   /** Right-aligned, in tabular figures. */
   readonly number?: boolean;
+  /** If any column has it, a row is two lines on a narrow screen. */
+  readonly narrow?: Narrow;
 }
+
+/** `main`: begins the first line; `sum`: ends it; `named`: in the second line, with its title; else there without it. */
+type Narrow = 'main' | 'sum' | 'named' | 'note';
+
+/** A value that only says how things usually are: on a narrow screen, two-line rows leave it out. */
+export function usual(value: HtmlValue): Html {
+  const made = html`${value}`;
+  USUAL.add(made);
+  return made;
+}
+
+const USUAL = new WeakSet<object>();
+
+const isUsual = (value: HtmlValue) => typeof value === 'object' && value !== null && USUAL.has(value);
 
 /** On a narrow screen, wider tables show each row as a list of names and values. */
 const NARROW_COLUMNS = 3;
 
+export function orUsual(text: string, isSo: boolean): HtmlValue {
+  return isSo ? usual(text) : text;
+}
+
 /** A table that scrolls by itself when it is wider than the screen. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
   const isWide = columns.length > NARROW_COLUMNS;
+  const isBrief = columns.some(({ narrow }) => narrow !== undefined);
   // Some screen readers lose a table whose parts are displayed as blocks, unless roles say what they are.
   const role = (name: string) => isWide && html` role="${name}"`;
   const head = columns.map(
     ({ title, number }) => html`<th${role('columnheader')} scope="col"${number && html` class="number"`}>${title}</th>`,
   );
   const body = rows.map((cells) => {
-    const cell = (value: HtmlValue, { title, number }: Column) =>
-      html`<td${role('cell')}${isWide && html` data-title="${title}"`}${number && html` class="number"`}>${value}</td>`;
+    const cell = (value: HtmlValue, { title, number, narrow = 'note' }: Column) => {
+      const classes = [isBrief && narrow, number && 'number', isUsual(value) && 'usual']
+        .filter((name) => name)
+        .join(' ');
+      return html`<td${role('cell')}${isWide && html` data-title="${title}"`}${classes !== '' && html` class="${classes}"`}>${value}</td>`;
+    };
     return html`<tr${role('row')}>${cells.map((value, at) => cell(value, columns[at] as Column))}</tr>`;
   });
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${isWide && html` class="rows"`}${role('table')}>
+  const scrolls = isWide && html` role="region" aria-label="${caption}" tabindex="0"`;
+  const kind = isBrief ? 'rows brief' : 'rows';
+  return html`<div class="scroll"${scrolls}><table${isWide && html` class="${kind}"`}${role('table')}>
 <caption>${caption}</caption>
 <thead${role('rowgroup')}><tr${role('row')}>${head}</tr></thead>
 <tbody${role('rowgroup')}>${body}</tbody>
 </table></div>`;
+}
+
+/** A time in a list, short, with the whole of it on demand. */
+export function shortTime({ format, services }: Visit, at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${format.moment(at, services.now())}</time>`;
+}
+
+/** A filter above a list, folded away on a narrow screen, where it would be the whole first screen. */
+export function filterBox(title: string, filter: Html): Html {
+  return html`<details class="fold"><summary>${title}</summary>
+${filter}</details>`;
 }
 
 export function definitionList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {

@@ -56,11 +56,16 @@ export interface Format {
   time(at: number): string;
   /** Hours, minutes and seconds. */
   clock(at: number): string;
+  /** For lists: hours and minutes if it is on the same day as `now`, with the day of the year before. */
+  moment(at: number, now: number): string;
   /** How long ago, in the largest whole unit up to days: “2 minutes ago”. */
   ago(elapsedMs: number): string;
   /** The plural form: `one`, `few`, `many` or `other`. */
   plural(value: number): Intl.LDMLPluralRule;
 }
+
+/** Of a sum that did not change. */
+export const NO_CHANGE = '—';
 
 const formats = new Map<string, Format>();
 
@@ -101,6 +106,13 @@ function createFormat(language: Language, timeZone: string): Format {
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const clocks = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
+  const [hour, minute] = ['2-digit', '2-digit'] as const;
+  const [day, month] = ['numeric', 'short'] as const;
+  const days = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'short' });
+  const years = new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric' });
+  const minutes = new Intl.DateTimeFormat(locale, { timeZone, hour, minute });
+  const moments = new Intl.DateTimeFormat(locale, { timeZone, day, month, hour, minute });
+  const oldMoments = new Intl.DateTimeFormat(locale, { timeZone, year: 'numeric', day, month, hour, minute });
   const relative = new Intl.RelativeTimeFormat(locale);
   const plurals = new Intl.PluralRules(locale);
   const point = numbers.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
@@ -110,7 +122,7 @@ function createFormat(language: Language, timeZone: string): Format {
     rubChanges(micros) {
       const digits = Math.max(...micros.map(countDecimals), CENT_DIGITS);
       const change = money(digits, digits, { signDisplay: 'always' });
-      return micros.map((micro) => (micro === 0n ? '—' : change(micro)));
+      return micros.map((micro) => (micro === 0n ? NO_CHANGE : change(micro)));
     },
     rubTyped: (micro) => formatRub(micro).replace('.', point),
     number: (value) => numbers.format(value),
@@ -120,6 +132,10 @@ function createFormat(language: Language, timeZone: string): Format {
     date: (at) => keepTogether(dates.format(at)),
     time: (at) => keepTogether(times.format(at)),
     clock: (at) => clocks.format(at),
+    moment(at, now) {
+      if (days.format(at) === days.format(now)) return minutes.format(at);
+      return keepTogether((years.format(at) === years.format(now) ? moments : oldMoments).format(at));
+    },
     ago(elapsedMs) {
       const [unit, ms] = AGO_UNITS.find(([, ms]) => elapsedMs >= ms) ?? (['second', 1000] as const);
       return relative.format(-Math.max(0, Math.floor(elapsedMs / ms)), unit);

@@ -22,6 +22,7 @@ const WORDS = defineWords({
     signIn: 'Sign in',
     navigation: 'Pages',
     language: 'Language',
+    notice: 'Notice',
     account: 'Account',
     switch: 'Switch',
     admin: {
@@ -57,6 +58,7 @@ const WORDS = defineWords({
     signIn: 'Войти',
     navigation: 'Разделы',
     language: 'Язык',
+    notice: 'Примечание',
     account: 'Аккаунт',
     switch: 'Перейти',
     admin: {
@@ -124,8 +126,8 @@ ${scriptsFor(body).map(
 )}</head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>
-${visit.services.sandbox && html`<p class="sandbox" role="note">${sandboxWords(visit.language)}</p>`}
-<header>
+${visit.services.sandbox && html`<aside class="sandbox" aria-label="${words.notice}">${sandboxWords(visit.language)}</aside>`}
+<header${visit.path.startsWith('/admin') && html` class="many"`}>
 <a class="brand" href="${visit.signedIn ? '/account' : '/login'}">Tollgate</a>
 ${visit.signedIn && navigation(visit)}
 <div class="aside">${accountSwitch(visit)}${languages(visit)}${visit.signedIn && signOut(visit)}</div>
@@ -159,7 +161,13 @@ function navigation(visit: FrameVisit): Html {
     : listAccountPages(visit).map(([name, path]) => [words[name], path] as const);
   const across = isAdmin ? ([words.admin.back, '/account'] as const) : ([words.operator, '/admin'] as const);
   const all = visit.signedIn?.user.operator ? [...links, across] : links;
-  return html`<nav aria-label="${words.navigation}"><ul>${all.map(([name, path]) => item(visit, name, path))}</ul></nav>`;
+  const here = all.find(([, path]) => isAt(visit, path))?.[0];
+  return html`<nav aria-label="${words.navigation}"><details class="fold"><summary>${here === undefined ? words.navigation : `${words.navigation}: ${here}`}</summary>
+<ul>${all.map(([name, path]) => item(visit, name, path))}</ul></details></nav>`;
+}
+
+function isAt(visit: Visit, path: string): boolean {
+  return visit.path === path || (path.split('/').length > 2 && visit.path.startsWith(`${path}/`));
 }
 
 /** Those that the visitor's role includes; on pages of no account all. */
@@ -172,8 +180,7 @@ function listAccountPages({ role }: FrameVisit) {
 }
 
 function item(visit: Visit, name: string, path: string): Html {
-  const isHere = visit.path === path || (path.split('/').length > 2 && visit.path.startsWith(`${path}/`));
-  const current = isHere ? html` aria-current="page"` : undefined;
+  const current = isAt(visit, path) ? html` aria-current="page"` : undefined;
   return html`<li><a href="${linkTo(visit, path)}"${current}>${name}</a></li>`;
 }
 

@@ -44,7 +44,7 @@ function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
   });
   const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
-</head><body>${isSandbox && html`<p class="sandbox" role="note">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</p>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
+</head><body>${isSandbox && html`<aside class="sandbox">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</aside>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
 ${lines}</main></body></html>`;
   return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
 }

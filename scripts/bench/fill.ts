@@ -33,6 +33,7 @@ const HOUR_MS = 3_600_000;
 /** The period over which the calls are spread. */
 const HISTORY_MS = 400 * 24 * HOUR_MS;
 const MODEL = 'model-1';
+const FAILED_EVERY = 50;
 const USAGE_COLUMNS =
   'wallet, hour, key, model, kind, calls, charged, refunded, tokens_input, tokens_output, images, seconds';
 
@@ -47,11 +48,11 @@ interface Target {
   addAccounts(ids: readonly string[]): Promise<void>;
   write(rows: Rows): Promise<void>;
   /** As they are after everything, with their usage: otherwise a gateway would fold it for minutes after its start. */
-  saveWallets(wallets: readonly Wallet[]): Promise<void>;
+  saveWallets(wallets: readonly Wallet[], also: { readonly usage: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Filling {
+export interface Filling {
   readonly entries: number;
   /** Wallets besides the large one, which gets the rest. */
   readonly wallets: number;
@@ -59,6 +60,13 @@ interface Filling {
   readonly calls: number;
   /** Small wallets in all, between which those lie evenly; the others are empty. By default there are no others. */
   readonly accounts?: number;
+  /** So many models and keys of each wallet take turns, and one call in 50 fails; the usage is left to a fold. */
+  readonly variety?: Variety;
+}
+
+interface Variety {
+  readonly models: number;
+  readonly keys: number;
 }
 
 export const LARGE = 'acc_large';
@@ -75,6 +83,14 @@ export function smallWallets({
 /** The key of its calls, which is not created. */
 export const nameKey = (wallet: string) => `key_${wallet}`;
 
+/** One of its keys, if they take turns. */
+export const nameVariedKey = (wallet: string, number: number) => `${nameKey(wallet)}_${number}`;
+
+/** Models and keys with lower numbers have more calls. */
+function chooseNumber(call: number, count: number): number {
+  return Math.floor((((call * 2654435761) % 1000) / 1000) ** 2 * count);
+}
+
 /** Must be done before the store is filled. */
 export async function addAccounts(databaseUrl: string, { wallets, accounts = wallets }: Filling): Promise<void> {
   const target = await openTarget(databaseUrl);
@@ -86,7 +102,7 @@ export async function addAccounts(databaseUrl: string, { wallets, accounts = wal
 export async function fillLedger(databaseUrl: string, filling: Filling): Promise<number> {
   const target = await openTarget(databaseUrl);
   const small = smallWallets(filling);
-  const history = createHistory([LARGE, ...small]);
+  const history = createHistory([LARGE, ...small], filling.variety);
   let entries = 0;
   const flush = async () => {
     const rows = history.take();
@@ -98,7 +114,7 @@ export async function fillLedger(databaseUrl: string, filling: Filling): Promise
     if (history.size() >= ROWS_PER_WRITE) await flush();
   }
   await flush();
-  await target.saveWallets(history.wallets());
+  await target.saveWallets(history.wallets(), { usage: filling.variety === undefined });
   await target.close();
   return entries;
 }
@@ -121,7 +137,7 @@ function* generateCalls(
 }
 
 /** A payment of each wallet, then calls, each with a hold and its charge. */
-function createHistory(ids: readonly string[]) {
+function createHistory(ids: readonly string[], variety?: Variety) {
   const wallets = new Map<string, Wallet>();
   let rows: Rows = { entries: [], charges: [], attempts: [] };
   const add = (op: Operation, charge?: Charge) => {
@@ -139,16 +155,22 @@ function createHistory(ids: readonly string[]) {
   function addCall(wallet: string, at: number): void {
     calls += 1;
     const charge = { wallet, at, chargeId: makeId(at, calls) };
+    const model = variety ? `model-${chooseNumber(calls, variety.models) + 1}` : MODEL;
     const start = {
-      key: nameKey(wallet),
+      key: variety ? nameVariedKey(wallet, chooseNumber(calls * 7 + 3, variety.keys)) : nameKey(wallet),
       chargeKind: 'text',
-      model: MODEL,
+      model,
       prices: PRICES,
       amount: RESERVED,
     } as const;
     const held = add({ kind: 'reserve', ...charge, ...start, owner: 'own_1', lease: at });
-    rows.charges.push(add({ kind: 'settle', ...charge, amount: COST, usage: USAGE }, held) as Charge);
-    rows.attempts.push(...toAttemptRows({ charge: charge.chargeId, wallet }, [makeAttempt(at)]));
+    const isFailed = variety && calls % FAILED_EVERY === 0;
+    const ended = isFailed
+      ? add({ kind: 'release', ...charge }, held)
+      : add({ kind: 'settle', ...charge, amount: COST, usage: USAGE }, held);
+    rows.charges.push(ended as Charge);
+    const attempt = isFailed ? makeFailedAttempt(at, model) : makeAttempt(at, model);
+    rows.attempts.push(...toAttemptRows({ charge: charge.chargeId, wallet }, [attempt]));
   }
 
   return {
@@ -163,8 +185,21 @@ function createHistory(ids: readonly string[]) {
   };
 }
 
+function makeFailedAttempt(at: number, model: string): NewAttempt {
+  const { cost: _, usage: __, ...attempt } = makeAttempt(at, model);
+  return {
+    ...attempt,
+    ending: 'failed',
+    reason: '503 overloaded',
+    firstMs: null,
+    usage: null,
+    certainty: 'none',
+    cost: null,
+  };
+}
+
 /** Of a call that was answered in full. */
-export function makeAttempt(at: number): NewAttempt {
+export function makeAttempt(at: number, model = MODEL): NewAttempt {
   const cost = {
     currency: 'USD',
     prices: VENDOR_PRICES,
@@ -173,7 +208,7 @@ export function makeAttempt(at: number): NewAttempt {
     costRub: convertToRub(VENDOR_COST, RATE),
   };
   return {
-    model: MODEL,
+    model,
     upstream: 'vendor',
     upstreamModel: 'vendor-model-1',
     keyPlace: 1,
@@ -237,8 +272,9 @@ function openFile(path: string): Target {
       for (const entry of entries) addEntry({ ...entry, granted: entry.granted ?? 0n });
       attempts.forEach(addAttempt);
     },
-    async saveWallets(wallets) {
+    async saveWallets(wallets, { usage }) {
       for (const wallet of wallets) saveWallet({ ...wallet, ...NO_EXTRAS });
+      if (!usage) return;
       wallets.map(writeUsage).forEach(addUsage);
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
@@ -288,12 +324,13 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       await put('charges', charges.map(toChargeDocument));
       await put('entries', entries.map(toEntryDocument));
     },
-    async saveWallets(wallets) {
+    async saveWallets(wallets, { usage }) {
       const save = (wallet: Wallet) => ({
         replaceOne: { filter: { _id: wallet.id as never }, replacement: walletRow(wallet) },
       });
       await db.collection('wallets').bulkWrite(wallets.map(save), FAST);
-      const hour = (usage: ReturnType<typeof writeUsage>) => ({ _id: `${usage.wallet} ${usage.hour}`, ...usage });
+      if (!usage) return;
+      const hour = (row: ReturnType<typeof writeUsage>) => ({ _id: `${row.wallet} ${row.hour}`, ...row });
       await put('usage_hours', wallets.map(writeUsage).map(hour));
       await put(
         'usage_cursors',

@@ -16,9 +16,10 @@ import {
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { findMongod } from '../../testkit/mongod-binary.ts';
-import { addAccounts, fillLedger, smallWallets } from './fill.ts';
+import { addAccounts, type Filling, fillLedger, smallWallets } from './fill.ts';
 
 /** The average number of entries a wallet, three quarters of all; the large wallet has the rest. */
 export const ENTRIES_PER_WALLET = 40;
@@ -58,15 +59,21 @@ interface Wanted {
   readonly cache: string;
   /** For the copy. */
   readonly folder: string;
+  /** Instead of the usual filling; its name keeps it apart from others. */
+  readonly filling?: Filling & { readonly name: string };
+  /** What is done to a filled store before it is kept. */
+  readonly finish?: (store: Store) => Promise<void>;
 }
 
-export async function openStock({ kind, entries, cache, folder }: Wanted): Promise<Stock> {
-  const kept = join(cache, `${kind}-${entries}`);
-  const note = readNote(kept) ?? (await fill(kind, entries, kept));
-  const copy = join(folder, `${kind}-${entries}`);
+export async function openStock(wanted: Wanted): Promise<Stock> {
+  const { kind, entries, cache, folder } = wanted;
+  const name = `${kind}-${wanted.filling?.name ?? entries}`;
+  const kept = join(cache, name);
+  const note = readNote(kept) ?? (await fill(wanted, kept));
+  const copy = join(folder, name);
   cpSync(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   const { bytesPerCall, filledS } = note;
-  const about = { entries, wallets: smallWallets(planFilling(entries)), bytesPerCall, filledS };
+  const about = { entries, wallets: smallWallets(wanted.filling ?? planFilling(entries)), bytesPerCall, filledS };
   const { url, server, stop } = await (kind === 'sqlite' ? openFile(copy) : openSet(copy, note.port));
   return { ...about, url, server, stop };
 }
@@ -88,19 +95,25 @@ function readNote(folder: string): Note | undefined {
   return note.of === VERSION ? note : undefined;
 }
 
-async function fill(kind: string, entries: number, kept: string): Promise<Note> {
+async function fill(wanted: Wanted, kept: string): Promise<Note> {
+  const { kind, entries, finish } = wanted;
+  const filling = wanted.filling ?? planFilling(entries);
   const folder = `${kept}.unfinished`;
   for (const old of [folder, kept]) rmSync(old, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const [port = 0] = await freePorts(1);
   const place = await (kind === 'sqlite' ? openFile(folder) : openSet(folder, port));
   await (await openStore(place.url)).close();
-  const filling = planFilling(entries);
   await addAccounts(place.url, filling);
   const empty = await place.size();
   const from = performance.now();
   const filled = await fillLedger(place.url, filling);
   const filledS = (performance.now() - from) / 1000;
+  if (finish) {
+    const store = await openStore(place.url);
+    await finish(store);
+    await store.close();
+  }
   const note: Note = { of: VERSION, bytesPerCall: ((await place.size()) - empty) / (filled / 2), filledS, port };
   await place.stop();
   writeFileSync(join(folder, 'note.json'), JSON.stringify(note));

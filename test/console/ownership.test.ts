@@ -252,12 +252,12 @@ describe('the pages, route by route', function () {
     for (const { path, as } of html) {
       // Visitors without a session are sent to a page that shows the banner.
       const { status, text } = await tour.visitors[as].get(path);
-      if (status !== 303) expect(text, path).to.contain('<p class="sandbox" role="note">');
+      if (status !== 303) expect(text, path).to.contain('<aside class="sandbox"');
     }
     for (const path of ['/account/nothing', '/admin/nothing/at/all', '/account/keys/key_none']) {
       const { status, text } = await tour.visitors.owner.get(path);
       expect(status).to.equal(404);
-      expect(text).to.contain('<p class="sandbox" role="note">Sandbox: ').and.to.contain('Песочница: ');
+      expect(text).to.contain('<aside class="sandbox">Sandbox: ').and.to.contain('Песочница: ');
     }
     const plain = await startGateway({ catalog: { upstreams: {}, models: [] } });
     expect((await createVisitor(plain.url).get('/account/nothing/at/all')).text).not.to.contain('sandbox');

@@ -1,29 +1,23 @@
 // The calls of one account for an operator, with the filters of the owner's list.
 import { readZone } from '../../accounts/zone.ts';
 import { fault } from '../../base/faults.ts';
-import type { Charge } from '../../money/decide.ts';
 import { archivedNote } from '../archived-note.ts';
-import { chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
-import { table } from '../components.ts';
-import { type Html, html } from '../html.ts';
+import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
+import { html } from '../html.ts';
 import { defineWords, getFormat } from '../language.ts';
 import { page } from '../page.ts';
 import type { OwnerVisit, UserVisit } from '../visit.ts';
-import { chargeWords, netCharged } from './charge-table.ts';
+import { chargeTable, chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
   en: {
     title: (name: string) => `Calls: ${name}`,
-    columns: ['Time', 'Model', 'Key', 'Type', 'Status', 'Duration', 'Charged'],
-    seconds: (count: string) => `${count} s`,
     none: 'No calls match.',
     older: 'Older calls',
     back: 'The customer',
   },
   ru: {
     title: (name: string) => `Запросы: ${name}`,
-    columns: ['Время', 'Модель', 'Ключ', 'Тип', 'Статус', 'Длительность', 'Списано'],
-    seconds: (count: string) => `${count} с`,
     none: 'Таких запросов нет.',
     older: 'Более ранние запросы',
     back: 'К клиенту',
@@ -49,10 +43,9 @@ export const adminAccountCalls = page({
     const { kinds, states } = chargeWords(visit);
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
-    const names = new Map(all.map((key) => [key.id, keyName(key)]));
     const body = html`<p><a href="/admin/accounts/${account.id}">${words.back}</a></p>
 ${chargeFilterForm(visit, selection, { keys: all, kinds, states })}
-${charges.length === 0 ? html`<p>${words.none}</p>` : callTable(visit, charges, names)}
+${charges.length === 0 ? html`<p>${words.none}</p>` : chargeTable(visit, charges, { keys: all, href: (id) => `/admin/ledger?id=${encodeURIComponent(id)}` })}
 ${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}
 ${await archivedNote(visit)}`;
     return { title: words.title(account.name), body };
@@ -66,23 +59,4 @@ export async function openCustomer(visit: UserVisit): Promise<OwnerVisit> {
   if (!account) throw fault('not_found');
   const zone = await readZone(services.store.users, account.id, signedIn.user);
   return { ...visit, account, accounts: [], role: 'owner', zone, format: getFormat(language, zone) };
-}
-
-function callTable(visit: OwnerVisit, charges: readonly Charge[], names: ReadonlyMap<string, string>): Html {
-  const { language, format } = visit;
-  const words = WORDS[language];
-  const { kinds, states } = chargeWords(visit);
-  const duration = ({ createdAt, endedAt }: Charge) =>
-    endedAt === null ? '' : words.seconds(format.number(Math.round((endedAt - createdAt) / 100) / 10));
-  const rows = charges.map((charge) => [
-    html`<a href="/admin/ledger?id=${encodeURIComponent(charge.id)}"><time datetime="${new Date(charge.createdAt).toISOString()}">${format.time(charge.createdAt)}</time></a>`,
-    charge.model,
-    names.get(charge.key) ?? charge.key,
-    kinds[charge.kind],
-    states[charge.state],
-    duration(charge),
-    format.rub(netCharged(charge)),
-  ]);
-  const columns = words.columns.map((title, at) => (at > 4 ? { title, number: true } : { title }));
-  return table(words.title(visit.account.name), columns, rows);
 }

@@ -1,11 +1,10 @@
 // Attempts of calls of all accounts for an operator, newest first: what the figures of the start page consist of.
 import { fault } from '../../base/faults.ts';
 import { ATTEMPT_ENDINGS, type Attempt } from '../../money/attempt.ts';
-import { formatDay } from '../../money/days.ts';
 import { momentAtWallTime } from '../../money/period.ts';
 import type { AttemptSearch } from '../../store/ports/attempts.ts';
 import { select } from '../charge-query.ts';
-import { checkbox, field, table } from '../components.ts';
+import { checkbox, field, filterBox, shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -139,7 +138,7 @@ function filterForm(visit: UserVisit, search: AttemptSearch): Html {
   const upstreams = services.upstreams().map(({ upstream }) => [upstream, upstream] as const);
   const time = (name: string, label: string) => html`<p class="field"><label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="datetime-local" value="${query.get(name) ?? ''}"></p>`;
-  return html`<form method="get" action="/admin/calls" class="filter" aria-label="${words.filter}">
+  const box = html`<form method="get" action="/admin/calls" class="filter" aria-label="${words.filter}">
 ${time('from', words.from)}
 ${time('to', words.to)}
 ${field({ name: 'account', label: words.account, value: search.wallet, optional: true })}
@@ -153,10 +152,11 @@ ${field({ name: 'reason', label: words.reason, value: search.reason, optional: t
 ${checkbox({ name: 'faults', label: words.faults, checked: search.isFault === true })}
 <p><button>${words.show}</button></p>
 </form>`;
+  return filterBox(words.filter, box);
 }
 
 async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Promise<Html> {
-  const { services, language, format, signedIn } = visit;
+  const { services, language, format } = visit;
   const words = WORDS[language];
   const { endings } = attemptWords(visit);
   const { states } = chargeWords(visit);
@@ -171,24 +171,26 @@ async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Prom
     attempts.map(({ wallet }) => wallet),
     (id) => accounts.get(id),
   );
-  const today = formatDay(services.now(), signedIn.user.timeZone);
-  const time = (at: number) => (formatDay(at, signedIn.user.timeZone) === today ? format.clock(at) : format.time(at));
   const rows = attempts.map((attempt) => {
     const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, last } = attempt;
     const charge = charges.get(id);
     const end = reason === undefined ? endings[ending] : `${endings[ending]}: ${reason}`;
     return [
-      html`<a href="/admin/ledger?id=${encodeURIComponent(id)}"><time datetime="${new Date(at).toISOString()}" title="${format.time(at)}">${time(at)}</time></a>`,
+      html`<a href="/admin/ledger?id=${encodeURIComponent(id)}">${shortTime(visit, at)}</a>`,
       html`<a href="/admin/accounts/${wallet}">${owners.get(wallet)?.name ?? wallet}</a>`,
       model,
       upstream ?? words.unknown,
-      end,
-      charge ? states[charge.state] : '',
+      ending === 'answered' ? usual(end) : end,
+      charge && (charge.state === 'settled' ? usual(states.settled) : states[charge.state]),
       words.seconds(format.number(Math.round(totalMs / 100) / 10)),
       charge && last ? format.rub(netCharged(charge)) : '',
-      cost ? format.rub(cost.costRub) : words.unknown,
+      cost ? format.rub(cost.costRub) : usual(words.unknown),
     ];
   });
-  const columns = words.columns.map((title, at) => (at > 5 ? { title, number: true } : { title }));
+  const places: Readonly<Record<number, 'main' | 'sum' | 'named'>> = { 0: 'main', 1: 'main', 7: 'sum', 8: 'named' };
+  const columns = words.columns.map((title, at) => {
+    const narrow = places[at];
+    return { title, ...(at > 5 && { number: true }), ...(narrow && { narrow }) };
+  });
   return table(words.title, columns, rows);
 }

@@ -74,7 +74,7 @@ export const calls = page({
 ${
   charges.length === 0 || id !== ''
     ? emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
-    : html`${chargeTable(visit, charges)}
+    : html`${chargeTable(visit, charges, { keys, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
 ${await archivedNote(visit)}`;

@@ -1,17 +1,23 @@
 // The table of calls, shared by the overview and the list of calls.
 import type { Charge } from '../../money/decide.ts';
-import { table } from '../components.ts';
+import { USAGE_UNITS } from '../../money/usage-units.ts';
+import { type KeyName, keyName } from '../charge-query.ts';
+import { shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { linkTo, type OwnerVisit, type Visit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
     caption: 'Calls',
     time: 'Time',
-    call: 'Call',
     kind: 'Type',
     model: 'Model',
+    key: 'Key',
+    tokens: 'Tokens',
+    tokenCount: (count: string) => `${count} tokens`,
+    duration: 'Duration',
+    seconds: (count: string) => `${count} s`,
     state: 'Status',
     charged: 'Charged',
     kinds: { text: 'text', embedding: 'embeddings', image: 'image', edit: 'edit', video: 'video', service: 'service' },
@@ -33,9 +39,13 @@ const WORDS = defineWords({
   ru: {
     caption: 'Запросы',
     time: 'Время',
-    call: 'Запрос',
     kind: 'Тип',
     model: 'Модель',
+    key: 'Ключ',
+    tokens: 'Токены',
+    tokenCount: (count: string) => `${count} т`,
+    duration: 'Длительность',
+    seconds: (count: string) => `${count} с`,
     state: 'Статус',
     charged: 'Списано',
     kinds: {
@@ -74,25 +84,55 @@ export function describeState({ language }: Pick<Visit, 'language'>, { kind, sta
   return kind === 'service' ? services[state] : states[state];
 }
 
-export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html {
+interface ChargeTableParts {
+  /** Those with names; other keys show as their ids. */
+  readonly keys: readonly KeyName[];
+  /** Where a call leads. */
+  readonly href: (id: string) => string;
+}
+
+export function chargeTable(visit: Visit, charges: readonly Charge[], { keys, href }: ChargeTableParts): Html {
   const words = WORDS[visit.language];
+  const { format } = visit;
+  const names = new Map(keys.map((key) => [key.id, keyName(key)]));
   const columns = [
-    { title: words.time },
-    { title: words.call },
+    { title: words.time, narrow: 'main' },
+    { title: words.model, narrow: 'main' },
+    { title: words.key },
     { title: words.kind },
-    { title: words.model },
+    { title: words.tokens, number: true },
+    { title: words.duration, number: true },
     { title: words.state },
-    { title: words.charged, number: true },
-  ];
+    { title: words.charged, number: true, narrow: 'sum' },
+  ] as const;
   const rows = charges.map((charge) => [
-    html`<time datetime="${new Date(charge.createdAt).toISOString()}">${visit.format.time(charge.createdAt)}</time>`,
-    html`<a href="${linkTo(visit, `/account/calls/${encodeURIComponent(charge.id)}`)}"><code>${charge.id}</code></a>`,
-    words.kinds[charge.kind],
+    html`<a href="${href(charge.id)}">${shortTime(visit, charge.createdAt)}</a>`,
     charge.model,
-    describeState(visit, charge),
-    visit.format.rub(netCharged(charge)),
+    names.get(charge.key) ?? charge.key,
+    charge.kind === 'text' ? usual(words.kinds.text) : words.kinds[charge.kind],
+    describeTokens(visit, charge),
+    describeDuration(visit, charge),
+    charge.state === 'settled' ? usual(describeState(visit, charge)) : describeState(visit, charge),
+    format.rub(netCharged(charge)),
   ]);
   return table(words.caption, columns, rows);
+}
+
+/** Tokens of reasoning are part of the output. */
+const TOKEN_UNITS = USAGE_UNITS.filter((unit) => unit.startsWith('tokens') && unit !== 'tokens_reasoning');
+
+/** Input and output together; empty for calls without tokens. */
+function describeTokens({ language, format }: Visit, { usage }: Charge): string {
+  if (usage === null) return '';
+  const counts: Readonly<Record<string, unknown>> = JSON.parse(usage);
+  const sum = TOKEN_UNITS.reduce((total, unit) => total + Number(counts[unit] ?? 0), 0);
+  return sum === 0 ? '' : WORDS[language].tokenCount(format.number(sum));
+}
+
+/** From the start of a call to its end; empty while it runs. */
+function describeDuration({ language, format }: Visit, { createdAt, endedAt }: Charge): string {
+  if (endedAt === null) return '';
+  return WORDS[language].seconds(format.number(Math.round((endedAt - createdAt) / 100) / 10));
 }
 
 /** What a call finally took from the wallet; nothing if it was refunded. */

@@ -1,6 +1,6 @@
 // The list of customers for an operator: one search box, filters, and what each of them spent.
 import { select } from '../charge-query.ts';
-import { field, table } from '../components.ts';
+import { field, filterBox, orUsual, table, usual } from '../components.ts';
 import {
   CUSTOMER_DAYS,
   CUSTOMER_FILTERS,
@@ -28,6 +28,7 @@ const WORDS = defineWords({
     sort: 'Sort by',
     sorts: { spent: 'spending', balance: 'balance, lowest first', created: 'newest first', name: 'name' },
     show: 'Find',
+    find: 'Search and filter',
     title: 'Customers',
     name: 'Customer',
     owners: 'Email',
@@ -62,6 +63,7 @@ const WORDS = defineWords({
       name: 'по названию',
     },
     show: 'Найти',
+    find: 'Поиск и фильтр',
     title: 'Клиенты',
     name: 'Клиент',
     owners: 'Почта',
@@ -117,7 +119,7 @@ ${isMore && html`<p><a href="/admin/accounts?${next.toString()}" rel="next">${wo
 
 function searchForm({ language }: UserVisit, { text, filter, sort }: CustomerQuery): Html {
   const words = WORDS[language];
-  return html`<form method="get" action="/admin/accounts" class="filter" aria-label="${words.title}">
+  const box = html`<form method="get" action="/admin/accounts" class="filter" aria-label="${words.title}">
 ${field({ name: 'q', label: words.search, type: 'search', value: text, optional: true })}
 ${select(
   { name: 'filter', label: words.filter, chosen: filter },
@@ -129,6 +131,7 @@ ${select(
 )}
 <p><button>${words.show}</button></p>
 </form>`;
+  return filterBox(words.find, box);
 }
 
 async function customerTable(visit: UserVisit, customers: readonly Customer[]): Promise<Html> {
@@ -147,15 +150,20 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const rows = customers.map(({ account, balance, sums }, at) => [
     html`<a href="/admin/accounts/${account.id}">${account.name}</a>`,
     emails[at],
-    words[account.status],
+    account.status === 'active' ? usual(words.active) : words[account.status],
     account.priceList ?? '',
     format.rub(balance),
-    format.rub(sums.charged),
-    format.rub(sums.charged - sums.cost),
+    orUsual(format.rub(sums.charged), sums.charged === 0n),
+    orUsual(format.rub(sums.charged - sums.cost), sums.charged === sums.cost),
     sums.calls === 0 ? '' : format.percent(sums.failed / sums.calls),
     html`<a href="/admin/accounts/${account.id}/calls">${format.number(sums.calls)}</a>`,
   ]);
-  const texts = [words.name, words.owners, words.status, words.prices].map((title) => ({ title }));
-  const numbers = [words.balance, words.spent, words.margin, words.errors, words.calls];
-  return table(words.title, [...texts, ...numbers.map((title) => ({ title, number: true }))], rows);
+  const numbers = [words.spent, words.margin, words.errors, words.calls];
+  const columns = [
+    { title: words.name, narrow: 'main' },
+    ...[words.owners, words.status, words.prices].map((title) => ({ title })),
+    { title: words.balance, number: true, narrow: 'sum' },
+    ...numbers.map((title) => ({ title, number: true, narrow: 'named' as const })),
+  ] as const;
+  return table(words.title, columns, rows);
 }

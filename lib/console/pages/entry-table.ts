@@ -1,8 +1,8 @@
 // The table of ledger entries, shared by calls, the wallet and the operator's ledger: what each changed.
 import type { Entry } from '../../money/decide.ts';
-import { table } from '../components.ts';
+import { shortTime, table, usual } from '../components.ts';
 import type { Html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, NO_CHANGE } from '../language.ts';
 import type { Visit } from '../visit.ts';
 import { entryWords } from './entry-words.ts';
 
@@ -26,16 +26,18 @@ export function entriesTitle({ language }: Pick<Visit, 'language'>): string {
   return WORDS[language].title;
 }
 
-export function entryTable({ language, format }: Visit, entries: readonly Entry[]): Html {
+export function entryTable(visit: Visit, entries: readonly Entry[]): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   const kinds = entryWords(language);
   const changes = format.rubChanges(entries.flatMap(({ avail, held, charged }) => [avail, held, charged]));
   const width = words.changes.length;
   const rows = entries.map(({ at, kind, note }, row) => [
-    format.time(at),
+    shortTime(visit, at),
     kind === 'grant' && note !== null ? `${kinds[kind]}: ${note}` : kinds[kind],
-    ...changes.slice(row * width, (row + 1) * width),
+    ...changes.slice(row * width, (row + 1) * width).map((change) => (change === NO_CHANGE ? usual(change) : change)),
   ]);
-  const columns = [words.time, words.entry].map((title) => ({ title }));
-  return table(words.title, [...columns, ...words.changes.map((title) => ({ title, number: true }))], rows);
+  const columns = [words.time, words.entry].map((title) => ({ title, narrow: 'main' as const }));
+  const sums = words.changes.map((title, at) => ({ title, number: true, narrow: at === 0 ? 'sum' : 'named' }) as const);
+  return table(words.title, [...columns, ...sums], rows);
 }

@@ -25,6 +25,7 @@ import {
 const WORDS = defineWords({
   en: {
     title: 'Keys',
+    actions: 'Actions',
     caption: 'Keys of this account',
     name: 'Name',
     key: 'Key',
@@ -58,6 +59,7 @@ const WORDS = defineWords({
   ru: {
     title: 'Ключи',
     caption: 'Ключи этого аккаунта',
+    actions: 'Действия',
     name: 'Название',
     key: 'Ключ',
     created: 'Создан',
@@ -176,7 +178,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }:
       title,
     })),
     { title: words.calls, number: true },
-    { title: '' },
+    { title: words.actions },
   ];
   const cells = rows.map((key) => [
     html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${members.has(key.createdBy ?? '') && html`<br><span class="hint">${members.get(key.createdBy ?? '')}</span>`}`,

@@ -111,7 +111,7 @@ ${
   html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>
 <a class="button quiet" href="${linkTo(visit, '/account/connect')}">${words.connect}</a>`
 }</p>
-${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`)}`;
+${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}`)}`;
     return { title: words.title, body };
   },
 });

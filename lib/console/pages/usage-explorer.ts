@@ -8,7 +8,7 @@ import { UNIT_COUNTS, UNIT_NAMES, type UnitCount } from '../../money/usage-units
 import type { UsageTotals } from '../../store/ports/usage.ts';
 import { type ChargeQuery, chargeQueryText } from '../charge-query.ts';
 import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
-import { definitionList, table } from '../components.ts';
+import { definitionList, orUsual, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { chooseUnit, isCurrent, listSlots, nameSlots, type SlotUnit, type TimeSlot } from '../time-slots.ts';
 import { mayVisit, type OwnerVisit } from '../visit.ts';
@@ -238,9 +238,9 @@ export function usageTable(visit: OwnerVisit, { view, figures, nameGroup }: Figu
     format.number(totals.calls),
     format.rub(totals.charged),
     total.charged > 0n ? format.percent(Number(totals.charged) / Number(total.charged)) : '',
-    format.rub(totals.refunded),
-    format.number(totals.failed),
-    ...counts.map((count) => format.number(totals[count])),
+    ...(total.refunded > 0n ? [orUsual(format.rub(totals.refunded), totals.refunded === 0n)] : []),
+    ...(total.failed > 0 ? [orUsual(format.number(totals.failed), totals.failed === 0)] : []),
+    ...counts.map((count) => orUsual(format.number(totals[count]), totals[count] === 0)),
   ];
   const rows =
     by === 'day'
@@ -250,14 +250,15 @@ export function usageTable(visit: OwnerVisit, { view, figures, nameGroup }: Figu
         })
       : groups.map(({ name, total: sums }) => cells(link(linkToGroup(visit, view, name), nameGroup(name)), sums));
   const head = by === 'day' ? words.slotHeads[unit] : words.heads[by];
-  const sums = [words.calls, words.charged, words.share, words.refunded, words.failed];
-  const columns = [...sums, ...counts.map((count) => words.units[UNIT_NAMES[count]])].map((title) => ({
-    title,
-    number: true,
-  }));
-  return table(
-    words.table,
-    [{ title: head }, ...columns],
-    [...rows, cells(html`<strong>${words.total}</strong>`, total)],
-  );
+  const column = (title: string, narrow: 'sum' | 'named' | 'note' = 'named') => ({ title, number: true, narrow });
+  const columns = [
+    { title: head, narrow: 'main' as const },
+    column(words.calls),
+    column(words.charged, 'sum'),
+    column(words.share, 'note'),
+    ...(total.refunded > 0n ? [column(words.refunded)] : []),
+    ...(total.failed > 0 ? [column(words.failed)] : []),
+    ...counts.map((count) => column(words.units[UNIT_NAMES[count]])),
+  ];
+  return table(words.table, columns, [...rows, cells(html`<strong>${words.total}</strong>`, total)]);
 }

@@ -1,6 +1,6 @@
 // Payments and refunds of a wallet with their states, newest first.
 import { type Payment, parseRefunds } from '../../money/payment.ts';
-import { table } from '../components.ts';
+import { shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -44,15 +44,15 @@ export async function historySection(visit: OwnerVisit): Promise<Html | undefine
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
   const columns = [words.state, words.order, words.origin].map((title) => ({ title }));
   const rows = found.map(({ id, createdAt, amount, phase, origin, credited }) => [
-    format.time(createdAt),
+    shortTime(visit, createdAt),
     format.rub(amount),
-    html`${phases[phase]}${credited > 0n && html`<br><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
+    html`${phases[phase]}${credited > 0n && html` <a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
     html`<a href="${to(`?order=${id}`)}"><code>…${id.slice(-6)}</code></a>`,
     origins[origin],
   ]);
   const last = found.length === PER_PAGE ? found.at(-1) : undefined;
   return html`<h2>${words.title}</h2>
-${table(words.title, [{ title: words.time }, { title: words.amount, number: true }, ...columns], rows)}
+${table(words.title, [{ title: words.time, narrow: 'main' }, { title: words.amount, number: true, narrow: 'sum' }, ...columns], rows)}
 ${refundTable(visit, found)}
 ${last && html`<p><a href="${to(`?payments=${paymentCursor(last)}`)}" rel="next">${words.older}</a></p>`}`;
 }
@@ -72,7 +72,7 @@ export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Ht
   ]);
   const columns = [words.state, words.order].map((title) => ({ title }));
   return html`<h2>${words.refunds}</h2>
-${table(words.refunds, [{ title: words.time }, { title: words.amount, number: true }, ...columns], rows)}`;
+${table(words.refunds, [{ title: words.time, narrow: 'main' }, { title: words.amount, number: true, narrow: 'sum' }, ...columns], rows)}`;
 }
 
 export function paymentCursor({ createdAt, id }: Pick<Payment, 'createdAt' | 'id'>): string {

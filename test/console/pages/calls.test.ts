@@ -35,7 +35,7 @@ describe('the list of calls', () => {
     }
   }
 
-  const idsIn = (text: string) => [...text.matchAll(/<code>(call-\d+)<\/code>/g)].map(([, id]) => id);
+  const idsIn = (text: string) => [...text.matchAll(/href="\/account\/calls\/(call-\d+)"/g)].map(([, id]) => id);
   const linkIn = (text: string, mark: RegExp) =>
     [...text.matchAll(/<a href="([^"]+)"([^>]*)>/g)]
       .find(([, , more = '']) => mark.test(more))?.[1]

@@ -48,7 +48,7 @@ describe('the overview of an owner', () => {
     expect((await owner.get('/account')).text).to.contain('Your first call, step by step');
     for (let number = 0; number < 11; number += 1) await spend(1n, 11 - number, `n${number}`);
     const { text } = await owner.get('/account');
-    const ids = [...text.matchAll(/<code>n(\d+)-acc_\w+<\/code>/g)].map(([, number]) => Number(number));
+    const ids = [...text.matchAll(/\/account\/calls\/n(\d+)-acc_\w+"/g)].map(([, number]) => Number(number));
     expect(ids).to.deep.equal([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(text).not.to.contain('Three steps');
   });
