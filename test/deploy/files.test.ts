@@ -167,6 +167,22 @@ describe('deployment files', () => {
     });
   });
 
+  it('are built for a release by one file, with its version', () => {
+    const bake = read('docker-bake.hcl');
+    const defaults = Object.fromEntries(
+      [...bake.matchAll(/^variable "(\w+)" \{\n {2}default = "(.*)"$/gm)].map(([, name, value]) => [name, value]),
+    );
+    expect(defaults).to.include({ VERSION: manifest.version, NODE_IMAGE: readDockerfile().images[0] });
+    for (const name of bake.match(/^ {2}args {7}= \{ (\w+) = \1 \}$/m)?.slice(1) ?? ['none']) {
+      expect(read('Dockerfile')).to.include(`ARG ${name}=`);
+    }
+    const named = [...read('docs/operations/deploy.md').matchAll(/tollgate[:-](\d+\.\d+\.\d+)/g)].map(
+      ([, version]) => version,
+    );
+    expect(named.length).to.be.above(0);
+    expect(new Set(named)).to.deep.equal(new Set([manifest.version]));
+  });
+
   it('give every member and gateway as much memory as it needs, and a cache that fits', () => {
     for (const { mem_limit, command = [] } of members) {
       const cacheGb = Number(fill(command[command.indexOf('--wiredTigerCacheSizeGB') + 1] ?? ''));

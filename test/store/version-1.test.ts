@@ -1,10 +1,12 @@
 // Stores made by the first release, opened in this one: nothing is lost, each migration since then has its effect, and
 // calls continue. Add a test for a new migration to "has the migrations since then"; a new column needs none, because
 // rows are compared by the fields that they had.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type Db, MongoClient } from 'mongodb';
+import type { Context } from 'mocha';
 import { hashKey } from '../../lib/accounts/key.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -12,16 +14,39 @@ import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { lostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { SCHEMA_VERSION as MONGODB_VERSION } from '../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { SCHEMA_VERSION as SQLITE_VERSION } from '../../lib/store/sqlite/schema.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
-import { MONGODB, SQLITE } from '../../testkit/stores.ts';
+import { itLong } from '../../testkit/long.ts';
 import { applied, RUB, reserve, type StoreDatabase, settle, statuses } from '../contract/store/context.ts';
 import { creditOf } from '../contract/store/payments.ts';
 import { type Contents, type Rows, readContents } from './contents.ts';
-import { type OldFile, PASSWORD, PICTURE, readExpected, restoreDatabase, restoreFile } from './version-1.ts';
+import { readExpected } from './fixture.ts';
+import { getFile, listOldStores, type OldStore, project } from './old-stores.ts';
+
+const VERSION = 'version-1';
+const PASSWORD = 'the password of version 1';
+const PICTURE = { id: 'A'.repeat(43), bytes: Buffer.from('a picture of version 1\n') };
+const OLD_STORES = listOldStores(VERSION, PICTURE);
+
+/** Indexes added by migrations, whose absence no query would reveal. */
+const FILE_INDEXES = [
+  'index notices_vain',
+  'index payments_untold',
+  'index charges_exposed',
+  'index accounts_price_list',
+  'index accounts_allowance',
+  'index management_keys_of_account',
+  'index wallets_due',
+];
+const INDEXES: Readonly<Record<OldStore['name'], readonly string[]>> = {
+  sqlite: FILE_INDEXES,
+  backup: FILE_INDEXES,
+  mongodb: ['by_verdict', 'by_phase', 'exposed', 'by_price_list'],
+};
+
+/** A process that opens a store and exits. */
+const OPENER = fileURLToPath(new URL('./open-child.ts', import.meta.url));
 
 /** Monday, 2 March 2026, a minute after the calls of the old stores. */
 const AT = Date.UTC(2026, 2, 2, 10, 1);
@@ -32,97 +57,6 @@ const SUSPENDED = ['acc_owing', 'acc_suspended'];
 const NOT_IN_BACKUPS = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours'];
 /** Paid by payments whose order or whose provider called them a test, or the demo account. */
 const PLAY_MONEY = ['acc_demo', 'acc_reported', 'acc_tested'];
-
-const fileOf = ({ url }: StoreDatabase) => url.slice('sqlite:'.length);
-
-interface OldStore {
-  readonly name: string;
-  createBare(): Promise<StoreDatabase>;
-  restore(database: StoreDatabase): Promise<void>;
-  /** Tables and indexes by name, with all their rules. */
-  schema(database: StoreDatabase): Promise<Rows>;
-  version(database: StoreDatabase): Promise<number>;
-  readonly newest: number;
-  /** Indexes added by migrations, whose absence no query would reveal. */
-  readonly indexes: readonly string[];
-}
-
-function oldFile(name: OldFile): OldStore {
-  const readRows = (database: StoreDatabase, sql: string) => {
-    const db = new DatabaseSync(fileOf(database), { readOnly: true });
-    try {
-      return db.prepare(sql).all();
-    } finally {
-      db.close();
-    }
-  };
-  return {
-    name: name === 'backup.db' ? 'backup' : 'sqlite',
-    createBare: SQLITE.createBare,
-    restore: async (database) => restoreFile(fileOf(database), name),
-    schema: async (database) => {
-      const rows = readRows(database, "SELECT type || ' ' || name AS name, sql FROM sqlite_schema ORDER BY name");
-      return Object.fromEntries(rows.map((row) => [String(row.name), row.sql]));
-    },
-    version: async (database) => Number(readRows(database, 'PRAGMA user_version')[0]?.user_version),
-    newest: SQLITE_VERSION,
-    indexes: [
-      'index notices_vain',
-      'index payments_untold',
-      'index charges_exposed',
-      'index accounts_price_list',
-      'index accounts_allowance',
-      'index management_keys_of_account',
-      'index wallets_due',
-    ],
-  };
-}
-
-async function withDatabase<T>({ url }: StoreDatabase, look: (db: Db) => Promise<T>): Promise<T> {
-  const client = await MongoClient.connect(url);
-  try {
-    return await look(client.db());
-  } finally {
-    await client.close();
-  }
-}
-
-const OLD_DATABASE: OldStore = {
-  name: 'mongodb',
-  createBare: MONGODB.createBare,
-  restore: ({ url }) => restoreDatabase(url),
-  schema: (database) =>
-    withDatabase(database, async (db) => {
-      const found = await db.listCollections().toArray();
-      const rows = found.map(async (collection) => {
-        const { name } = collection;
-        const indexes = await db.collection(name).indexes();
-        const byName = indexes.toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1));
-        return [name, { options: 'options' in collection ? collection.options : {}, indexes: byName }] as const;
-      });
-      return Object.fromEntries(await Promise.all(rows));
-    }),
-  version: (database) =>
-    withDatabase(database, async (db) => {
-      const row = await db.collection<{ _id: string; version: number }>('schema').findOne({ _id: 'version' });
-      return Number(row?.version);
-    }),
-  newest: MONGODB_VERSION,
-  indexes: ['by_verdict', 'by_phase', 'exposed', 'by_price_list'],
-};
-
-/** Of what is there now, the fields that were there before. */
-function project(now: unknown, before: unknown): unknown {
-  if (Array.isArray(now) && Array.isArray(before)) return now.map((value, at) => project(value, before[at]));
-  if (!isRows(now) || !isRows(before)) return now;
-  return Object.fromEntries(
-    Object.keys(before).flatMap((name) => (name in now ? [[name, project(now[name], before[name])]] : [])),
-  );
-}
-
-function isRows(value: unknown): value is Rows {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A step may add an entry to a suspended wallet, which says so. */
 function withoutSeq(wallets: Rows = {}): Rows {
@@ -139,11 +73,11 @@ function withoutMoved(cursors: Rows): Rows {
   return Object.fromEntries(Object.entries(cursors).filter(([id]) => !SUSPENDED.includes(id)));
 }
 
-for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
+for (const old of OLD_STORES) {
   const isBackup = old.name === 'backup';
 
   describe(`a store of the first release: ${old.name}`, () => {
-    const expected = readExpected();
+    const expected = readExpected(VERSION);
     let database: StoreDatabase;
     let store: Store;
     let contents: Contents;
@@ -210,7 +144,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
           const found = await old.schema(database);
           expect(Object.keys(found)).to.have.members(Object.keys(wanted));
           expect(found).to.deep.equal(wanted);
-          for (const name of old.indexes) expect(JSON.stringify(found)).to.include(`"${name}"`);
+          for (const name of INDEXES[old.name]) expect(JSON.stringify(found)).to.include(`"${name}"`);
           expect(await old.version(database)).to.equal(old.newest);
         } finally {
           await fresh.remove();
@@ -366,32 +300,59 @@ describe('a store of the first release opened read-only', () => {
     return (error as OperatorError).message;
   }
 
-  for (const name of ['sqlite.db', 'backup.db'] as const) {
-    it(`is refused in one plain line, and left as it is: ${name}`, async () => {
-      const database = await SQLITE.createBare();
+  for (const old of OLD_STORES) {
+    it(`is refused in one plain line, and left as it is: ${old.name}`, async () => {
+      const database = await old.createBare();
       try {
-        const path = fileOf(database);
-        restoreFile(path, name);
-        const before = readFileSync(path);
-        const message = `The database ${path} has schema version 1: start this Tollgate on it once.`;
-        expect(await refuse(database.url)).to.equal(message);
-        expect(readFileSync(path).equals(before)).to.equal(true);
+        await old.restore(database);
+        const look = async () => (old.name === 'mongodb' ? old.schema(database) : readFileSync(getFile(database)));
+        const before = await look();
+        const path = old.name === 'mongodb' ? '' : `^The database ${getFile(database)}`;
+        const message = new RegExp(`${path} has schema version 1: start this Tollgate on it once\\.$`);
+        expect(await refuse(database.url)).to.match(message);
+        expect(await look()).to.deep.equal(before);
       } finally {
         await database.remove();
       }
     });
   }
+});
 
-  it('is refused in one plain line, and left as it is: mongodb', async () => {
-    const database = await MONGODB.createBare();
-    try {
-      await restoreDatabase(database.url);
-      const before = await OLD_DATABASE.schema(database);
-      const message = / has schema version 1: start this Tollgate on it once\.$/;
-      expect(await refuse(database.url)).to.match(message);
-      expect(await OLD_DATABASE.schema(database)).to.deep.equal(before);
-    } finally {
-      await database.remove();
-    }
-  });
+describe('a migration of the first schema', () => {
+  for (const old of OLD_STORES.filter(({ name }) => name !== 'backup')) {
+    itLong(
+      `is finished by the next process if earlier ones were killed in it: ${old.name}`,
+      async function (this: Context) {
+        this.timeout(120_000);
+        const database = await old.createBare();
+        const fresh = await old.createBare();
+        try {
+          await old.restore(database);
+          const reached = new Set<number>();
+          for (let waitMs = 150; (await old.version(database)) < old.newest; waitMs += 20) {
+            await killAfter(waitMs, database.url);
+            reached.add(await old.version(database));
+          }
+          expect(reached.size, 'versions at which a process was killed').to.be.above(1);
+          await (await openStore(fresh.url)).close();
+          const store = await openStore(database.url);
+          const { problems } = await verifyLedger(store);
+          await store.close();
+          expect(problems).to.deep.equal([]);
+          expect(await old.schema(database)).to.deep.equal(await old.schema(fresh));
+        } finally {
+          await database.remove();
+          await fresh.remove();
+        }
+      },
+    );
+  }
+
+  async function killAfter(ms: number, url: string): Promise<void> {
+    const child = fork(OPENER, [url], { stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    await exited;
+    clearTimeout(timer);
+  }
 });
