@@ -18,6 +18,7 @@ import {
   type Managed,
   makeManagementKeys,
 } from './page-tour-management.ts';
+import { listOperatorPaperStops, listPaperStops, makePapers, type Papers } from './page-tour-papers.ts';
 import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
@@ -88,6 +89,7 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   const busy = await makeBusy(test, 'anna.petrova@example.com');
   const { account, owner } = busy;
   await giveBonuses(operator, account);
+  const papers = await makePapers(test, account, { operator, owner });
   const member = await joinBoth(test, account);
   const newcomer = await setUpOwner(test, (await test.account('0')).id, 'new@example.com');
   const stoppedAccount = await test.account();
@@ -107,12 +109,17 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
     payments: busy.payments,
     webhook: webhook?.id ?? '',
     managed: await makeManagementKeys(test, account.id),
+    papers,
   };
   const { managed } = sights;
   return {
     visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
     busy,
-    stops: [...strangerStops(links), ...ownerStops({ ...busy, join: links.join, managed }), ...operatorStops(sights)],
+    stops: [
+      ...strangerStops(links),
+      ...ownerStops({ ...busy, join: links.join, managed, papers }),
+      ...operatorStops(sights),
+    ],
   };
 }
 
@@ -184,7 +191,8 @@ function ownerStops({
   join,
   colleague,
   managed,
-}: Sights & Pick<Links, 'join'> & Managed): readonly Stop[] {
+  papers,
+}: Sights & Pick<Links, 'join'> & Managed & { readonly papers: Papers }): readonly Stop[] {
   const at = createStopMaker('owner');
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
@@ -218,6 +226,7 @@ function ownerStops({
     at(wallet, 'wallet-declined', { path: `${wallet}?order=${payments.declined}` }),
     at(wallet, 'wallet-review', { path: `${wallet}?order=${payments.review}` }),
     at('/account/wallet/receipt', 'receipt', { path: `${wallet}/receipt?order=${payments.refunded}` }),
+    ...listPaperStops(at, papers),
     at('/account/usage', 'usage'),
     at('/account/usage', 'usage-by-model', { path: '/account/usage?by=model&kind=text' }),
     at('/account/usage.csv', 'usage-csv'),
@@ -254,7 +263,8 @@ function operatorStops({
   payments,
   webhook,
   managed,
-}: OperatorSights & Managed): readonly Stop[] {
+  papers,
+}: OperatorSights & Managed & { readonly papers: Papers }): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
   const plain = 'accounts people payments promo ledger catalog upstreams notices audit checks'.split(' ');
   return [
@@ -264,6 +274,7 @@ function operatorStops({
     at('/admin/calls', 'calls'),
     ...plain.map((name) => at(`/admin/${name}`, name)),
     ...listCatalogStops(at),
+    ...listOperatorPaperStops(at, papers, account),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
     at('/admin/accounts', 'accounts-invited', {
       does: [

@@ -25,6 +25,8 @@ export const ACCESS = {
   '/account/keys/management/{id}': OWNERS,
   '/account/wallet': PAYERS,
   '/account/wallet/receipt': PAYERS,
+  '/account/papers': PAYERS,
+  '/account/papers/invoices/{id}': PAYERS,
   '/account/statement': PAYERS,
   '/account/statement.csv': PAYERS,
   '/account/usage': EVERYBODY,

@@ -4,6 +4,7 @@ import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
 import { adminAccount } from './pages/admin-account.ts';
 import { adminAccountCalls } from './pages/admin-account-calls.ts';
+import { adminAccountPapers } from './pages/admin-account-papers.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
 import { adminCalls } from './pages/admin-calls.ts';
@@ -12,6 +13,7 @@ import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
 import { adminModel } from './pages/admin-model.ts';
 import { adminOverview } from './pages/admin-overview.ts';
+import { adminPapers } from './pages/admin-papers.ts';
 import { adminPayment } from './pages/admin-payment.ts';
 import { adminPayments } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
@@ -25,6 +27,7 @@ import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
 import { connect } from './pages/connect.ts';
+import { adminInvoice, invoice } from './pages/invoice.ts';
 import { join } from './pages/join.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
 import { keyUsers } from './pages/key-users.ts';
@@ -34,6 +37,7 @@ import { adminManagementKey, adminManagementKeys, managementKey, managementKeys 
 import { handOver, leave, member, removeMember } from './pages/member.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
+import { papers } from './pages/papers.ts';
 import { invitation, people } from './pages/people.ts';
 import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
 import { exportData, settings } from './pages/settings.ts';
@@ -69,6 +73,8 @@ const PAGES: readonly PageRoutes[] = [
   receipt,
   statement,
   statementCsv,
+  papers,
+  invoice,
   usage,
   usageCsv,
   calls,
@@ -91,6 +97,7 @@ const PAGES: readonly PageRoutes[] = [
   adminAccounts,
   adminAccount,
   adminAccountCalls,
+  adminAccountPapers,
   adminCalls,
   adminPeople,
   adminPerson,
@@ -109,6 +116,8 @@ const PAGES: readonly PageRoutes[] = [
   adminAudit,
   adminChecks,
   adminPromo,
+  adminPapers,
+  adminInvoice,
 ];
 
 export const consolePlugin: Plugin<ConsoleServices> = {

@@ -68,6 +68,7 @@ const WORDS = defineWords({
     suspendedPerson: 'This user is suspended.',
     isSuspended: 'suspended',
     payments: 'Payments',
+    papers: 'Papers for companies',
     keys: 'Keys',
     members: 'People',
     name: 'Name',
@@ -129,6 +130,7 @@ const WORDS = defineWords({
     suspendedPerson: 'Доступ этого пользователя приостановлен.',
     isSuspended: 'доступ приостановлен',
     payments: 'Платежи',
+    papers: 'Документы',
     keys: 'Ключи',
     members: 'Участники',
     name: 'Название',
@@ -316,7 +318,7 @@ ${link !== undefined && message('done', html`${words.link}<br><code class="key" 
 ${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
-<p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
+<p><a href="/admin/payments?account=${account.id}">${words.payments}</a> · <a href="/admin/accounts/${account.id}/papers">${words.papers}</a></p>
 ${await customerUsage(visit, account.id)}
 <h2>${words.keys}</h2>
 ${table(

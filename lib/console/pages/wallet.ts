@@ -1,6 +1,7 @@
 // The wallet: balance, adding money, saved cards, and the history of entries.
 import { fault } from '../../base/faults.ts';
 import type { Wallet } from '../../money/decide.ts';
+import { readSeller } from '../../payments/papers/details.ts';
 import { archivedNote } from '../archived-note.ts';
 import { definitionList, message } from '../components.ts';
 import { fundsRows } from '../funds.ts';
@@ -34,6 +35,7 @@ const WORDS = defineWords({
     none: 'No entries yet.',
     older: 'Older entries',
     statement: 'Statement of a month',
+    papers: 'Pay by bank transfer: invoices and acts for companies',
   },
   ru: {
     title: 'Кошелёк',
@@ -52,6 +54,7 @@ const WORDS = defineWords({
     none: 'Операций пока нет.',
     older: 'Более ранние операции',
     statement: 'Выписка за месяц',
+    papers: 'Оплата с расчётного счёта: счета и акты',
   },
 });
 
@@ -107,6 +110,7 @@ async function walletPage(visit: OwnerVisit, state: PageState = {}): Promise<Pag
 ${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
 ${await paySection(visit, state.pay)}
+${(await readSeller(services.store)) && html`<p><a href="${linkTo(visit, '/account/papers')}">${words.papers}</a></p>`}
 ${await autoSection(visit, found, state.auto)}
 ${await bonusSection(visit, found, state.promo)}
 ${cardsSection(visit, cards)}

@@ -1,0 +1,73 @@
+// Papers for an operator: the details of the seller, which switch invoices on, and the invoices that wait for their money.
+import { DEFAULT_ZONE } from '../../money/key-limits.ts';
+import { checkSeller, readSeller, SELLER_FIELDS, type SellerField, saveSeller } from '../../payments/papers/details.ts';
+import { readInvoiceRow } from '../../payments/papers/invoices.ts';
+import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { form, message } from '../components.ts';
+import { html } from '../html.ts';
+import { defineWords, findWord } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { type FormState, readTyped, sellerFields, toTyped } from '../papers/details-form.ts';
+import { invoiceTable } from '../papers/invoice-list.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Papers for companies',
+    off: 'Customers can order invoices as soon as the details of the seller are entered here.',
+    on: 'Customers can order invoices on the page of their papers.',
+    open: 'Invoices to be paid',
+    none: 'No invoice waits to be paid.',
+    seller: 'Details of the seller',
+    hint: 'Papers that were issued before keep the details that they have.',
+    save: 'Save',
+    done: { saved: 'The details are saved.' },
+  },
+  ru: {
+    title: 'Документы',
+    off: 'Клиенты смогут заказывать счета, как только вы укажете здесь реквизиты исполнителя.',
+    on: 'Клиенты заказывают счета на странице «Документы».',
+    open: 'Неоплаченные счета',
+    none: 'Неоплаченных счетов нет.',
+    seller: 'Реквизиты исполнителя',
+    hint: 'В уже выставленных документах реквизиты не изменятся.',
+    save: 'Сохранить',
+    done: { saved: 'Реквизиты сохранены.' },
+  },
+});
+
+const PATH = '/admin/papers';
+const SHOWN = 50;
+
+export const adminPapers = page({
+  path: PATH,
+  who: 'operator',
+  get: (visit) => papersPage(visit),
+  async post(visit, sent) {
+    const typed = readTyped(sent, SELLER_FIELDS);
+    const checked = checkSeller(typed);
+    if ('wrong' in checked) return { ...(await papersPage(visit, { typed, ...checked })), status: 400 };
+    await saveSeller(visit.services.store, checked.details);
+    await audit(visit, { action: 'papers.seller', target: checked.details.inn, detail: checked.details });
+    return { to: `${PATH}?done=saved` };
+  },
+});
+
+async function papersPage(visit: UserVisit, rejected?: FormState<SellerField>): Promise<Page> {
+  const { services, language, query } = visit;
+  const words = WORDS[language];
+  const seller = await readSeller(services.store);
+  const rows = await services.store.papers.list({ kind: 'invoice', state: 'open', limit: SHOWN });
+  const invoices = rows.map(readInvoiceRow);
+  const done = findWord(words.done, query.get('done'));
+  const list = { invoices, base: `${PATH}/invoices/`, zone: DEFAULT_ZONE };
+  const typed = seller ? toTyped(seller) : { vat: 'none', days: '5' };
+  const body = html`${done !== undefined && message('done', done)}
+<p>${seller ? words.on : words.off}</p>
+${seller && html`<h2>${words.open}</h2>${invoices.length === 0 ? html`<p>${words.none}</p>` : invoiceTable(visit, list)}`}
+<h2>${words.seller}</h2>
+<p>${words.hint}</p>
+${form(visit, { action: PATH, button: words.save, fields: html`${sellerFields(language, rejected ?? { typed })}${codeField(visit)}` })}`;
+  return { title: words.title, body };
+}

@@ -1,0 +1,115 @@
+// Papers for companies on pages: an operator enters the seller, an owner the company and orders invoices.
+import { expect } from 'chai';
+import { unescapeHtml, type Visitor } from '../../testkit/pages.ts';
+import { BUYER_FORM, SELLER_FORM } from '../../testkit/papers.ts';
+import { applied, RUB, topup } from '../contract/store/context.ts';
+import { openPages, type Pages } from './stage.ts';
+
+const PAPERS = '/account/papers';
+
+describe('the pages of papers for companies', () => {
+  let pages: Pages;
+  let operator: Visitor;
+
+  before(async () => {
+    pages = await openPages();
+    operator = await pages.operator();
+  });
+  after(() => pages.close());
+
+  const lastDeed = async () => (await pages.faults.real.auditLog.page({ limit: 1 }))[0];
+  const read = async (visitor: Visitor, path: string) => unescapeHtml((await visitor.get(path)).text);
+  const invoicesOf = async (account: string) => pages.faults.real.papers.list({ kind: 'invoice', account, limit: 100 });
+
+  it('are off until an operator has entered the seller, whose numbers are checked', async () => {
+    const owner = await pages.owner();
+    expect(await read(owner, PAPERS)).to.contain('issues no invoices');
+    expect(await read(owner, '/account/wallet')).to.not.contain(PAPERS);
+    const { csrf = '' } = {
+      csrf: /name="csrf" value="([^"]+)"/.exec((await owner.get('/account/settings')).text)?.[1],
+    };
+    expect((await owner.post(PAPERS, { ...BUYER_FORM, change: 'details', csrf })).status).to.equal(404);
+    const wrongs: readonly Record<string, string>[] = [
+      { inn: '7736050004' },
+      { kpp: '' },
+      { ogrn: '304500116000157' },
+      { bik: '1' },
+      { account: '40702810838000000001' },
+      { correspondent: '30101810400000000226' },
+      { signer: '' },
+      { vat: '20' },
+      { days: '61' },
+    ];
+    for (const wrong of wrongs) {
+      const reply = await operator.submit('/admin/papers', { ...SELLER_FORM, ...wrong });
+      expect([wrong, reply.status]).to.deep.equal([wrong, 400]);
+      if (!('vat' in wrong)) expect(reply.text).to.contain('aria-invalid');
+    }
+    const spaced = { ...SELLER_FORM, account: '4070 2810 9380 0000 0001' };
+    expect((await operator.submit('/admin/papers', spaced)).status).to.equal(303);
+    expect(await lastDeed()).to.include({ action: 'papers.seller', target: SELLER_FORM.inn });
+    expect(await read(operator, '/admin/papers?lang=ru')).to.contain('40702810938000000001');
+    await operator.get('/admin/papers?lang=en');
+    expect(await read(owner, '/account/wallet')).to.contain(PAPERS);
+  });
+
+  it('take the details of a company, then an order, of which sending twice makes one invoice', async () => {
+    const owner = await pages.owner();
+    expect(await read(owner, PAPERS)).to.contain('Enter the details of your company first');
+    const wrongs: readonly Record<string, string>[] = [{ inn: '7707083894' }, { kpp: '77' }, { name: '' }];
+    for (const wrong of [...wrongs, { address: 'x'.repeat(201) }])
+      expect((await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details', ...wrong })).status).to.equal(400);
+    expect((await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' })).status).to.equal(303);
+    expect(await lastDeed()).to.include({ action: 'papers.buyer', account: owner.account });
+    for (const amount of ['', '0', '0.99', '1000.001', '100000001', 'many'])
+      expect((await owner.submit(PAPERS, { change: 'invoice', amount })).status, amount).to.equal(400);
+    const order = { change: 'invoice', amount: '10 000,50', invoice: 'inv_0123456789abcdef01234567' };
+    const replies = [await owner.submit(PAPERS, order), await owner.submit(PAPERS, order)];
+    const path = `${PAPERS}/invoices/${order.invoice}`;
+    for (const { status, headers } of replies) expect([status, headers.location]).to.deep.equal([303, path]);
+    expect(await invoicesOf(owner.account)).to.have.length(1);
+    expect(await lastDeed()).to.include({ action: 'invoice.issue', target: order.invoice });
+    const seen = await read(owner, path);
+    expect(seen).to.match(/Счёт на оплату № \d+ от \d+ \S+ \d{4}/);
+    expect(seen).to.contain('Десять тысяч рублей 50 копеек').and.to.contain('10\u00a0000,50');
+    expect(seen).to.contain('В том числе НДС 22 %').and.to.contain('1\u00a0803,37');
+    expect(seen).to.match(/Оплата по счёту № \d+ от [\d.]+, пополнение баланса, в том числе НДС 22% 1803,37 руб\./);
+    expect(seen).to.contain(BUYER_FORM.name).and.to.contain(SELLER_FORM.contract).and.to.contain('data:image/svg+xml');
+    // Of another account it is unknown, and its id makes no second one.
+    const other = await pages.owner();
+    expect((await other.get(path)).status).to.equal(404);
+    await other.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    expect((await other.submit(PAPERS, order)).status).to.equal(400);
+    expect(await invoicesOf(other.account)).to.deep.equal([]);
+    expect(await read(operator, `/admin/accounts/${owner.account}/papers`)).to.contain(order.invoice);
+    expect(await read(operator, '/admin/papers')).to.contain(order.invoice);
+    expect(await read(operator, `/admin/papers/invoices/${order.invoice}`)).to.contain('Счёт на оплату');
+  });
+
+  it('keep the details that an invoice was issued with, let it be canceled once, and allow small sums after a payment', async () => {
+    const owner = await pages.owner();
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    await applied(pages.faults.real, topup(owner.account, 1000n * RUB));
+    const ordered = await owner.submit(PAPERS, { change: 'invoice', amount: '1' });
+    const path = String(ordered.headers.location);
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details', name: 'АО «Василёк»' });
+    expect(await read(owner, path))
+      .to.contain(BUYER_FORM.name)
+      .and.to.not.contain('Василёк');
+    const replies = [await owner.submit(path, {}), await owner.post(path, await hidden(owner))];
+    expect(replies.map(({ status }) => status)).to.deep.equal([303, 409]);
+    expect(await lastDeed()).to.include({ action: 'invoice.cancel', account: owner.account });
+    expect(await read(owner, PAPERS)).to.contain('canceled');
+    for (let count = 0; count < 20; count += 1)
+      expect((await owner.submit(PAPERS, { change: 'invoice', amount: '2' })).status).to.equal(303);
+    const more = await owner.submit(PAPERS, { change: 'invoice', amount: '2' });
+    expect([more.status, more.text.includes('Too many invoices')]).to.deep.equal([400, true]);
+    const all = await invoicesOf(owner.account);
+    expect(new Set(all.map(({ number }) => number)).size).to.equal(21);
+  });
+
+  async function hidden(visitor: Visitor): Promise<Record<string, string>> {
+    const { text } = await visitor.get('/account/settings');
+    return { csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
+  }
+});

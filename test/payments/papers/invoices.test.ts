@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { orderInvoice } from '../../../lib/payments/papers/invoices.ts';
+import { type FaultyStore, lose, openFaultyStore } from '../../../testkit/faulty-store.ts';
+import { BUYER, SELLER } from '../../../testkit/papers.ts';
+import { AT, RUB, rejection } from '../../contract/store/context.ts';
+
+describe('ordering an invoice', () => {
+  let faults: FaultyStore;
+  before(async () => {
+    faults = await openFaultyStore();
+  });
+  after(() => faults.close());
+
+  const order = async (account: string, amount: bigint, id = '') => {
+    const terms = { account, seller: SELLER, buyer: BUYER, user: 'usr_a', zone: 'Asia/Vladivostok', now: AT };
+    return orderInvoice(faults.store, { ...terms, id, amount });
+  };
+
+  it('asks for at least 1000 roubles until the wallet was topped up, and for whole kopecks', async () => {
+    const account = await faults.wallet(0n);
+    expect(await order(account, 999n * RUB)).to.deep.equal({ refusal: 'bounds' });
+    expect(await order(account, 1000n * RUB + 1n)).to.deep.equal({ refusal: 'kopecks' });
+    expect(await order(account, 1000n * RUB)).to.have.property('invoice');
+    expect(await order(await faults.wallet(), RUB)).to.have.property('invoice');
+  });
+
+  it('issues one invoice although the first answer was lost', async () => {
+    const account = await faults.wallet();
+    const id = 'inv_00112233445566778899aabb';
+    faults.next('papers.issue', lose);
+    expect(await rejection(order(account, 5n * RUB, id))).to.have.property('message', 'lost by the test');
+    const again = await order(account, 5n * RUB, id);
+    expect(await order(account, 6n * RUB, id)).to.deep.equal(again);
+    expect(await faults.real.papers.list({ kind: 'invoice', account, limit: 9 })).to.have.length(1);
+  });
+});

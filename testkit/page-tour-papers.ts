@@ -1,0 +1,51 @@
+// What a tour of the pages finds of papers for companies.
+import { orderInvoice } from '../lib/payments/papers/invoices.ts';
+import type { TestAccount, TestGateway } from './gateway.ts';
+import type { At } from './page-tour-management.ts';
+import type { Visitor } from './pages.ts';
+import { BUYER, BUYER_FORM, SELLER, SELLER_FORM } from './papers.ts';
+
+export interface Papers {
+  readonly invoice: string;
+}
+
+/** The details of both sides, and an invoice to be paid. */
+export async function makePapers(
+  { store }: Pick<TestGateway, 'store'>,
+  { id: account }: TestAccount,
+  { operator, owner }: Readonly<Record<'operator' | 'owner', Visitor>>,
+): Promise<Papers> {
+  await operator.submit('/admin/papers', SELLER_FORM);
+  await owner.submit('/account/papers', { ...BUYER_FORM, change: 'details' });
+  const terms = { account, seller: SELLER, buyer: BUYER, user: '-', zone: 'Europe/Moscow', now: Date.now() };
+  const ordered = await orderInvoice(store, { ...terms, id: '', amount: 150_000_500_000n });
+  if ('refusal' in ordered) throw new Error(`no invoice: ${ordered.refusal}`);
+  return { invoice: ordered.invoice.id };
+}
+
+export function listPaperStops<Stop>(at: At<Stop>, { invoice }: Papers): readonly Stop[] {
+  return [
+    at('/account/papers', 'papers'),
+    at('/account/papers', 'papers-wrong', {
+      does: [
+        ['#amount', '7'],
+        ['form:has(#amount) button', true],
+      ],
+    }),
+    at('/account/papers/invoices/{id}', 'invoice', { path: `/account/papers/invoices/${invoice}` }),
+  ];
+}
+
+export function listOperatorPaperStops<Stop>(at: At<Stop>, { invoice }: Papers, account: string): readonly Stop[] {
+  return [
+    at('/admin/papers', 'papers'),
+    at('/admin/papers', 'papers-wrong', {
+      does: [
+        ['#inn', '7736050004'],
+        ['form:has(#inn) button', true],
+      ],
+    }),
+    at('/admin/papers/invoices/{id}', 'invoice', { path: `/admin/papers/invoices/${invoice}` }),
+    at('/admin/accounts/{id}/papers', 'account-papers', { path: `/admin/accounts/${account}/papers` }),
+  ];
+}
