@@ -20,6 +20,7 @@ import {
 } from './page-tour-management.ts';
 import { listOperatorPaperStops, listPaperStops, makePapers, type Papers } from './page-tour-papers.ts';
 import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
+import { type Links, listStrangerStops } from './page-tour-strangers.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
@@ -116,20 +117,11 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
     visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
     busy,
     stops: [
-      ...strangerStops(links),
+      ...listStrangerStops(createStopMaker('stranger'), links),
       ...ownerStops({ ...busy, join: links.join, managed, papers }),
       ...operatorStops(sights),
     ],
   };
-}
-
-interface Links {
-  readonly invite: string;
-  readonly operator: string;
-  readonly reset: string;
-  readonly restore: string;
-  readonly demo: string;
-  readonly join: string;
 }
 
 /** Makes the stops of one visitor, each at the path of its route unless another is given. */
@@ -141,29 +133,6 @@ function createStopMaker(as: Traveller, prefix = '') {
     name: `${prefix}${name}`,
     ...more,
   });
-}
-
-function strangerStops({ invite, operator, reset, restore, demo }: Links): readonly Stop[] {
-  const at = createStopMaker('stranger');
-  const wrong = [
-    ['#email', 'nobody@example.com'],
-    ['#password', 'not the password'],
-    ['main button', true],
-  ] as const;
-  return [
-    at('/login', 'login'),
-    at('/login', 'login-wrong', { does: wrong }),
-    at('/setup', 'setup-without-a-link'),
-    at('/setup', 'setup-invite', { path: invite }),
-    at('/setup', 'setup-operator', { path: operator }),
-    at('/setup', 'setup-demo', { path: demo }),
-    at('/reset', 'reset-ask'),
-    at('/reset', 'reset', { path: reset }),
-    at('/setup', 'setup-restore', { path: restore }),
-    at('/register', 'register'),
-    at('/status', 'status'),
-    at('/account', 'not-signed-in'),
-  ];
 }
 
 interface Payments {
