@@ -81,14 +81,15 @@ export function registerManagementAuth(server: Server, options: ManagementAuthOp
       notes.cooldown_ms = Math.round(waitMs);
       await delayUntilClose(waitMs, request.raw.res);
     }
+    // Before anything that may refuse it: what a key may not do counts, too.
+    const retryAfterS = await count(rule, key.id, request);
+    if (retryAfterS !== undefined) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
     const scope = request.route.settings.plugins?.scope;
     if (scope === undefined || !key.scopes.includes(scope)) throw fault('key_scope', { hint: scope ?? '' });
     if (key.account !== null) {
       const account = await orUnavailable(store.accounts.get(key.account));
       if (account?.status !== 'active') throw fault('account_suspended');
     }
-    const retryAfterS = await count(rule, key.id, request);
-    if (retryAfterS !== undefined) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
   }
 
   server.auth.scheme('management-key', () => ({

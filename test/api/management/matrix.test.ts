@@ -130,6 +130,10 @@ describe('the routes of the server and their credentials', () => {
       const key = await small.managementKey(['accounts'], { addresses: ['127.0.0.1'], expiresAt: Date.now() + 1e6 });
       const all = await Promise.all([1, 2, 3].map(() => ask(key, '/manage/accounts')));
       expect(all.map(({ status }) => status).toSorted()).to.deep.equal([200, 200, 429]);
+      // What a key may not do counts, too.
+      const narrow = await small.managementKey(['usage']);
+      const refused = await Promise.all([1, 2, 3].map(() => ask(narrow, '/manage/accounts')));
+      expect(refused.map(({ status }) => status).toSorted()).to.deep.equal([403, 403, 429]);
       const row = await gateway.store.management.findKey(hashKey(key));
       if (row) await gateway.store.management.putKeys([{ ...row, expiresAt: 5 }]);
       const expired = await ask(key, '/manage/accounts');
