@@ -21,10 +21,14 @@ export const WORDS = defineWords({
     invite: 'Invite somebody',
     inviteButton: 'Invite',
     link: 'Send this link. It works once, expires in a week, and is shown only now. Somebody who already has access accepts the invitation after signing in.',
-    sent: 'It was emailed, too.',
+    mailed: (email: string) =>
+      `The invitation was emailed to ${email}. Its link works once and expires in a week. Somebody who already has access accepts it after signing in.`,
+    notSent: (email: string) =>
+      `The invitation could not be emailed to ${email}. Send it again from the list below, later.`,
     invitations: 'Invitations',
     expires: 'Expires',
     again: 'New link',
+    mailAgain: 'Send again',
     revoke: 'Withdraw',
     done: {
       saved: 'Saved.',
@@ -80,10 +84,14 @@ export const WORDS = defineWords({
     invite: 'Пригласить',
     inviteButton: 'Пригласить',
     link: 'Отправьте эту ссылку. Она сработает один раз в течение недели и больше не будет показана. Тот, у кого уже есть доступ, примет приглашение после входа.',
-    sent: 'Мы также отправили её по почте.',
+    mailed: (email: string) =>
+      `Приглашение отправлено на ${email}. Ссылка из письма сработает один раз в течение недели. Тот, у кого уже есть доступ, примет приглашение после входа.`,
+    notSent: (email: string) =>
+      `Не удалось отправить приглашение на ${email}. Отправьте его снова из списка ниже, чуть позже.`,
     invitations: 'Приглашения',
     expires: 'Действует до',
     again: 'Новая ссылка',
+    mailAgain: 'Отправить снова',
     revoke: 'Отозвать',
     done: {
       saved: 'Сохранено.',

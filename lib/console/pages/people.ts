@@ -28,9 +28,10 @@ interface PageState {
   readonly problem?: string;
   /** The error of role and cap. */
   readonly badOffer?: string;
-  /** A new link, shown once. */
+  /** A new link, shown once, where there is no mail. */
   readonly link?: string;
-  readonly isSent?: boolean;
+  /** Whom an invitation was emailed to. */
+  readonly mailedTo?: string;
 }
 
 export const people = page({
@@ -76,11 +77,17 @@ async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer):
     return { ...(await peoplePage(visit, { problem: WORDS[visit.language].tooMany })), status: 429 };
   await audit(visit, { action: 'member.invite', target: email, detail: toOfferDetail(offer) });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email, offer });
-  const isSent = await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) => {
+  try {
+    const isMailed = await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' });
+    // Whoever has the link sets the password of a new person: with mail, only the invited get it.
+    return await peoplePage(
+      visit,
+      isMailed ? { mailedTo: email } : { link: `${services.publicUrl()}/setup?token=${token}` },
+    );
+  } catch (err) {
     services.log.error({ err }, 'could not send an email');
-    return false;
-  });
-  return peoplePage(visit, { link: `${services.publicUrl()}/setup?token=${token}`, isSent });
+    return { ...(await peoplePage(visit, { problem: WORDS[visit.language].notSent(email) })), status: 503 };
+  }
 }
 
 async function refused(visit: OwnerVisit, state: PageState): Promise<Page> {
@@ -103,7 +110,8 @@ async function peoplePage(visit: OwnerVisit, state: PageState): Promise<Page> {
 ${memberFields(visit, { sent: state.sent, offer: { role: 'member' }, problem: state.badOffer })}`;
   const body = html`${done !== undefined && message('done', done)}
 ${state.problem !== undefined && message('error', state.problem)}
-${state.link !== undefined && message('done', html`${words.link}${state.isSent && ` ${words.sent}`}<br><code class="key" data-copy>${state.link}</code>`)}
+${state.link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${state.link}</code>`)}
+${state.mailedTo !== undefined && message('done', words.mailed(state.mailedTo))}
 <p>${words.text}</p>
 ${await memberTable(visit, rows)}
 ${invitations.length > 0 && html`<h2>${words.invitations}</h2>${invitationTable(visit, invitations)}`}
@@ -149,7 +157,7 @@ function invitationTable(visit: OwnerVisit, links: readonly Link[]): Html {
     form(visit, {
       action: linkTo(visit, `${PEOPLE}/invitation`),
       fields: html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="change" value="${change}">`,
-      button: words[change],
+      button: change === 'again' && visit.services.mailer ? words.mailAgain : words[change],
       danger: change === 'revoke',
     });
   const cells = links.map(({ email, expiresAt, offer = { role: 'owner' as const } }) => [
