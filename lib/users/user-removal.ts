@@ -11,7 +11,7 @@ interface UserRemovalOptions {
 export type RemovalOutcome = 'done' | 'gone' | 'last_operator';
 
 export interface UserRemoval {
-  /** Ends the user's sessions and one-time links; the user cannot sign in until resumed. */
+  /** Ends the user's sessions, one-time links and management keys; the user cannot sign in until resumed. */
   suspend(id: string): Promise<RemovalOutcome>;
   resume(id: string): Promise<RemovalOutcome>;
   /** Like `suspend`, but permanent: memberships end too, and the email address can be used again. */
@@ -42,7 +42,7 @@ export function createUserRemoval({ store: { sessions, users }, now = Date.now }
   }
 
   return {
-    suspend: (id) => changeWithRetries(id, (user) => users.suspend(user)),
+    suspend: (id) => changeWithRetries(id, (user) => users.suspend(user, now())),
     resume: (id) =>
       changeWithRetries(id, async (user) => {
         if (user.status === 'active') return 'done';

@@ -90,7 +90,7 @@ async function makeKey(whose: Whose, sent: Form): Promise<Page> {
   if ('field' in wanted) return { ...(await keysPage(whose, { sent, problem: wanted })), status: 400 };
   try {
     const { id, key } = await visit.services.managementKeys.create(wanted);
-    if (account !== null && !(await isStillOwner(visit, account))) {
+    if (!(await mayStillManage(visit, account))) {
       await visit.services.managementKeys.revoke(id);
       throw fault('role_not_allowed');
     }
@@ -106,8 +106,12 @@ async function makeKey(whose: Whose, sent: Form): Promise<Page> {
 }
 
 /** Keys end with the role of who made them, also one that was made at the very moment it was taken. */
-async function isStillOwner({ services, signedIn }: UserVisit, account: string): Promise<boolean> {
-  const memberships = await services.store.users.listUserMemberships(signedIn.user.id);
+async function mayStillManage({ services, signedIn }: UserVisit, account: string | null): Promise<boolean> {
+  const { users } = services.store;
+  const user = await users.get(signedIn.user.id);
+  if (user?.status !== 'active') return false;
+  if (account === null) return user.operator;
+  const memberships = await users.listUserMemberships(user.id);
   return memberships.some((each) => each.account === account && each.role === 'owner');
 }
 

@@ -132,12 +132,8 @@ export const handOver = page({
     const confirmed = self.password === null ? { user: self } : await confirm(visit, sent);
     if ('problems' in confirmed)
       return { ...handOverPage(visit, { user, membership }, confirmed.problems), status: confirmed.status };
-    const { users } = services.store;
-    const at = services.now();
-    // The new owner first: whatever happens in between, the account has one.
-    if ((await setMember(users, { account: account.id, user: user.id, role: 'owner' }, at)) !== 'done')
-      throw fault('not_found');
-    await setMember(users, { account: account.id, user: self.id, role: 'member' }, at);
+    const change = { account: account.id, from: self.id, to: user.id, at: services.now() };
+    if ((await services.store.users.handOver(change)) !== 'done') throw fault('not_found');
     await audit(visit, { action: 'member.hand_over', target: user.id, detail: { email: user.email } });
     return { to: linkTo(visit, '/account') };
   },

@@ -8,7 +8,7 @@ import { findRole, type MemberOf, membershipId, readCapDocument, touchMembers } 
 import { toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
-type MembershipCalls = Pick<UserStore, 'join' | 'setMembership' | 'leave'>;
+type MembershipCalls = Pick<UserStore, 'join' | 'setMembership' | 'handOver' | 'leave'>;
 
 export function membershipCalls(db: Db, transactions: Transactions): MembershipCalls {
   return {
@@ -32,6 +32,21 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
           await step({ update: 'memberships', updates: [{ q: { _id: membershipId(wanted) }, u }] });
           if (before === 'member' && role === 'accountant') await revokeMemberKeys(step, wanted, at);
           if (before === 'owner' && role !== 'owner') await revokeOwnerKeys(step, wanted, at);
+          return 'done';
+        },
+      }),
+    handOver: ({ account, from, to, at }) =>
+      transactions.run({
+        steps: async (step) => {
+          await touchMembers(step, account);
+          const isOwner = (await findRole(step, { user: from, account })) === 'owner';
+          if (!isOwner || !(await findRole(step, { user: to, account }))) return 'none';
+          const updates = [
+            { q: { _id: membershipId({ user: to, account }) }, u: { $set: { role: 'owner' }, $unset: { cap: '' } } },
+            { q: { _id: membershipId({ user: from, account }) }, u: { $set: { role: 'member' } } },
+          ];
+          await step({ update: 'memberships', updates });
+          await revokeOwnerKeys(step, { user: from, account }, at);
           return 'done';
         },
       }),
@@ -70,7 +85,7 @@ export async function revokeMemberKeys(step: Step, { user, account }: MemberOf, 
 }
 
 /** Revokes the keys of the management API that an owner has made for an account. */
-export async function revokeOwnerKeys(step: Step, { user, account }: MemberOf, at: number): Promise<void> {
+async function revokeOwnerKeys(step: Step, { user, account }: MemberOf, at: number): Promise<void> {
   const q = { account, createdBy: user, revokedAt: null };
   await step({ update: 'management_keys', updates: [{ q, u: { $set: { revokedAt: at } }, multi: true }] });
 }

@@ -3,7 +3,7 @@ import type { Db, Document } from 'mongodb';
 import type { FormerUser, RemovalResult, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { touchMembers } from './member-role.ts';
-import { revokeMemberKeys, revokeOwnerKeys } from './memberships.ts';
+import { revokeMemberKeys } from './memberships.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
@@ -11,16 +11,24 @@ type UserRemovalCalls = Pick<UserStore, 'suspend' | 'remove' | 'former' | 'forme
 
 export function userRemovalCalls(db: Db, transactions: Transactions): UserRemovalCalls {
   const former = db.collection<Row>('former_users');
-  const endAccess = (user: User, how: (step: Step) => Promise<void>) =>
-    transactions.run({ steps: (step) => endUserAccess(step, user, how) });
+  const endAccess = (user: User, at: number, how: (step: Step) => Promise<void>) =>
+    transactions.run({
+      steps: async (step): Promise<RemovalResult> => {
+        const result = await endUserAccess(step, user);
+        if (result !== 'done') return result;
+        await revokeManagementKeys(step, user, at);
+        await how(step);
+        return 'done';
+      },
+    });
   return {
-    suspend: (user) =>
-      endAccess(user, async (step) => {
+    suspend: (user, at) =>
+      endAccess(user, at, async (step) => {
         const u = { $set: { status: 'suspended', version: user.version + 1 } };
         await step({ update: 'users', updates: [{ q: { _id: user.id }, u }] });
       }),
     remove: (user, at) =>
-      endAccess(user, async (step) => {
+      endAccess(user, at, async (step) => {
         await endMemberships(step, user, at);
         await step({ delete: 'users', deletes: [{ q: { _id: user.id }, limit: 1 }] });
         const { id, email, createdAt } = user;
@@ -46,11 +54,7 @@ export function userRemovalCalls(db: Db, transactions: Transactions): UserRemova
   };
 }
 
-async function endUserAccess(
-  step: Step,
-  { id, email, version }: User,
-  how: (step: Step) => Promise<void>,
-): Promise<RemovalResult> {
+async function endUserAccess(step: Step, { id, email, version }: User): Promise<RemovalResult> {
   const [found] = await readFirstBatch(
     step({ find: 'users', filter: { _id: id, version }, limit: 1, singleBatch: true }),
   );
@@ -62,8 +66,12 @@ async function endUserAccess(
   }
   await step({ delete: 'signins', deletes: [{ q: { user: id }, limit: 0 }] });
   await step({ delete: 'links', deletes: [{ q: { $or: [{ user: id }, { email }] }, limit: 0 }] });
-  await how(step);
   return 'done';
+}
+
+async function revokeManagementKeys(step: Step, { id: createdBy }: User, at: number): Promise<void> {
+  const q = { createdBy, revokedAt: null };
+  await step({ update: 'management_keys', updates: [{ q, u: { $set: { revokedAt: at } }, multi: true }] });
 }
 
 async function endMemberships(step: Step, { id: user }: User, at: number): Promise<void> {
@@ -71,7 +79,7 @@ async function endMemberships(step: Step, { id: user }: User, at: number): Promi
   const joined = await readFirstBatch(step({ find: 'memberships', filter, batchSize: 1000, singleBatch: true }));
   for (const { account, role } of joined) {
     await touchMembers(step, account);
-    await (role === 'member' ? revokeMemberKeys : revokeOwnerKeys)(step, { user, account }, at);
+    if (role === 'member') await revokeMemberKeys(step, { user, account }, at);
   }
   await step({ delete: 'memberships', deletes: [{ q: { user }, limit: 0 }] });
 }

@@ -75,6 +75,16 @@ export interface Membership {
 /** `last_owner`: the account would have no active owner left. */
 export type MembershipChange = 'done' | 'none' | 'last_owner';
 
+interface HandOver {
+  readonly account: string;
+  /** An owner, who becomes a member without a cap. */
+  readonly from: string;
+  /** Anybody else of the account, who becomes an owner. */
+  readonly to: string;
+  /** When the management keys of `from` are revoked, ms since the epoch. */
+  readonly at: number;
+}
+
 interface Departure extends Pick<Membership, 'user' | 'account'> {
   /** When the keys of a member are revoked, ms since the epoch. */
   readonly at: number;
@@ -93,11 +103,15 @@ export interface UserStore {
    * Writes the user as the next version of the one that was read; false if it has changed in the meantime or was removed.
    */
   change(user: User): Promise<boolean>;
-  /** Suspends the user in the version that was read and, in the same step, ends all sessions and one-time links. */
-  suspend(user: User): Promise<RemovalResult>;
+  /**
+   * Suspends the user in the version that was read and, in the same step, ends all sessions and one-time links, and
+   * revokes the keys of the management API that the user has made.
+   */
+  suspend(user: User, at: number): Promise<RemovalResult>;
   /**
    * Removes the user in the version that was read and, in the same step, all sessions, one-time links and memberships, and
-   * revokes the keys of accounts in which the user was a member; only the `FormerUser` remains.
+   * revokes the keys of accounts in which the user was a member and those of the management API; only the `FormerUser`
+   * remains.
    */
   remove(user: User, at: number): Promise<RemovalResult>;
   former(id: string): Promise<FormerUser | undefined>;
@@ -116,6 +130,8 @@ export interface UserStore {
    * accountant, which are revoked at this time.
    */
   setMembership(membership: Membership, at: number): Promise<MembershipChange>;
+  /** Gives an account to another of its people, in one step. `none`: one of them does not have that role any more. */
+  handOver(change: HandOver): Promise<'done' | 'none'>;
   /** Removes a membership, in one step with the keys of a member, which are revoked. `none`: there is none. */
   leave(departure: Departure): Promise<MembershipChange>;
   /** The memberships of a user, in order of account. */

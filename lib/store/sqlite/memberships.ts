@@ -8,6 +8,7 @@ import { readCapCells } from './rows.ts';
 
 export const MEMBERSHIP = 'user, account, role, cap, cap_reset, cap_zone';
 
+type HandOver = Parameters<UserStore['handOver']>[0];
 type Departure = Parameters<UserStore['leave']>[0];
 
 export function membershipWrites({ db, write }: Connection) {
@@ -40,6 +41,14 @@ export function membershipWrites({ db, write }: Connection) {
         if (before === 'owner' && role !== 'owner') revokeOwnerKeys(wanted, at);
         return 'done';
       }),
+    handOver: ({ account, from, to, at }: HandOver): 'done' | 'none' =>
+      write(() => {
+        if (find.get(from, account)?.role !== 'owner' || !find.get(to, account)) return 'none';
+        change.run(to, account, 'owner', ...toCapCells(undefined));
+        change.run(from, account, 'member', ...toCapCells(undefined));
+        revokeOwnerKeys({ user: from, account }, at);
+        return 'done';
+      }),
     leave: ({ user, account, at, isForced = false }: Departure): MembershipChange =>
       write(() => {
         const before = find.get(user, account)?.role;
@@ -67,9 +76,7 @@ export function createRevokeMemberKeys(
 }
 
 /** Revokes the keys of the management API that an owner has made for an account, within a transaction. */
-export function createRevokeOwnerKeys(
-  db: DatabaseSync,
-): (of: Pick<Membership, 'user' | 'account'>, at: number) => void {
+function createRevokeOwnerKeys(db: DatabaseSync): (of: Pick<Membership, 'user' | 'account'>, at: number) => void {
   const revoke = db.prepare(
     'UPDATE management_keys SET revoked_at = ? WHERE account = ? AND created_by = ? AND revoked_at IS NULL',
   );

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FormerUser, Membership, RemovalResult, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
-import { createRevokeMemberKeys, createRevokeOwnerKeys } from './memberships.ts';
+import { createRevokeMemberKeys } from './memberships.ts';
 
 const FORMER = 'id, email, created_at, removed_at';
 
@@ -18,9 +18,12 @@ export function userRemovalWrites({ db, write }: Connection) {
   const removeLinks = db.prepare('DELETE FROM links WHERE user = ? OR email = ?');
   const keep = db.prepare(`INSERT INTO former_users (${FORMER}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const listJoined = db.prepare('SELECT user, account, role FROM memberships WHERE user = ?');
-  const revokeKeys = { member: createRevokeMemberKeys(db), owner: createRevokeOwnerKeys(db) };
+  const revokeKeys = createRevokeMemberKeys(db);
+  const revokeManagementKeys = db.prepare(
+    'UPDATE management_keys SET revoked_at = ? WHERE created_by = ? AND revoked_at IS NULL',
+  );
 
-  function endAccess({ id, email, version }: User, how: () => void): RemovalResult {
+  function endAccess({ id, email, version }: User, at: number, how: () => void): RemovalResult {
     return write(() => {
       const found = find.get(id, version);
       if (!found) return 'changed';
@@ -28,17 +31,18 @@ export function userRemovalWrites({ db, write }: Connection) {
       if (isLast) return 'last_operator';
       removeSessions.run(id);
       removeLinks.run(id, email);
+      revokeManagementKeys.run(at, id);
       how();
       return 'done';
     });
   }
 
   return {
-    suspend: (user: User): RemovalResult => endAccess(user, () => suspend.run(user.id)),
+    suspend: (user: User, at: number): RemovalResult => endAccess(user, at, () => suspend.run(user.id)),
     remove: (user: User, at: number): RemovalResult =>
-      endAccess(user, () => {
+      endAccess(user, at, () => {
         for (const joined of listJoined.all(user.id) as unknown as readonly Membership[]) {
-          if (joined.role !== 'accountant') revokeKeys[joined.role](joined, at);
+          if (joined.role === 'member') revokeKeys(joined, at);
         }
         removeMemberships.run(user.id);
         remove.run(user.id);

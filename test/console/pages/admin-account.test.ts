@@ -157,10 +157,10 @@ describe('the pages of accounts', () => {
       .to.contain(`<li><a href="/admin/people/${known?.id}">${email}</a> (owner)</li>`)
       .and.to.contain(account.key.slice(-4))
       .and.not.to.contain(other);
-    await test.store.users.suspend(invited as User);
+    await test.store.users.suspend(invited as User, Date.now());
     const suspended = await submit({ change: 'invite', email: other });
     expect([suspended.status, suspended.text.includes('This user is suspended')]).to.deep.equal([400, true]);
-    await test.store.users.suspend(known as User);
+    await test.store.users.suspend(known as User, Date.now());
     expect((await operator.get(path)).text).to.contain(`${email}</a> (owner, suspended)</li>`);
   });
 

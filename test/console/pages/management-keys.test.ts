@@ -4,6 +4,7 @@ import { hashKey } from '../../../lib/accounts/key.ts';
 import { send } from '../../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { after as behind, openPages, type Pages } from '../stage.ts';
 
 const ADMIN = '/admin/management-keys';
 const OWN = '/account/keys/management';
@@ -76,5 +77,43 @@ describe('pages with management keys', () => {
     expect((await createVisitor(test.url).get(OWN)).status).to.equal(303);
     expect((await owner.submit(`${OWN}/${row?.id}`, {})).status).to.equal(303);
     expect(await statusOf(key, '/account/wallet')).to.equal(401);
+  });
+});
+
+describe('a management key that is made at the very moment its maker', () => {
+  let pages: Pages;
+  before(async () => {
+    pages = await openPages();
+  });
+  after(() => pages.close());
+
+  const users = () => pages.faults.real.users;
+  async function makeDuring(visitor: Visitor, path: string, change: () => Promise<unknown>) {
+    pages.faults.next('management.addKey', behind(change));
+    const { status, text } = await visitor.submit(path, { name: 'late', 'scope-usage': 'yes' });
+    const [key] = (await pages.faults.real.management.listKeys()).toReversed();
+    const isLogged = (await pages.faults.real.auditLog.page({ limit: 9 })).some(({ target }) => target === key?.id);
+    return { status, isShown: readKey(text) !== '', isRevoked: key?.revokedAt !== null, isLogged };
+  }
+  const REFUSED = { status: 403, isShown: false, isRevoked: true, isLogged: false };
+
+  it('stops being an owner is revoked, and not shown', async () => {
+    const owner = await pages.owner();
+    const user = (await users().find(owner.email))?.id ?? '';
+    await setUpOwner({ store: pages.faults.real, url: pages.url }, owner.account, 'next@example.com');
+    const demote = () => users().setMembership({ user, account: owner.account, role: 'member' }, Date.now());
+    expect(await makeDuring(owner, OWN, demote)).to.deep.equal(REFUSED);
+  });
+
+  it('is suspended or removed as an operator is revoked, and not shown', async () => {
+    await pages.operator();
+    for (const how of ['suspend', 'remove'] as const) {
+      const operator = await pages.operator();
+      const end = async () => {
+        const user = await users().find(operator.email);
+        if (user) expect(await users()[how](user, Date.now())).to.equal('done');
+      };
+      expect(await makeDuring(operator, ADMIN, end), how).to.deep.equal(REFUSED);
+    }
   });
 });

@@ -1,4 +1,5 @@
 // Roles and caps of the members of an account, and what follows from them for its keys, invitations and lists.
+
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyStore } from '../../../lib/store/ports/keys.ts';
@@ -6,6 +7,8 @@ import type { Link } from '../../../lib/store/ports/sessions.ts';
 import type { Membership } from '../../../lib/store/ports/users.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { applied, charge, newAccount, newId, newWallet, RUB, type StoreContext } from './context.ts';
+
+import { newManagementKey } from './management.ts';
 import { makeUser } from './people.ts';
 
 const AT = 1_800_000_000_000;
@@ -57,7 +60,7 @@ export function memberContract(context: StoreContext): void {
     await newMember(account, 'member');
     const suspended = await newMember(account, 'owner');
     const row = await context.store.users.get(suspended.user);
-    if (row) expect(await context.store.users.suspend(row)).to.equal('done');
+    if (row) expect(await context.store.users.suspend(row, AT)).to.equal('done');
     const answers = await Promise.all(
       owners.map(({ user }, index) => {
         const { users } = openers[index % 2] as Store;
@@ -108,7 +111,7 @@ export function memberContract(context: StoreContext): void {
     expect((await keys.find(next.hash))?.member?.user).to.equal(bob.user);
     await users.setMembership({ user: bob.user, account, role: 'member' }, AT);
     const row = await users.get(bob.user);
-    if (row) await users.suspend(row);
+    if (row) await users.suspend(row, AT);
     expect((await keys.find(key.hash))?.member).to.deep.equal({ user: bob.user, status: 'suspended' });
     await users.setMembership({ user: bob.user, account, role: 'owner' }, AT);
     expect(await keys.find(key.hash)).not.to.have.property('member');
@@ -166,6 +169,51 @@ export function memberContract(context: StoreContext): void {
     const endOf = async (id: string) => (await management.getKey(id))?.revokedAt;
     expect(await Promise.all(ended.map(endOf))).to.deep.equal([AT + 1, AT + 2, AT + 3, AT + 4]);
     expect(await Promise.all(kept.map(endOf))).to.deep.equal([null, null, null]);
+  });
+
+  it('hand an account over in one step, and only while both have their roles', async () => {
+    const { management, users } = context.store;
+    const account = await newAccount(context.store);
+    const [ann, bob, eve] = [await newMember(account, 'owner'), await newMember(account, 'member', CAP), makeUser()];
+    await users.add(eve);
+    const key = newManagementKey({ account, createdBy: ann.user });
+    await management.addKey(key);
+    const give = (from: string, to: string, at: number) => users.handOver({ account, from, to, at });
+    expect([await give(ann.user, eve.id, AT), await give(bob.user, ann.user, AT)]).to.deep.equal(['none', 'none']);
+    expect((await management.getKey(key.id))?.revokedAt).to.equal(null);
+    // Of two at once, one finds that it has nothing to give any more.
+    const other = await context.other();
+    const change = { account, from: ann.user, to: bob.user, at: AT + 1 };
+    const both = await Promise.all([users.handOver(change), other.users.handOver(change)]);
+    expect(both.sort()).to.deep.equal(['done', 'none']);
+    const roles = (await users.listAccountMembers(account)).toSorted((one, two) => (one.role > two.role ? -1 : 1));
+    expect(roles).to.deep.equal([
+      { user: bob.user, account, role: 'owner' },
+      { user: ann.user, account, role: 'member' },
+    ]);
+    expect((await management.getKey(key.id))?.revokedAt).to.equal(AT + 1);
+  });
+
+  it('lose all their keys of the management API, those of an operator too, when they are suspended or removed', async () => {
+    const { management, users } = context.store;
+    const account = await newAccount(context.store);
+    const people = [await newMember(account, 'owner'), await newMember(account, 'owner')] as const;
+    await newMember(account, 'owner');
+    const make = async (more: object) => {
+      const key = newManagementKey(more);
+      await management.addKey(key);
+      return key.id;
+    };
+    const made = [];
+    for (const { user: createdBy } of people)
+      made.push(await make({ account, createdBy }), await make({ account: null, createdBy }));
+    const [suspended, removed] = await Promise.all(people.map(({ user }) => users.get(user)));
+    if (!suspended || !removed) throw new Error('they are not there');
+    expect(await users.suspend({ ...suspended, version: 7 }, AT + 1)).to.equal('changed');
+    expect(await users.suspend(suspended, AT + 2)).to.equal('done');
+    expect(await users.remove(removed, AT + 3)).to.equal('done');
+    const ends = await Promise.all(made.map(async (id) => (await management.getKey(id))?.revokedAt));
+    expect(ends).to.deep.equal([AT + 2, AT + 2, AT + 3, AT + 3]);
   });
 
   it('have no active key left, however many they issue while they are removed', async () => {

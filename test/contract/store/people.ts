@@ -146,13 +146,13 @@ export function peopleContract(context: StoreContext): void {
     for (const user of [gone, stays]) await users.add(user);
     const ofGone = await letIn(gone);
     const ofOther = await letIn(stays);
-    expect(await users.suspend({ ...gone, version: 2 })).to.equal('changed');
+    expect(await users.suspend({ ...gone, version: 2 }, AT)).to.equal('changed');
     expect(await ways(gone, ofGone)).to.deep.equal([true, true, true, 1]);
-    expect(await users.suspend(gone)).to.equal('done');
+    expect(await users.suspend(gone, AT)).to.equal('done');
     expect(await users.get(gone.id)).to.deep.equal({ ...gone, status: 'suspended', version: 2 });
     expect(await ways(gone, ofGone)).to.deep.equal([false, false, false, 1]);
     expect(await ways(stays, ofOther)).to.deep.equal([true, true, true, 1]);
-    expect(await users.suspend(gone)).to.equal('changed');
+    expect(await users.suspend(gone, AT)).to.equal('changed');
   });
 
   it('removes a user, keeps the name for the history, and frees the email address', async () => {
@@ -203,18 +203,18 @@ export function peopleContract(context: StoreContext): void {
       const all = await users.page({ limit: 9999 });
       return all.filter(({ operator, status }) => operator && status === 'active');
     };
-    await Promise.all((await left()).slice(1).map((user) => users.suspend(user)));
+    await Promise.all((await left()).slice(1).map((user) => users.suspend(user, AT)));
     const made = [makeUser({ operator: true }), makeUser({ operator: true }), makeUser({ operator: true })];
     for (const user of made) await users.add(user);
     const rivals = await left();
     const outcomes = await Promise.all(
-      rivals.map((user, at) => (at % 2 === 0 ? users.suspend(user) : users.remove(user, AT))),
+      rivals.map((user, at) => (at % 2 === 0 ? users.suspend(user, AT) : users.remove(user, AT))),
     );
     expect(outcomes.filter((outcome) => outcome === 'last_operator')).to.have.length(1);
     const [last, ...others] = await left();
     expect([last?.id, others]).to.deep.equal([rivals[outcomes.indexOf('last_operator')]?.id, []]);
     const ofLast = await letIn(last as User);
-    expect(await users.suspend(last as User)).to.equal('last_operator');
+    expect(await users.suspend(last as User, AT)).to.equal('last_operator');
     expect(await users.remove(last as User, AT)).to.equal('last_operator');
     expect(await ways(last as User, ofLast)).to.deep.equal([true, true, true, 1]);
     // A suspended operator is none that is lost.
