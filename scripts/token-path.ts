@@ -13,7 +13,7 @@ const HELD: readonly Step[] = [
   ['lib/money/price.ts', 'textHold', 'Micro'],
   ['lib/calls/text/hold.ts', 'computeHold', 'Micro'],
   ['lib/calls/text/answer.ts', 'constructor', 'HoldRequest'],
-  ['lib/calls/paid.ts', 'begin', 'HoldRequest'],
+  ['lib/calls/paid.ts', 'hold', 'HoldRequest'],
   ['lib/ledger/ledger.ts', 'hold', 'HoldOp'],
   ['lib/ledger/ledger.ts', 'submitStart', 'HoldOp'],
   ['lib/ledger/queue.ts', 'submit', 'Submission'],

@@ -1,5 +1,5 @@
-// A paid call of any kind: hold the price, call the upstream, settle or release. However the call ends, its hold ends
-// exactly once, and the log line says how.
+// The money of a call of any kind: hold the price before the upstream is called, settle or release after it. However the
+// call ends, its hold ends exactly once, and the log line says how.
 import { refuseAboveMaxCost } from '../ledger/caps.ts';
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { NewAttempt } from '../money/attempt.ts';
@@ -12,8 +12,6 @@ export interface PaidCall<Result, Owed extends CallCost = CallCost> {
   readonly context: CallContext;
   /** What is held before the call. */
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
-  /** Calls the upstream; a rejection fails the call. */
-  ask(): Promise<Ending<Result>>;
   /** How much the call has used above its hold so far, if it can exceed it. */
   overshoot?(held: Micro): Micro;
   /** The cost of the call by its ending; undefined releases the hold in full. Called once. */
@@ -28,44 +26,57 @@ export interface PaidEnding<Result, Owed extends CallCost = CallCost> {
   readonly paid: Settlement;
 }
 
+/** Money held for a call. */
+export interface HeldCall {
+  readonly hold: Hold;
+  /** The call no longer counts as running. */
+  readonly remove: () => void;
+}
+
 export interface PaidCalls {
-  /** Rejects with a fault only if nothing could be held; then no upstream was called. */
-  run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
+  /** Rejects with a fault if nothing could be held; then no upstream may be called. */
+  hold(call: PaidCall<never>): Promise<HeldCall>;
+  /** Ends the hold when the upstream has ended, whose rejection fails the call. Called once for each hold, at once. */
+  settle<Result, Owed extends CallCost>(
+    call: PaidCall<Result, Owed>,
+    held: HeldCall,
+    asking: Promise<Ending<Result>>,
+  ): Promise<PaidEnding<Result, Owed>>;
 }
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
-
-  /** Separate from `run`, which would otherwise keep everything here in memory while the upstream answers. */
-  async function begin<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<Begun> {
-    const { context, terms } = call;
-    context.signal.throwIfAborted();
-    refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
-    const start = (caps = context.caps) =>
-      ledger.hold({
-        ...terms,
-        chargeId: context.requestId,
-        wallet: context.accountId,
-        key: context.keyId,
-        budget: context.budget,
-        caps,
-        idempotency: context.idempotency,
-        owed: running.overshoot(context.accountId),
-        waitedMs: context.waitedMs ?? 0,
-      });
-    // Last, so that a call waits for its turn only if there is money for it.
-    const hold = await (context.takePlace?.((limits) => start([...(context.caps ?? []), ...limits])) ?? start());
-    // The ledger already counts `excess`.
-    const known = hold.charge.reserved + (terms.excess ?? 0n);
-    return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
-  }
-
   return {
-    async run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>> {
-      const { hold, remove } = await begin(call);
+    async hold(call) {
+      const { context, terms } = call;
+      context.signal.throwIfAborted();
+      refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
+      const start = (caps = context.caps) =>
+        ledger.hold({
+          ...terms,
+          chargeId: context.requestId,
+          wallet: context.accountId,
+          key: context.keyId,
+          budget: context.budget,
+          caps,
+          idempotency: context.idempotency,
+          owed: running.overshoot(context.accountId),
+          waitedMs: context.waitedMs ?? 0,
+        });
+      // Last, so that a call waits for its turn only if there is money for it.
+      const hold = await (context.takePlace?.((limits) => start([...(context.caps ?? []), ...limits])) ?? start());
+      // The ledger already counts `excess`.
+      const known = hold.charge.reserved + (terms.excess ?? 0n);
+      return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
+    },
+    async settle<Result, Owed extends CallCost>(
+      call: PaidCall<Result, Owed>,
+      { hold, remove }: HeldCall,
+      asking: Promise<Ending<Result>>,
+    ): Promise<PaidEnding<Result, Owed>> {
       let upstreamEnding: Ending<Result>;
       try {
-        upstreamEnding = await call.ask();
+        upstreamEnding = await asking;
       } catch (error) {
         const { signal } = call.context;
         upstreamEnding = signal.aborted ? toAbortEnding(signal) : toErrorEnding(error);
@@ -79,12 +90,6 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       return { ending, due, paid };
     },
   };
-}
-
-interface Begun {
-  readonly hold: Hold;
-  /** The call no longer counts as running. */
-  readonly remove: () => void;
 }
 
 /** If the cost cannot be computed, the hold is returned: it would otherwise stay until this process ends. */

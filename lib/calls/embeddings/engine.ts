@@ -14,7 +14,7 @@ import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
 import type { Ending } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
-import type { PaidCalls } from '../paid.ts';
+import type { PaidCall, PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { judgeCount } from './estimate.ts';
 import { type EmbeddingEstimate, type EmbeddingRequest, listSuitableRoutes } from './request.ts';
@@ -62,7 +62,7 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
       const onAsk = () => {
         wasAsked = true;
       };
-      const { ending, due, paid } = await paidCalls.run<Embeddings, EmbeddingCost>({
+      const ordered: PaidCall<Embeddings, EmbeddingCost> = {
         context,
         attempts: attempts.list,
         terms: {
@@ -71,36 +71,38 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
           prices: model.prices,
           amount: computeEmbeddingHold(model, estimate),
         },
-        ask() {
-          const deadline = performance.now() + totalTimeoutMs;
-          const limits = { signal: context.signal, deadline };
-          return askRoutes({
-            routes: health.inOrder({ ...model, routes: listSuitableRoutes(model, request) }),
-            health,
-            context,
-            deadline,
-            onAttempt,
-            isCommitted: () => false,
-            attempt: (route, onFirst) =>
-              attempts.record(
-                route,
-                (onRun) =>
-                  attemptUntilDeadline(limits, async (signal) => {
-                    onAsk();
-                    const answer = await requestVectors(route, request, { signal, onRun });
-                    onFirst();
-                    return answer;
-                  }),
-                (ended) => measureAttempt(ended, estimate),
-              ),
-          });
-        },
         // A client that leaves still pays: the upstream counts the input when it gets it.
         owed(upstream) {
           if (upstream.type === 'finish') return computeCost(upstream.result.inputTokens, { model, estimate, context });
           return upstream.type === 'gone' && wasAsked ? priceTokens(model, estimate.billed) : undefined;
         },
-      });
+      };
+      const ask = async () => {
+        const deadline = performance.now() + totalTimeoutMs;
+        const limits = { signal: context.signal, deadline };
+        return askRoutes({
+          routes: health.inOrder({ ...model, routes: listSuitableRoutes(model, request) }),
+          health,
+          context,
+          deadline,
+          onAttempt,
+          isCommitted: () => false,
+          attempt: (route, onFirst) =>
+            attempts.record(
+              route,
+              (onRun) =>
+                attemptUntilDeadline(limits, async (signal) => {
+                  onAsk();
+                  const answer = await requestVectors(route, request, { signal, onRun });
+                  onFirst();
+                  return answer;
+                }),
+              (ended) => measureAttempt(ended, estimate),
+            ),
+        });
+      };
+      const held = await paidCalls.hold(ordered);
+      const { ending, due, paid } = await paidCalls.settle(ordered, held, ask());
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
       assert(due, 'a finished call is charged');

@@ -5,7 +5,8 @@ import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
-import { TextAnswer, type TextAnswerDue, type TextAnswering } from './answer.ts';
+import { TextAnswer, type TextAnswerDue } from './answer.ts';
+import type { TextAnswering } from './attempts.ts';
 import { createCachedPrompts } from './cached-prompts.ts';
 import { findCandidates, refuseUnable } from './candidates.ts';
 import { chooseModel } from './choice.ts';
@@ -46,7 +47,8 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
   return {
     async run(request, context, output) {
       const answer = await prepare(request, context, output);
-      deliverEnding(answer, output, await paidCalls.run(answer));
+      const held = await paidCalls.hold(answer);
+      deliverEnding(answer, output, await paidCalls.settle(answer, held, answer.ask()));
     },
   };
 }
