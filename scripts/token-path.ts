@@ -15,7 +15,6 @@ const HELD: readonly Step[] = [
   ['lib/calls/text/answer.ts', 'constructor', 'HoldRequest'],
   ['lib/calls/paid.ts', 'hold', 'HoldRequest'],
   ['lib/ledger/ledger.ts', 'hold', 'HoldOp'],
-  ['lib/ledger/ledger.ts', 'submitStart', 'HoldOp'],
   ['lib/ledger/queue.ts', 'submit', 'Submission'],
   ['lib/ledger/lane.ts', 'add', 'Submission'],
   ['lib/ledger/lane.ts', 'take', 'Submission'],

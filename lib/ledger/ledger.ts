@@ -23,7 +23,7 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { Store } from '../store/store.ts';
 import { type CallCap, capFault, toCapTerms } from './caps.ts';
-import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
+import { createQueue, type NoOutcome } from './queue.ts';
 import { type CallPrice, describeReserve, insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
@@ -187,7 +187,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
     };
-    return toHold(await submitStart(op, { onLate, waitedMs }), { ...request, at });
+    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch(throwUnconfirmed);
+    return toHold(outcome, { ...request, at });
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -202,13 +203,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       const fail = outcome.job && buildJobFailure(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
     };
-    return toPaid(await submitStart(op, { onLate, waitedMs }), { ...request, at });
-  }
-
-  function submitStart(op: HoldOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
-    return queue.submit(op, { persistent: false, ...options }).catch((error: NoOutcome) => {
-      throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
-    });
+    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch(throwUnconfirmed);
+    return toPaid(outcome, { ...request, at });
   }
 
   async function refund({ chargeId, wallet, job, attempts }: RefundRequest): Promise<Refund> {
@@ -272,6 +268,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };
+}
+
+function throwUnconfirmed(error: NoOutcome): never {
+  throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
 }
 
 interface StartedCall extends CallPrice {
