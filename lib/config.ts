@@ -30,6 +30,10 @@ export interface Config {
   readonly statusPage: boolean;
   /** The server that sends email; without it the operator hands out links. */
   readonly smtpUrl: string | undefined;
+  /** The bot that sends alerts to people who have linked a chat; without it alerts go by email and webhook only. */
+  readonly telegramToken: string | undefined;
+  /** Base URL of Telegram's Bot API, without a slash at the end. */
+  readonly telegramApi: string;
   readonly catalogDir: string;
   /** Origins that images and results may be fetched from although their addresses are not public. */
   readonly imageTrustedOrigins: string;
@@ -105,6 +109,16 @@ const schema = Joi.object({
   REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
   STATUS_PAGE: Joi.string().valid('on', 'off').default('off'),
   SMTP_URL: Joi.string(),
+  // The message omits the value.
+  TELEGRAM_BOT_TOKEN: Joi.string()
+    .pattern(/^\d{3,20}:[\w-]{20,100}$/, 'token')
+    .messages({
+      'string.pattern.name': '{#label} must be what BotFather gave you: digits, a colon and some 35 characters',
+    }),
+  TELEGRAM_API: Joi.string()
+    .custom((text: string, { error }) => (isBaseUrl(text) ? text : error('any.custom')))
+    .messages({ 'any.custom': '{#label} must be an http:// or https:// URL without a user, a query or a fragment' })
+    .default('https://api.telegram.org'),
   // The message omits the value.
   SECRETS_KEY: Joi.string()
     .custom((text: string, { error }) => (text.split(',').every((key) => readKey(key)) ? text : error('any.custom')))
@@ -206,6 +220,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     registration: value.REGISTRATION,
     statusPage: value.STATUS_PAGE === 'on',
     smtpUrl: value.SMTP_URL,
+    telegramToken: value.TELEGRAM_BOT_TOKEN,
+    telegramApi: value.TELEGRAM_API.replace(/\/+$/, ''),
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: splitPatterns(value.CATALOG_VARIABLES),
     providersPath: splitFolders(value.PROVIDERS_PATH),

@@ -2,8 +2,6 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
-import { createAlerts } from './alerts/alerts.ts';
-import { createLossAlert } from './alerts/loss.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { createCallTurns } from './api/call-turns.ts';
 import { apiPlugin } from './api/plugin.ts';
@@ -37,6 +35,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { openMetrics } from './metrics/open.ts';
 import { createCostWatch } from './payments/play-money.ts';
 import { createProviderMemory } from './payments/provider-memory.ts';
+import { openAlerts } from './start/alerts.ts';
 import { createChores, openUsage } from './start/chores.ts';
 import { type EngineSettings, openEngines } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
@@ -45,7 +44,6 @@ import { type Demo, decideSandbox, NO_DEMO, openDemo } from './start/sandbox.ts'
 import { closeAll, endCalls, endLedger } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
-import { createMailer, type Mailer } from './users/mail.ts';
 
 export type { CreateTransform } from './calls/text/pipeline.ts';
 export type { StreamPart } from './stream/part.ts';
@@ -160,10 +158,10 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
 
   const { limiter, onPeers } = openLimiter(store, member);
   const media = openMedia(config, { store, publicUrl, metrics, limits: timings.fetchLimits });
-  const mailer = openMailer(config);
   const { webhooks, results } = media;
-  const alerts = createAlerts({ store, log, publicUrl, mailer, fetcher: webhooks, everyMs: timings.alertsEveryMs });
-  alertLosses = createLossAlert({ alerts, log });
+  const alerting = openAlerts(config, { store, log, publicUrl, fetcher: webhooks, everyMs: timings.alertsEveryMs });
+  const { alerts } = alerting;
+  alertLosses = alerting.onLosses;
   const usage = openUsage(store, log, { sweeps: isFirst });
   const money = openMoney(config, { store, log, catalog, metrics, alerts, publicUrl, isReal, onPeers });
   const { owner, payments, topups } = money;
@@ -171,6 +169,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const settings = readEngineSettings(config, timings, transforms);
   const engines = openEngines(settings, { store, log, catalog, metrics, ledger, owner, results });
   const { videos, upstreams } = engines;
+  alerting.watchUpstreams(upstreams);
 
   const parts = { store, log, catalog, limiter, throttle, topups, media, engines, isReal, publicUrl };
   const services = openServices(config, parts, timings);
@@ -185,7 +184,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
     registration: config.registration,
     statusPage: config.statusPage,
     pageRateLimitPerMinute: config.pageRateLimitPerMinute,
-    mailer,
+    ...alerting.channels,
     alerts,
     payments,
     topups,
@@ -211,14 +210,13 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
     await web.start(isFirst ? demo : undefined);
     alertLosses(catalog.current().losses);
     catalog.watch();
-    for (const service of [alerts, videos.worker, payments, topups, chores]) service.start();
+    for (const service of [alerting, videos.worker, payments, topups, chores]) service.start();
   }
 
   async function stop(): Promise<void> {
     chores.stop();
     web.close();
-    await alerts.stop();
-    mailer?.close();
+    await alerting.stop();
     await Promise.all([videos.worker.stop(), topups.stop(), payments.stop()]);
     await http.close(() => endCalls(calls, config.drainMs));
     videos.engine.stop();
@@ -302,11 +300,6 @@ function openCatalog(
 /** With `PORT=0` the port is the one the system assigned. */
 function resolvePublicUrl({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
   return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
-}
-
-function openMailer({ smtpUrl, publicUrl }: Config): Mailer | undefined {
-  if (smtpUrl === undefined) return undefined;
-  return createMailer(smtpUrl, `Tollgate <tollgate@${new URL(publicUrl).hostname}>`);
 }
 
 const HOUR_MS = 3_600_000;

@@ -202,6 +202,18 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     good: [['smtp://mail.example', 'smtp://mail.example']],
     bad: [],
   },
+  TELEGRAM_BOT_TOKEN: {
+    field: 'telegramToken',
+    byDefault: undefined,
+    good: [['123456:AAE-abcdefghijklmnopqrstuvwxyz_01234', '123456:AAE-abcdefghijklmnopqrstuvwxyz_01234']],
+    bad: ['AAE-abcdefghijklmnopqrstuvwxyz_01234', '123456:short', '123456:AAE abcdefghijklmnopqrstuvwxyz_01234'],
+  },
+  TELEGRAM_API: {
+    field: 'telegramApi',
+    byDefault: 'https://api.telegram.org',
+    good: [['http://127.0.0.1:8081/', 'http://127.0.0.1:8081']],
+    bad: ['api.telegram.org', 'https://user:secret@api.example'],
+  },
   CATALOG_DIR: { field: 'catalogDir', byDefault: CATALOG, good: [['./mine', './mine']], bad: [] },
   IMAGE_TRUSTED_ORIGINS: {
     field: 'imageTrustedOrigins',

@@ -22,6 +22,7 @@ import { listOperatorPaperStops, listPaperStops, makePapers, type Papers } from 
 import { inviteColleague, listPeopleStops } from './page-tour-people.ts';
 import { type Links, listStrangerStops } from './page-tour-strangers.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
+import { DEAF_BOT } from './telegram.ts';
 
 /** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
@@ -45,7 +46,8 @@ export interface Tour {
 }
 
 /** What the gateway of a tour is started with, besides a mail server. */
-export const TOUR_ENV = { SANDBOX: 'on', REGISTRATION: 'open', STATUS_PAGE: 'on', VIDEO_POLL_MS: '1000' };
+const SERVICE_ENV = { SANDBOX: 'on', REGISTRATION: 'open', STATUS_PAGE: 'on', VIDEO_POLL_MS: '1000' };
+export const TOUR_ENV = { ...SERVICE_ENV, ...DEAF_BOT };
 
 export interface PageRouteFacts {
   readonly method: 'get' | 'post';
@@ -235,7 +237,7 @@ function operatorStops({
   papers,
 }: OperatorSights & Managed & { readonly papers: Papers }): readonly Stop[] {
   const at = createStopMaker('operator', 'admin-');
-  const plain = 'accounts people payments promo ledger catalog upstreams notices audit checks'.split(' ');
+  const plain = 'accounts people payments promo ledger catalog upstreams notices alerts audit checks'.split(' ');
   return [
     at('/admin', 'overview'),
     ...listManagementStops(at, managed),

@@ -17,12 +17,16 @@ import {
   readAlarmState,
   recordAttempt,
 } from './delivery.ts';
+import { OPERATORS } from './operators.ts';
+import type { ServiceWatches } from './service.ts';
 import type { AlertContent, Watch } from './watch.ts';
 
 export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
   readonly store: Pick<Store, 'accounts' | 'users' | 'keys' | 'ledger' | 'alerts'>;
   /** ms since the epoch. */
   readonly now?: () => number;
+  /** What operators want to be alerted of. */
+  readonly serviceWatches?: ServiceWatches | undefined;
   /** Average pause between two checks of all accounts. */
   readonly everyMs?: number;
 }
@@ -53,7 +57,7 @@ const ACCOUNTS_AT_ONCE = 16;
 const TEST_TYPE = 'test';
 
 export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }: AlertsOptions): Alerts {
-  const { store, log } = options;
+  const { store, log, serviceWatches } = options;
   const channels = createChannels({ ...options, now });
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -61,6 +65,8 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
 
   async function checkAll(): Promise<void> {
     let failure: unknown;
+    // Accounts without settings are not checked.
+    if (serviceWatches) await getOrCreateSettings(OPERATORS);
     const tryAccount = (settings: AlertSettings) =>
       checkAccount(settings).catch((err: unknown) => {
         failure ??= err;
@@ -88,6 +94,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
 
   /** New kinds of alert are added here. */
   async function listWatches({ account, balanceBelow, budgets }: AlertSettings): Promise<readonly Watch[]> {
+    if (account === OPERATORS) return serviceWatches?.() ?? [];
     const wallet = balanceBelow === null ? undefined : await store.ledger.wallet(account);
     const balance = wallet && balanceBelow !== null ? [watchBalance(wallet, balanceBelow)] : [];
     return budgets ? [...balance, ...(await listBudgetWatches(account))] : balance;

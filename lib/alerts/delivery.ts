@@ -14,11 +14,13 @@ export interface Arrival {
   readonly state: 'due' | 'sent' | 'failed';
   /** The reason of the last failure, such as `unreachable` or `status 500`. */
   readonly why?: string;
+  /** The recipient asked for no attempt before this time, in ms since the epoch. */
+  readonly notBefore?: number;
 }
 
 export interface Delivery {
   readonly event: AlertEvent;
-  /** Keyed by channel: `webhook`, or `mail:` with the id of an owner. */
+  /** Keyed by channel: `webhook`, or `mail:` or `telegram:` with the id of a user. */
   readonly arrivals: Readonly<Record<string, Arrival>>;
   readonly tries: number;
   /** ms since the epoch; null once delivery has ended. */
@@ -36,6 +38,8 @@ export interface AlarmState {
 const CLAIM_MS = 120_000;
 /** The waits after the first, second and third failure; after the fourth the delivery has failed. */
 const RETRIES_MS = [60_000, 300_000, 1_800_000] as const;
+/** Also if a recipient asks for more. */
+const LONGEST_WAIT_MS = 2 * RETRIES_MS[2];
 
 export function readAlarmState(text: string | undefined): AlarmState {
   return text === undefined ? { mark: null, delivery: null } : (JSON.parse(text) as AlarmState);
@@ -52,7 +56,7 @@ export function newDelivery(
 
 /** A due time further ahead than any wait comes from a clock that ran ahead; it counts as due. */
 export function isDeliveryDue({ dueAt }: Delivery, now: number): boolean {
-  return dueAt !== null && (dueAt <= now || dueAt > now + 2 * RETRIES_MS[2]);
+  return dueAt !== null && (dueAt <= now || dueAt > now + LONGEST_WAIT_MS);
 }
 
 /** The delivery while an attempt is running. */
@@ -70,10 +74,17 @@ export function recordAttempt(
   const waitMs = retries ? RETRIES_MS[delivery.tries - 1] : undefined;
   const left = Object.values(arrivals).some(({ state }) => state === 'due');
   if (!left) return { ...delivery, arrivals, dueAt: null };
-  if (waitMs !== undefined) return { ...delivery, arrivals, dueAt: now + waitMs };
+  if (waitMs !== undefined)
+    return { ...delivery, arrivals, dueAt: Math.max(now + waitMs, findEarliest(arrivals, now)) };
   const ended = Object.entries(arrivals).map(([name, arrival]) => [
     name,
     arrival.state === 'due' ? { ...arrival, state: 'failed' as const } : arrival,
   ]);
   return { ...delivery, arrivals: Object.fromEntries(ended), dueAt: null };
+}
+
+/** When the first of the channels that are still due may be tried. */
+function findEarliest(arrivals: Delivery['arrivals'], now: number): number {
+  const due = Object.values(arrivals).filter(({ state }) => state === 'due');
+  return Math.min(now + LONGEST_WAIT_MS, ...due.map(({ notBefore = 0 }) => notBefore));
 }

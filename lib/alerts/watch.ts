@@ -12,11 +12,17 @@ export interface AlertContent {
     | 'card.saved'
     | 'card.removed'
     | 'price.below_cost'
+    | 'upstream.key_refused'
+    | 'upstream.no_money'
+    | 'ledger.wrong'
+    | 'disk.low'
+    | 'payments.review'
     | 'test';
   /**
    * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
-   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`; `price.below_cost` is for operators and has `models` and
-   * `lines`, a line for each price.
+   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`; those from `price.below_cost` on are for
+   * operators: `models` and `lines`, a line for each price; `upstream`, `keys` and `refused`, how many of them;
+   * `problems` and `drift`; `folder`, `host` and `free` in GB; `count` and `newest`, the id of a payment.
    */
   readonly data: Readonly<Record<string, string>>;
 }

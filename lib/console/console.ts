@@ -23,6 +23,7 @@ export interface ConsoleOptions
     | 'sandbox'
     | 'mailer'
     | 'alerts'
+    | 'telegram'
     | 'payments'
     | 'topups'
     | 'usage'
@@ -81,6 +82,7 @@ export function createConsole(options: ConsoleOptions): Console {
     registration: resolveRegistration(options.registration, { mailer, log }),
     mailer,
     alerts: options.alerts,
+    telegram: options.telegram,
     payments: options.payments,
     topups: options.topups,
     isReal: api.isReal,

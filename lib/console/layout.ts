@@ -38,6 +38,7 @@ const WORDS = defineWords({
       upstreams: 'Upstreams',
       notices: 'Webhooks',
       'management-keys': 'Management keys',
+      alerts: 'Alerts',
       audit: 'Audit log',
       checks: 'Setup checks',
       back: 'My account',
@@ -75,6 +76,7 @@ const WORDS = defineWords({
       upstreams: 'Провайдеры',
       notices: 'Вебхуки',
       'management-keys': 'Ключи управления',
+      alerts: 'Оповещения',
       audit: 'Журнал действий',
       checks: 'Проверка',
       back: 'Мой аккаунт',
@@ -107,6 +109,7 @@ const ADMIN_PAGES = [
   'upstreams',
   'notices',
   'management-keys',
+  'alerts',
   'audit',
   'checks',
 ] as const;

@@ -6,6 +6,7 @@ import { adminAccount } from './pages/admin-account.ts';
 import { adminAccountCalls } from './pages/admin-account-calls.ts';
 import { adminAccountPapers } from './pages/admin-account-papers.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
+import { adminAlerts } from './pages/admin-alerts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
 import { adminCalls } from './pages/admin-calls.ts';
 import { adminCatalog } from './pages/admin-catalog.ts';
@@ -113,6 +114,7 @@ const PAGES: readonly PageRoutes[] = [
   adminWebhook,
   adminManagementKeys,
   adminManagementKey,
+  adminAlerts,
   adminAudit,
   adminChecks,
   adminPromo,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ManagementKeys } from '../accounts/management-keys.ts';
 import type { Alerts } from '../alerts/alerts.ts';
+import type { TelegramBot } from '../alerts/telegram-bot.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -71,6 +72,8 @@ export interface ConsoleServices extends CallServices {
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
+  /** Undefined if no Telegram bot is configured. */
+  readonly telegram: TelegramBot | undefined;
   readonly payments: Payments;
   readonly topups: Pick<AutoTopup, 'checkSoon' | 'reportRefusal'>;
   /** Whether models here cost real money: play money pays for none of them. */

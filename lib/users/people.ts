@@ -46,11 +46,13 @@ export interface People {
   makeLink(request: LinkRequest): Promise<string>;
   /**
    * Reads a token's link without using it up; undefined if the token is unknown, used or expired, and for a `setup` link
-   * once there is an operator.
+   * once there is an operator. A `telegram` link counts as unknown.
    */
   peekLink(token: string): Promise<Link | undefined>;
   /** Uses the token up; of several concurrent attempts one succeeds. */
   useLink(token: string): Promise<Link | undefined>;
+  /** Uses up a token for a chat, which opens nothing else; resolves to the id of its user. */
+  useTelegramLink(token: string): Promise<string | undefined>;
   /** `taken`: the address is already in use. */
   add(user: NewUser): Promise<User | 'taken'>;
   /** `late`: there already is an operator. */
@@ -74,6 +76,7 @@ const LINK_LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   reset: HOUR_MS,
   restore: HOUR_MS,
   demo: HOUR_MS,
+  telegram: HOUR_MS,
   verify: 24 * HOUR_MS,
   invite: 7 * 24 * HOUR_MS,
 };
@@ -88,9 +91,15 @@ const KEPT_PURPOSES: ReadonlySet<LinkPurpose> = new Set([...PUBLIC_PURPOSES, 'se
 const RESET_PURPOSES: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
 
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
-  async function peekLink(token: string): Promise<Link | undefined> {
+  async function readLiveLink(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
-    if (!link || link.expiresAt <= now()) return undefined;
+    // Expired links stay in the store until the cleanup removes them.
+    return link && link.expiresAt > now() ? link : undefined;
+  }
+
+  async function peekLink(token: string): Promise<Link | undefined> {
+    const link = await readLiveLink(token);
+    if (!link || link.purpose === 'telegram') return undefined;
     return link.purpose === 'setup' && (await users.operators()) > 0 ? undefined : link;
   }
 
@@ -134,9 +143,12 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     },
     peekLink,
     async useLink(token) {
-      // Expired links stay in the store until the cleanup removes them.
       if (!(await peekLink(token))) return undefined;
       return sessions.takeLink(hashToken(token));
+    },
+    async useTelegramLink(token) {
+      if ((await readLiveLink(token))?.purpose !== 'telegram') return undefined;
+      return (await sessions.takeLink(hashToken(token)))?.user ?? undefined;
     },
     async add(wanted) {
       const user = await buildUser(wanted);

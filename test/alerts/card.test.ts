@@ -1,6 +1,6 @@
 // What owners are told of a card that was saved or removed.
 import { expect } from 'chai';
-import { buildAlertMail } from '../../lib/alerts/alert-mail.ts';
+import { buildAlertMail } from '../../lib/alerts/alert-messages.ts';
 import { alertCardChange } from '../../lib/alerts/card.ts';
 import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { newMethod } from '../contract/store/payments.ts';

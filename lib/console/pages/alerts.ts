@@ -1,16 +1,17 @@
 // The alert settings of an account: a threshold, a webhook with its secret shown once, a test, and the latest results.
-import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
 import { formatRub } from '../../money/money.ts';
 import type { AlertSettings } from '../../store/ports/alerts.ts';
-import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { alertResults } from '../alert-results.ts';
+import { sendTestAlert } from '../alert-test.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { checkbox, field, form, message, table } from '../components.ts';
+import { checkbox, field, form, message } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { offerTelegram, type TelegramOffer, telegramSection, unlinkTelegram } from '../telegram-section.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -18,6 +19,7 @@ const WORDS = defineWords({
     title: 'Alerts',
     mail: 'Alerts are emailed to the owners of the account, and sent to the webhook if there is one.',
     noMail: 'This service sends no email: alerts go to the webhook only.',
+    noMailChat: 'This service sends no email: alerts go to the webhook, and to Telegram if you link it.',
     threshold: 'Alert me when the balance is below (RUB)',
     thresholdHint:
       'Leave empty for no alert. You are alerted once, and again only after the balance has risen 10% above this amount or been topped up.',
@@ -37,35 +39,15 @@ const WORDS = defineWords({
     test: 'Send a test alert',
     tested: 'The test alert was sent. See the result below.',
     nowhere: 'Alerts have nowhere to go: set a webhook first.',
+    nowhereChat: 'Alerts have nowhere to go: link Telegram or set a webhook first.',
     wait: 'Too many tests. Try again in an hour.',
-    last: 'Latest alerts',
-    when: 'Sent',
-    what: 'Alert',
-    where: 'To',
-    result: 'Result',
-    kinds: {
-      'balance.below': 'Balance',
-      'budget.used': 'Key budget',
-      'topup.succeeded': 'Automatic top-up',
-      'topup.declined': 'Automatic top-up declined',
-      'topup.paused': 'Automatic top-up paused',
-      'card.saved': 'Card saved',
-      'card.removed': 'Card removed',
-      'price.below_cost': 'Price below cost',
-      test: 'Test',
-    },
-    mailTo: 'email',
-    webhookTo: 'webhook',
-    states: { due: 'will be retried', sent: 'delivered', failed: 'not delivered' },
-    whys: { unreachable: 'no answer', mail: 'the mail server refused it', removed: 'the recipient was removed' },
-    status: (status: string) => `HTTP status ${status}`,
-    nobody: 'nobody',
     back: 'Back to settings',
   },
   ru: {
     title: 'Оповещения',
     mail: 'Оповещения приходят владельцам аккаунта на почту и на вебхук, если он указан.',
     noMail: 'Сервис не отправляет писем: оповещения приходят только на вебхук.',
+    noMailChat: 'Сервис не отправляет писем: оповещения приходят на вебхук, а если подключить — и в Telegram.',
     threshold: 'Сообщить, когда баланс станет ниже, ₽',
     thresholdHint:
       'Оставьте пустым, чтобы не сообщать. Сообщим один раз; снова — только после того, как баланс превысит эту сумму на 10 % или будет пополнен.',
@@ -85,37 +67,13 @@ const WORDS = defineWords({
     test: 'Отправить тестовое оповещение',
     tested: 'Тестовое оповещение отправлено. Результат — ниже.',
     nowhere: 'Оповещения некуда отправлять: сначала укажите вебхук.',
+    nowhereChat: 'Оповещения некуда отправлять: сначала подключите Telegram или укажите вебхук.',
     wait: 'Слишком много проверок. Повторите через час.',
-    last: 'Последние оповещения',
-    when: 'Отправлено',
-    what: 'Оповещение',
-    where: 'Куда',
-    result: 'Результат',
-    kinds: {
-      'balance.below': 'Баланс',
-      'budget.used': 'Бюджет ключа',
-      'topup.succeeded': 'Автопополнение',
-      'topup.declined': 'Автопополнение отклонено',
-      'topup.paused': 'Автопополнение приостановлено',
-      'card.saved': 'Карта сохранена',
-      'card.removed': 'Карта удалена',
-      'price.below_cost': 'Цена ниже себестоимости',
-      test: 'Тест',
-    },
-    mailTo: 'почта',
-    webhookTo: 'вебхук',
-    states: { due: 'будет повторено', sent: 'доставлено', failed: 'не доставлено' },
-    whys: { unreachable: 'нет ответа', mail: 'почтовый сервер отказал', removed: 'получатель удалён' },
-    status: (status: string) => `статус HTTP ${status}`,
-    nobody: 'никому',
     back: 'Назад к настройкам',
   },
 });
 
 const PATH = '/account/settings/alerts';
-/** Tests per account and hour: each makes the service call a third party. */
-const TESTS_MAX = 10;
-const HOUR_MS = 3_600_000;
 
 interface PageState {
   readonly threshold?: string;
@@ -124,6 +82,7 @@ interface PageState {
   readonly problems?: Readonly<Partial<Record<'threshold' | 'webhook' | 'test', string>>>;
   /** A new secret, shown once. */
   readonly secret?: string;
+  readonly offer?: TelegramOffer | 'down';
 }
 
 export const alerts = page({
@@ -136,6 +95,10 @@ export const alerts = page({
         return changeAlertSettings(visit, sent);
       case 'secret':
         return renewSecret(visit);
+      case 'telegram-link':
+        return offer(visit);
+      case 'telegram-unlink':
+        return unlink(visit);
       default:
         return sendTest(visit);
     }
@@ -157,6 +120,7 @@ async function alertsPage(visit: OwnerVisit, state: PageState = {}): Promise<Pag
     webhook = settings.webhook?.url ?? '',
     problems = {},
     secret,
+    offer,
   } = state;
   const doneTexts = { saved: words.saved, tested: words.tested };
   const doneText = findWord(doneTexts, query.get('done'));
@@ -165,13 +129,14 @@ ${checkbox({ name: 'budgets', label: words.budgets, checked: budgets })}
 ${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;
   const body = html`${doneText !== undefined && message('done', doneText)}
 ${secret !== undefined && message('done', html`${words.secret}<br><code class="key" data-copy>${secret}</code>`)}
-<p>${services.mailer ? words.mail : words.noMail}</p>
+<p>${services.mailer ? words.mail : services.telegram ? words.noMailChat : words.noMail}</p>
 ${section(visit, 'wishes', words.save, fields)}
 ${settings.webhook && html`<h2>${words.renewTitle}</h2><p>${words.renewText}</p>${section(visit, 'secret', words.renew, html``)}`}
+${telegramSection(visit, { action: linkTo(visit, PATH), offer })}
 <h2>${words.testTitle}</h2>
 ${problems.test !== undefined && message('error', problems.test)}
-${(await services.alerts.hasChannels(settings)) ? section(visit, 'test', words.test, html``) : html`<p>${words.nowhere}</p>`}
-${results(visit, await services.alerts.last(account.id))}
+${(await services.alerts.hasChannels(settings)) ? section(visit, 'test', words.test, html``) : html`<p>${describeNowhere(visit)}</p>`}
+${alertResults(visit, await services.alerts.last(account.id))}
 <p><a href="${linkTo(visit, '/account/settings')}">${words.back}</a></p>`;
   return { title: words.title, body };
 }
@@ -179,31 +144,6 @@ ${results(visit, await services.alerts.last(account.id))}
 function section(visit: OwnerVisit, change: string, button: string, fields: Html): Html {
   const hidden = html`<input type="hidden" name="change" value="${change}">`;
   return form(visit, { action: linkTo(visit, PATH), button, fields: html`${hidden}${fields}` });
-}
-
-function results({ language, format }: OwnerVisit, last: readonly Delivery[]): Html | undefined {
-  if (last.length === 0) return undefined;
-  const words = WORDS[language];
-  const columns = [words.when, words.what, words.where, words.result].map((title) => ({ title }));
-  const rows = last.flatMap(({ event, arrivals }) => {
-    const what = [format.time(event.at), words.kinds[event.type]];
-    const all = Object.entries(arrivals);
-    if (all.length === 0) return [[...what, words.nobody, '']];
-    return all.map(([name, arrival]) => [
-      ...what,
-      name === 'webhook' ? words.webhookTo : words.mailTo,
-      describeArrival(language, arrival),
-    ]);
-  });
-  return html`<h2>${words.last}</h2>${table(words.last, columns, rows)}`;
-}
-
-function describeArrival(language: OwnerVisit['language'], { state, why }: Arrival): string {
-  const words = WORDS[language];
-  if (why === undefined || state === 'sent') return words.states[state];
-  const [, status] = /^status (\d+)$/.exec(why) ?? [];
-  const reason = status === undefined ? (words.whys as Readonly<Record<string, string>>)[why] : words.status(status);
-  return `${words.states[state]}: ${reason ?? why}`;
 }
 
 async function changeAlertSettings(visit: OwnerVisit, sent: Form): Promise<Answer> {
@@ -241,20 +181,24 @@ async function renewSecret(visit: OwnerVisit): Promise<Answer> {
 }
 
 async function sendTest(visit: OwnerVisit): Promise<Answer> {
-  const { services, account, language } = visit;
+  const outcome = await sendTestAlert(visit, await readAlertSettings(visit));
+  if (outcome === 'sent') return { to: linkTo(visit, `${PATH}?done=tested`) };
+  if (outcome === 'nowhere') return refused(visit, { problems: { test: describeNowhere(visit) } });
+  return { ...(await alertsPage(visit, { problems: { test: WORDS[visit.language].wait } })), status: 429 };
+}
+
+function describeNowhere({ services, language }: OwnerVisit): string {
   const words = WORDS[language];
-  const settings = await readAlertSettings(visit);
-  if (!(await services.alerts.hasChannels(settings))) return refused(visit, { problems: { test: words.nowhere } });
-  const name = {
-    name: `alert-tests:${account.id}`,
-    waitsMs: withFreeAttempts(TESTS_MAX, [HOUR_MS]),
-    windowMs: HOUR_MS,
-  };
-  const seconds = await countAttempt(services.store.sessions, [name], services.now());
-  if (seconds > 0) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
-  await services.alerts.test(settings);
-  await audit(visit, { action: 'alerts.test', target: account.id });
-  return { to: linkTo(visit, `${PATH}?done=tested`) };
+  return services.telegram ? words.nowhereChat : words.nowhere;
+}
+
+async function offer(visit: OwnerVisit): Promise<Page> {
+  return alertsPage(visit, { offer: await offerTelegram(visit) });
+}
+
+async function unlink(visit: OwnerVisit): Promise<Answer> {
+  await unlinkTelegram(visit);
+  return { to: linkTo(visit, PATH) };
 }
 
 async function refused(visit: OwnerVisit, state: PageState): Promise<Page> {

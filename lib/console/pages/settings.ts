@@ -232,14 +232,14 @@ export const exportData = page({
   isFile: true,
   async get(visit) {
     const { services, signedIn, account } = visit;
-    const { id, email, language, timeZone, createdAt } = signedIn.user;
+    const { id, email, language, timeZone, createdAt, telegram } = signedIn.user;
     const [wallet, keys, alertSettings] = await Promise.all([
       mayVisit(visit, '/account/wallet') ? services.store.ledger.wallet(account.id) : undefined,
       mayVisit(visit, '/account/keys') ? listVisibleKeys(visit) : undefined,
       mayVisit(visit, '/account/settings/alerts') ? services.store.alerts.get(account.id) : undefined,
     ]);
     const data = {
-      user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
+      user: { id, email, language, time_zone: timeZone, telegram, created_at: new Date(createdAt).toISOString() },
       sessions: (await services.sessions.list(signedIn.user)).map(({ createdAt: at, seenAt, address, agent }) => ({
         created_at: new Date(at).toISOString(),
         seen_at: new Date(seenAt).toISOString(),

@@ -15,7 +15,7 @@ import { examine } from './doctor.ts';
 
 /** Settings that may be shown as they are; of all others only whether they are set. */
 const URL_SETTINGS: ReadonlySet<string> = new Set(['SMTP_URL', 'DATABASE_URL']);
-const SECRET: ReadonlySet<string> = new Set(['SECRETS_KEY', ...URL_SETTINGS]);
+const SECRET: ReadonlySet<string> = new Set(['SECRETS_KEY', 'TELEGRAM_BOT_TOKEN', ...URL_SETTINGS]);
 const TIMEOUT_MS = 5_000;
 /** Shorter values would blank out other words. */
 const SECRET_LENGTH_MIN = 6;

@@ -6,7 +6,7 @@ import { fixLayer, readStoredLayer } from '../../catalog/stored-layer.ts';
 import type { Config } from '../../config.ts';
 import { describeError, type Finding, failed, ok, warning } from './check.ts';
 import { checkClock, checkDisk, checkSettings } from './machine.ts';
-import { checkMail, checkPublicAddress, checkUpstreams, checkWebhooks, type Dates } from './network.ts';
+import { checkMail, checkPublicAddress, checkTelegram, checkUpstreams, checkWebhooks, type Dates } from './network.ts';
 import { checkStore, withStore } from './store.ts';
 
 interface DoctorOptions {
@@ -17,12 +17,13 @@ interface DoctorOptions {
 /** Never rejects: what fails is a finding. */
 export async function examine(config: Config, { calls }: DoctorOptions): Promise<readonly Finding[]> {
   const dates: Dates = [];
-  const [disk, store, catalog, address, mail, upstreams] = await Promise.all([
+  const [disk, store, catalog, address, mail, telegram, upstreams] = await Promise.all([
     checkDisk(config),
     withStore(config, async (open) => [...(await checkStore(open, config)), ...(await checkWebhooks(open, config))]),
     examineCatalog(config),
     checkPublicAddress(config),
     checkMail(config),
+    checkTelegram(config),
     withRoutes(config, (routes) => checkUpstreams({ routes, calls, dates })),
   ]);
   return [
@@ -32,6 +33,7 @@ export async function examine(config: Config, { calls }: DoctorOptions): Promise
     ...catalog,
     ...address,
     ...mail,
+    ...telegram,
     ...upstreams,
     checkClock(dates),
   ];

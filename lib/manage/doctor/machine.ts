@@ -1,8 +1,6 @@
 // Checks of the machine and of the environment: settings, disk, the clock.
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { type Config, findMisspellings } from '../../config.ts';
-import { splitDatabaseUrl } from '../../store/open.ts';
+import { LITTLE_BYTES, listDataFolders, NOTHING_BYTES, readFreeBytes } from '../../store/free-space.ts';
 import { type Finding, failed, ok, warning } from './check.ts';
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1', '[::1]']);
@@ -52,20 +50,14 @@ function checkCatalogFolder({ catalogDir, publicUrlSet }: Config): readonly Find
   ];
 }
 
-const LITTLE_BYTES = 2 * 1024 ** 3;
-const NOTHING_BYTES = 200 * 1024 ** 2;
-
-export async function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Finding[]> {
-  const { scheme, rest } = splitDatabaseUrl(databaseUrl);
-  const folders = scheme.toLowerCase() === 'sqlite' ? [dirname(rest), dataDir] : [dataDir];
-  return Promise.all([...new Set(folders)].map(checkFolder));
+export async function checkDisk(config: Config): Promise<readonly Finding[]> {
+  return Promise.all(listDataFolders(config).map(checkFolder));
 }
 
 async function checkFolder(folder: string): Promise<Finding> {
   const name = `disk of ${folder}`;
   try {
-    const { bavail, bsize } = await statfs(folder);
-    const bytes = bavail * bsize;
+    const bytes = await readFreeBytes(folder);
     const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free`;
     if (bytes < NOTHING_BYTES) return failed(name, detail, 'Make room now: a store that cannot write takes no calls.');
     return bytes < LITTLE_BYTES

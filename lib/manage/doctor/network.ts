@@ -1,6 +1,7 @@
 // Checks of what the service talks to: its own public address, the proxy in front, mail, upstreams and webhooks.
 import { connect } from 'node:net';
 import { type Dispatcher, ProxyAgent, request } from 'undici';
+import { createTelegramBot, TelegramFailure } from '../../alerts/telegram-bot.ts';
 import { tryTextRoute } from '../../calls/text/trial.ts';
 import type { Route } from '../../catalog/model.ts';
 import type { Config } from '../../config.ts';
@@ -74,6 +75,29 @@ export async function checkMail({ smtpUrl }: Config): Promise<readonly Finding[]
     return [ok('mail', 'the server takes our user and password')];
   } catch (error) {
     return [failed('mail', describeError(error), 'Check SMTP_URL.')];
+  }
+}
+
+/** Nothing if no bot is configured. */
+export async function checkTelegram({ telegramToken, telegramApi }: Config): Promise<readonly Finding[]> {
+  const name = 'Telegram bot';
+  if (telegramToken === undefined) return [];
+  const bot = createTelegramBot({ token: telegramToken, api: telegramApi });
+  const { signal } = new AbortController();
+  try {
+    const username = await bot.readName(signal);
+    if ((await bot.readWebhook(signal)) === '') return [ok(name, `@${username} takes our token`)];
+    return [
+      failed(
+        name,
+        `@${username} has a webhook, so nobody can link a chat`,
+        'Another program uses this bot: make one of your own with BotFather, or remove the webhook.',
+      ),
+    ];
+  } catch (error) {
+    const isRefused = error instanceof TelegramFailure && [401, 404].includes(error.status ?? 0);
+    const advice = isRefused ? 'Check TELEGRAM_BOT_TOKEN.' : 'Check the network; TELEGRAM_API may name another server.';
+    return [failed(name, describeError(error), advice)];
   }
 }
 

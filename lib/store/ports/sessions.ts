@@ -19,8 +19,11 @@ export interface Session {
   readonly agent: string;
 }
 
-/** `restore`: a new password for an owner who has also lost the authenticator app. */
-export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo';
+/**
+ * `restore`: a new password for an owner who has also lost the authenticator app; `telegram`: the chat that sends it gets
+ * the user's alerts.
+ */
+export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo' | 'telegram';
 
 /** A one-time link. */
 export interface Link {

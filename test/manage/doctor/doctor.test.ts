@@ -9,9 +9,10 @@ import { buildBundle } from '../../../lib/manage/doctor/bundle.ts';
 import type { Finding } from '../../../lib/manage/doctor/check.ts';
 import { examine } from '../../../lib/manage/doctor/doctor.ts';
 import { checkClock } from '../../../lib/manage/doctor/machine.ts';
-import { checkPublicAddress } from '../../../lib/manage/doctor/network.ts';
+import { checkPublicAddress, checkTelegram } from '../../../lib/manage/doctor/network.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
+import { BOT_TOKEN, startTelegram } from '../../../testkit/telegram.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../../testkit/upstream.ts';
 
 describe('doctor', () => {
@@ -137,14 +138,45 @@ describe('doctor', () => {
     expect(state((await run(trusted))(`webhook of ${id}`))).to.equal('ok');
   });
 
+  it('asks a Telegram bot who it is, and whether another program reads its messages', async () => {
+    const telegram = await startTelegram();
+    const env = { TELEGRAM_BOT_TOKEN: BOT_TOKEN, TELEGRAM_API: telegram.url };
+    const look = async (more = {}) => (await checkTelegram(configure({ ...env, ...more })))[0];
+    try {
+      expect(await look()).to.include({ state: 'ok', detail: '@tollgate_test_bot takes our token' });
+      telegram.webhook = 'https://elsewhere.example';
+      expect((await look())?.detail).to.contain('has a webhook');
+      const wrong = await look({ TELEGRAM_BOT_TOKEN: BOT_TOKEN.replace('1', '9') });
+      expect(wrong).to.include({ state: 'failed', advice: 'Check TELEGRAM_BOT_TOKEN.' });
+    } finally {
+      await telegram.stop();
+    }
+    expect((await look())?.detail).to.match(/^Telegram does not answer/);
+    expect(await checkTelegram(configure())).to.deep.equal([]);
+  });
+
   it('is part of a bundle without secrets', async () => {
-    const env = { SECRETS_KEY: 'ab'.repeat(32), ACME_API_KEY: 'acme-secret-1', METRICS_PORT: '9' };
+    const env = {
+      SECRETS_KEY: 'ab'.repeat(32),
+      ACME_API_KEY: 'acme-secret-1',
+      METRICS_PORT: '9',
+      TELEGRAM_BOT_TOKEN: BOT_TOKEN,
+    };
     const text = await buildBundle(configure(env));
     const bundle = JSON.parse(text);
     expect(bundle.settings).to.include({ SECRETS_KEY: 'set', SMTP_URL: 'set', DATABASE_URL: 'set', METRICS_PORT: '9' });
     expect(bundle.findings.map(({ name }: Finding) => name)).to.include.members(['store', 'mail', 'upstream up']);
     expect(bundle.catalog.models[0]).to.include({ id: 'model-a', type: 'text' });
-    for (const secret of ['ab'.repeat(32), 'acme-secret-1', 'up-secret-key-1', 'p@ss', 'p%40ss', 'hooked', 'whsec']) {
+    for (const secret of [
+      'ab'.repeat(32),
+      'acme-secret-1',
+      'up-secret-key-1',
+      'p@ss',
+      'p%40ss',
+      'hooked',
+      'whsec',
+      BOT_TOKEN,
+    ]) {
       expect(text).to.not.include(secret);
     }
   });

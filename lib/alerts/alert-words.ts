@@ -1,16 +1,25 @@
-// Builds the email of an alert.
+// What an alert says, in the recipient's language.
 import type { User } from '../store/ports/users.ts';
-import type { Mail } from '../users/mail.ts';
 import type { AlertEvent } from './delivery.ts';
 import { OPERATORS } from './operators.ts';
 import type { AlertContent } from './watch.ts';
+
+/** Where an alert leads operators. */
+const OPERATOR_PAGES: Readonly<Partial<Record<AlertContent['type'], string>>> = {
+  'price.below_cost': '/admin/catalog',
+  'upstream.key_refused': '/admin/upstreams',
+  'upstream.no_money': '/admin/upstreams',
+  'ledger.wrong': '/admin/ledger',
+  'payments.review': '/admin/payments?phase=review',
+  test: '/admin/alerts',
+};
 
 interface Words {
   readonly subjects: Readonly<Record<AlertContent['type'], (data: AlertContent['data']) => string>>;
   readonly texts: Readonly<Record<AlertContent['type'], (name: string, data: AlertContent['data']) => string>>;
   readonly wallet: string;
   readonly change: string;
-  readonly catalog: string;
+  readonly operator: string;
 }
 
 const WORDS: Readonly<Record<User['language'], Words>> = {
@@ -24,6 +33,11 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'card.saved': ({ card }) => `A card was saved: ${card}`,
       'card.removed': ({ card }) => `A card was removed: ${card}`,
       'price.below_cost': () => 'Models are sold below cost',
+      'upstream.key_refused': ({ upstream }) => `The upstream “${upstream}” refuses our key`,
+      'upstream.no_money': ({ upstream }) => `The upstream “${upstream}” is out of money or quota`,
+      'ledger.wrong': () => 'The ledger does not add up',
+      'disk.low': ({ free }) => `Little disk space is left: ${free} GB`,
+      'payments.review': ({ count }) => `Payments under review: ${count}`,
       test: () => 'Test alert',
     },
     texts: {
@@ -43,11 +57,24 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `The card ${card} was removed from the account “${name}” and will never be charged again. If no owner of the account did this, tell the operator of this service.`,
       'price.below_cost': (_, { lines }) =>
         `A cost or an exchange rate has moved, and these prices per unit are below it now. They stay until you edit the catalog: raise the price, or write "loss": true or "onLoss": "raise".\n\n${lines}`,
-      test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
+      'upstream.key_refused': (_, { upstream, keys, refused }) =>
+        `The upstream “${upstream}” refuses our key (${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Check the key and its rights at the vendor.`,
+      'upstream.no_money': (_, { upstream, keys, refused }) =>
+        `The upstream “${upstream}” says that our account there is out of money or quota (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Pay the bill or raise the limit at the vendor.`,
+      'ledger.wrong': (_, { problems, drift }) =>
+        `An audit of the ledger found ${problems} problems; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
+      'disk.low': (_, { folder, host, free }) =>
+        `${free} GB are left on the disk of ${folder} on ${host}. A store that cannot write takes no calls. Make room: archive old calls, move backups away.`,
+      'payments.review': (_, { count, newest }) =>
+        `${count} payments wait for your decision: what was paid differs from the order. The newest is ${newest}.`,
+      test: (name) =>
+        name === ''
+          ? 'This is a test: alerts to operators arrive here.'
+          : `This is a test: alerts of the account “${name}” arrive here.`,
     },
     wallet: 'Wallet:',
     change: 'Alert settings:',
-    catalog: 'Catalog:',
+    operator: 'Page:',
   },
   ru: {
     subjects: {
@@ -59,6 +86,11 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'card.saved': ({ card }) => `Сохранена карта: ${card}`,
       'card.removed': ({ card }) => `Удалена карта: ${card}`,
       'price.below_cost': () => 'Модели продаются ниже себестоимости',
+      'upstream.key_refused': ({ upstream }) => `Провайдер «${upstream}» не принимает наш ключ`,
+      'upstream.no_money': ({ upstream }) => `У провайдера «${upstream}» закончились деньги или квота`,
+      'ledger.wrong': () => 'Операции не сходятся',
+      'disk.low': ({ free }) => `На диске мало места: ${free} ГБ`,
+      'payments.review': ({ count }) => `Платежи на проверке: ${count}`,
       test: () => 'Тестовое оповещение',
     },
     texts: {
@@ -78,24 +110,52 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `Карта ${card} удалена из аккаунта «${name}», с неё больше ничего не спишется. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'price.below_cost': (_, { lines }) =>
         `Цена провайдера или курс изменились, и эти цены за единицу теперь ниже себестоимости. Они действуют, пока вы не исправите каталог: поднимите цену или укажите "loss": true либо "onLoss": "raise".\n\n${lines}`,
-      test: (name) => `Это тест: оповещения аккаунта «${name}» приходят сюда.`,
+      'upstream.key_refused': (_, { upstream, keys, refused }) =>
+        `Провайдер «${upstream}» не принимает наш ключ (${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте ключ и его права у провайдера.`,
+      'upstream.no_money': (_, { upstream, keys, refused }) =>
+        `Провайдер «${upstream}» сообщает, что на нашем счёте закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
+      'ledger.wrong': (_, { problems, drift }) =>
+        `Сверка операций нашла расхождений: ${problems}, на сумму ${drift} ₽. Что делать — в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
+      'disk.low': (_, { folder, host, free }) =>
+        `На диске с папкой ${folder} (${host}) осталось ${free} ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
+      'payments.review': (_, { count, newest }) =>
+        `Ждут вашего решения платежи: ${count}. Оплаченное не совпало с заказом. Самый новый — ${newest}.`,
+      test: (name) =>
+        name === ''
+          ? 'Это тест: оповещения для операторов приходят сюда.'
+          : `Это тест: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',
     change: 'Настройки оповещений:',
-    catalog: 'Каталог:',
+    operator: 'Страница:',
   },
 };
 
-export function buildAlertMail(
+export interface AlertText {
+  readonly subject: string;
+  readonly text: string;
+  /** Where to go from there. */
+  readonly links: readonly (readonly [name: string, url: string])[];
+}
+
+export interface AlertRecipient {
+  readonly user: User;
+  readonly accountName: string;
+  readonly publicUrl: string;
+}
+
+export function writeAlert(
   { type, data, account }: AlertEvent,
-  { user, accountName, publicUrl }: { user: User; accountName: string; publicUrl: string },
-): Mail {
+  { user, accountName, publicUrl }: AlertRecipient,
+): AlertText {
   const words = WORDS[user.language];
   const link = (path: string) => `${publicUrl}/account/${path}?account=${encodeURIComponent(account)}`;
   const links =
     account === OPERATORS
-      ? [`${words.catalog} ${publicUrl}/admin/catalog`]
-      : [`${words.wallet} ${link('wallet')}`, `${words.change} ${link('settings/alerts')}`];
-  const paragraphs = [words.texts[type](accountName, data), ...links];
-  return { to: user.email, subject: words.subjects[type](data), text: `${paragraphs.join('\n\n')}\n` };
+      ? ([[words.operator, `${publicUrl}${OPERATOR_PAGES[type] ?? '/admin'}`]] as const)
+      : ([
+          [words.wallet, link('wallet')],
+          [words.change, link('settings/alerts')],
+        ] as const);
+  return { subject: words.subjects[type](data), text: words.texts[type](accountName, data), links };
 }

@@ -1,0 +1,113 @@
+// Watches the service for its operators: keys that upstreams refuse, the ledger, disks, and payments under review.
+import { hostname } from 'node:os';
+import { readLastAudit } from '../ledger/last-audit.ts';
+import { formatRub } from '../money/money.ts';
+import { LITTLE_BYTES, listDataFolders, NOTHING_BYTES, readFreeBytes } from '../store/free-space.ts';
+import type { Store } from '../store/store.ts';
+import type { AlertContent, Watch } from './watch.ts';
+
+/** How many keys an upstream has, and how many are paused because it refuses them, or says that there is no money. */
+export interface UpstreamKeys {
+  readonly upstream: string;
+  readonly keys: { readonly keys: number; readonly auth: number; readonly quota: number };
+}
+
+interface ServiceWatchOptions {
+  readonly store: Pick<Store, 'settings' | 'payments'>;
+  readonly config: Parameters<typeof listDataFolders>[0];
+  readonly upstreams: () => readonly UpstreamKeys[];
+  /** ms since the epoch. */
+  readonly now?: () => number;
+}
+
+export type ServiceWatches = () => Promise<readonly Watch[]>;
+
+/** More payments under review than these are counted as so many. */
+const REVIEWS_MAX = 50;
+
+export function createServiceWatches({
+  store,
+  config,
+  upstreams,
+  now = Date.now,
+}: ServiceWatchOptions): ServiceWatches {
+  const folders = listDataFolders(config);
+  return async () => {
+    const [last, reviews, disks] = await Promise.all([
+      readLastAudit(store),
+      store.payments.list({ phases: ['review'], limit: REVIEWS_MAX }),
+      Promise.all(folders.map(watchFolder)),
+    ]);
+    const day = new Date(now()).toISOString().slice(0, 10);
+    return [
+      ...upstreams().flatMap((upstream) => watchUpstream(upstream, day)),
+      ...(last ? [watchLedger(last)] : []),
+      ...disks.flat(),
+      watchReviews(reviews.map(({ id }) => id)),
+    ];
+  };
+}
+
+/** Each process knows only of its own calls, so nothing is re-armed: an upstream is told of once a day. */
+export function watchUpstream({ upstream, keys }: UpstreamKeys, day: string): readonly Watch[] {
+  const watch = (type: AlertContent['type'], refused: number): readonly Watch[] => {
+    if (refused === 0) return [];
+    const content = { type, data: { upstream, keys: `${keys.keys}`, refused: `${refused}` } };
+    const decide: Watch['decide'] = (mark) =>
+      mark?.day === day ? { kind: 'stay' } : { kind: 'alert', mark: { day }, content };
+    return [{ subject: `${type}:${upstream}`, decide }];
+  };
+  return [...watch('upstream.key_refused', keys.auth), ...watch('upstream.no_money', keys.quota)];
+}
+
+/** Alerts again when an audit finds more. */
+export function watchLedger({ problems, drift }: { readonly problems: number; readonly drift: string }): Watch {
+  return {
+    subject: 'ledger.wrong',
+    decide(mark) {
+      if (problems === 0) return { kind: mark ? 'rearm' : 'stay' };
+      if (mark && problems <= Number(mark.problems)) return { kind: 'stay' };
+      const data = { problems: `${problems}`, drift: formatRub(BigInt(drift)) };
+      return { kind: 'alert', mark: { problems: `${problems}` }, content: { type: 'ledger.wrong', data } };
+    },
+  };
+}
+
+/** A folder that cannot be read is told of by whatever writes to it. */
+async function watchFolder(folder: string): Promise<readonly Watch[]> {
+  const bytes = await readFreeBytes(folder).catch(() => undefined);
+  return bytes === undefined ? [] : [watchDisk({ folder, host: hostname(), bytes })];
+}
+
+/** This many percent more than little is enough again. */
+const ENOUGH_PERCENT = 110;
+
+/** Gateways on several machines have disks of their own. */
+export function watchDisk({ folder, host, bytes }: { folder: string; host: string; bytes: number }): Watch {
+  const level = bytes < NOTHING_BYTES ? 'nothing' : bytes < LITTLE_BYTES ? 'little' : 'enough';
+  return {
+    subject: `disk.low:${host}:${folder}`,
+    decide(mark) {
+      if (level === 'enough') return { kind: mark && bytes * 100 >= LITTLE_BYTES * ENOUGH_PERCENT ? 'rearm' : 'stay' };
+      if (mark?.level === level || mark?.level === 'nothing') return { kind: 'stay' };
+      const free = (bytes / 1024 ** 3).toFixed(1);
+      return { kind: 'alert', mark: { level }, content: { type: 'disk.low', data: { folder, host, free } } };
+    },
+  };
+}
+
+/** `payments` are the ids of those under review, newest first; each alerts once. */
+export function watchReviews(payments: readonly string[]): Watch {
+  return {
+    subject: 'payments.review',
+    decide(mark) {
+      const [newest] = payments;
+      if (newest === undefined) return { kind: mark ? 'rearm' : 'stay' };
+      const known = new Set(mark?.payments?.split(' '));
+      if (payments.every((id) => known.has(id))) return { kind: 'stay' };
+      const count = payments.length < REVIEWS_MAX ? `${payments.length}` : `${REVIEWS_MAX}+`;
+      const content = { type: 'payments.review', data: { count, newest } } as const;
+      return { kind: 'alert', mark: { payments: payments.join(' ') }, content };
+    },
+  };
+}

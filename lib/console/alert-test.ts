@@ -1,0 +1,24 @@
+// Sends a test alert from a page of alerts, at most so many an hour: each makes the service call third parties.
+import type { AlertSettings } from '../store/ports/alerts.ts';
+import { countAttempt, withFreeAttempts } from '../users/attempts.ts';
+import { audit } from './audit.ts';
+import type { UserVisit } from './visit.ts';
+
+const TESTS_MAX = 10;
+const HOUR_MS = 3_600_000;
+
+/** `nowhere`: nobody would get it. */
+export async function sendTestAlert(visit: UserVisit, settings: AlertSettings): Promise<'sent' | 'nowhere' | 'wait'> {
+  const { services } = visit;
+  const { account } = settings;
+  if (!(await services.alerts.hasChannels(settings))) return 'nowhere';
+  const name = {
+    name: `alert-tests:${account}`,
+    waitsMs: withFreeAttempts(TESTS_MAX, [HOUR_MS]),
+    windowMs: HOUR_MS,
+  };
+  if ((await countAttempt(services.store.sessions, [name], services.now())) > 0) return 'wait';
+  await services.alerts.test(settings);
+  await audit(visit, { action: 'alerts.test', target: account });
+  return 'sent';
+}
