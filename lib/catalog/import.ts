@@ -1,9 +1,8 @@
 // `tollgate catalog import`: writes the costs of a public price list into a file of the catalog.
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
+import { writeWholeFile } from '../base/write-file.ts';
 import { loadPlugins } from '../upstream/host/loader.ts';
 import { findCatalogRefusal } from './check.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
@@ -48,7 +47,7 @@ export async function importCosts(config: CatalogConfig, options: ImportOptions)
   const written = changes.filter(({ needs }) => options.accept || needs === undefined);
   const heldBack = changes.filter((change) => !written.includes(change));
   if (written.length > 0)
-    await replaceFile(into, writeCosts(existsSync(into) ? readFileSync(into, 'utf8') : '{}\n', written));
+    await writeWholeFile(into, writeCosts(existsSync(into) ? readFileSync(into, 'utf8') : '{}\n', written));
   return { ...compared, into, written, heldBack, refusal: await findCatalogRefusal(config) };
 }
 
@@ -70,24 +69,4 @@ async function createHostFinder(
     const entry = upstreams[upstream];
     return entry && findUpstreamHost(entry, plugins, env);
   };
-}
-
-/** The file is complete or unchanged at any moment; its name in between is not that of a catalog file. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  const unfinished = `${target}.${randomBytes(4).toString('hex')}.unfinished`;
-  try {
-    const mode = existsSync(target) ? (await stat(target)).mode : 0o644;
-    const handle = await open(unfinished, 'wx', mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(unfinished, target);
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
-    throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
-  }
 }

@@ -10,6 +10,8 @@ export interface InputField {
   /** The requirement, as the end of a sentence about the field. */
   readonly hint: string;
   readonly isRequired: boolean;
+  /** What the action gets if it is not sent. */
+  readonly byDefault?: unknown;
   /** Turns a valid value into what the action takes; may throw an `InvalidInputError`. */
   readonly read: (value: never) => unknown;
 }
@@ -25,6 +27,11 @@ function field(schema: Schema, hint: string, read: InputField['read'] = keep): I
 /** The same field, which must be sent. */
 export function must(input: InputField): InputField {
   return { ...input, isRequired: true };
+}
+
+/** The same field, with what the action gets if it is not sent. */
+export function withDefault(input: InputField, byDefault: unknown): InputField {
+  return { ...input, byDefault };
 }
 
 /** The same field, in which null removes a limit: the action then gets `removed`. */

@@ -9,6 +9,11 @@ import type { Session } from './session.ts';
 /** Loaded when they are needed. */
 export type Actions = typeof actions;
 
+/** What most verbs are about. */
+export interface OfAccount {
+  readonly account: string;
+}
+
 export interface Verb {
   /** The command without `tollgate`: `key issue`. */
   readonly words: string;

@@ -16,11 +16,8 @@ import {
 } from './input.ts';
 import { NONE, REMOVED } from './removed.ts';
 import { replies } from './reply-schemas.ts';
-import { defineVerb, type Verb } from './verb.ts';
+import { defineVerb, type OfAccount, type Verb } from './verb.ts';
 
-interface OfAccount {
-  readonly account: string;
-}
 interface OfKey {
   readonly key: string;
 }

@@ -4,11 +4,7 @@ import type { Micro } from '../money/money.ts';
 import { flagField, must, orNull, paymentField, textField, timeField } from './input.ts';
 import { NONE } from './removed.ts';
 import { replies } from './reply-schemas.ts';
-import { defineVerb, type Verb } from './verb.ts';
-
-interface OfAccount {
-  readonly account: string;
-}
+import { defineVerb, type OfAccount, type Verb } from './verb.ts';
 
 interface GiveInput extends OfAccount {
   readonly amount_rub: Micro;

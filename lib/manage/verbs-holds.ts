@@ -5,7 +5,7 @@ import type { Usage } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { USAGE_UNITS } from '../money/usage-units.ts';
 import { readReason } from './arguments.ts';
-import { costField, countField, must, paymentField, textField, unitsField } from './input.ts';
+import { costField, countField, must, paymentField, textField, unitsField, withDefault } from './input.ts';
 import { replies } from './reply-schemas.ts';
 import { defineVerb, type Verb } from './verb.ts';
 
@@ -13,9 +13,9 @@ interface OfHold {
   readonly hold: string;
 }
 
-const LEASE = countField(
-  `How long it is held from now on, in seconds; ${LEASE_SECONDS.byDefault} by default.`,
-  LEASE_SECONDS.most,
+const LEASE = withDefault(
+  countField(`How long it is held from now on, in seconds; ${LEASE_SECONDS.byDefault} by default.`, LEASE_SECONDS.most),
+  LEASE_SECONDS.byDefault,
 );
 
 const REASON = {
@@ -29,7 +29,7 @@ interface HoldInput {
   readonly account: string;
   readonly amount_rub: Micro;
   readonly reason: string;
-  readonly lease_seconds?: number;
+  readonly lease_seconds: number;
   readonly key?: string;
   readonly user?: string;
 }
@@ -52,7 +52,7 @@ export const HOLD_VERBS: readonly Verb[] = [
     },
     reply: replies.hold,
     run: ({ holdActions }, session, { account, amount_rub, reason, key, user, lease_seconds: lease }: HoldInput) =>
-      holdActions.create(session, account, amount_rub, { reason, key, user, lease: lease ?? LEASE_SECONDS.byDefault }),
+      holdActions.create(session, account, amount_rub, { reason, key, user, lease }),
   }),
   defineVerb({
     words: 'hold show',
@@ -69,8 +69,8 @@ export const HOLD_VERBS: readonly Verb[] = [
     isRepeatable: true,
     input: { lease_seconds: LEASE },
     reply: replies.hold,
-    run: ({ holdActions }, session, { hold, lease_seconds: lease }: OfHold & { lease_seconds?: number }) =>
-      holdActions.renew(session, hold, { lease: lease ?? LEASE_SECONDS.byDefault }),
+    run: ({ holdActions }, session, { hold, lease_seconds: lease }: OfHold & { lease_seconds: number }) =>
+      holdActions.renew(session, hold, { lease }),
   }),
   defineVerb({
     words: 'hold settle',

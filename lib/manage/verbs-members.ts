@@ -6,11 +6,8 @@ import type { MemberOptions } from './actions/member.ts';
 import { choiceField, countField, must, orNull, paymentField, textField } from './input.ts';
 import { NONE } from './removed.ts';
 import { replies } from './reply-schemas.ts';
-import { defineVerb, type Verb } from './verb.ts';
+import { defineVerb, type OfAccount, type Verb } from './verb.ts';
 
-interface OfAccount {
-  readonly account: string;
-}
 interface OfMember extends OfAccount {
   readonly user: string;
 }

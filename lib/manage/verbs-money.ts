@@ -15,21 +15,18 @@ import {
   paymentField,
   textField,
   timeField,
+  withDefault,
 } from './input.ts';
 import { replies } from './reply-schemas.ts';
-import { defineVerb, type Verb } from './verb.ts';
+import { defineVerb, type OfAccount, type Verb } from './verb.ts';
 
-interface OfAccount {
-  readonly account: string;
-}
 interface OfPayment {
   readonly payment: string;
 }
 
 const REASON = must(textField('The reason; it stays in the ledger.'));
 const ROWS_MAX = 1000;
-const ROWS = countField('At most this many; 50 by default.', ROWS_MAX);
-const ROWS_BY_DEFAULT = 50;
+const ROWS = withDefault(countField('At most this many; 50 by default.', ROWS_MAX), 50);
 
 const CHARGE_FILTER: InputFields = {
   from: timeField('Calls that started at this time or later'),
@@ -116,8 +113,8 @@ const PAYMENT_VERBS: readonly Verb[] = [
       limit: ROWS,
     },
     reply: replies.payments,
-    run: ({ paymentActions }, session, input: { account?: string; phase?: PaymentPhase; limit?: number }) =>
-      paymentActions.list(session, { ...input, limit: input.limit ?? ROWS_BY_DEFAULT }),
+    run: ({ paymentActions }, session, input: { account?: string; phase?: PaymentPhase; limit: number }) =>
+      paymentActions.list(session, input),
   }),
   defineVerb({
     words: 'payment show',
@@ -204,11 +201,8 @@ const REPORT_VERBS: readonly Verb[] = [
     input: { ...CHARGE_FILTER, limit: ROWS, before: textField('Only calls older than this one.') },
     reply: replies.charges,
     hidden: OF_OPERATORS,
-    run: (
-      { chargeActions },
-      session,
-      { account, limit = ROWS_BY_DEFAULT, ...rest }: OfAccount & ChargeFilter & { limit?: number },
-    ) => chargeActions.list(session, account, { limit, ...rest }),
+    run: ({ chargeActions }, session, { account, ...page }: OfAccount & ChargeFilter & { limit: number }) =>
+      chargeActions.list(session, account, page),
   }),
   defineVerb({
     words: 'charge show',
@@ -225,13 +219,10 @@ const REPORT_VERBS: readonly Verb[] = [
     ...{ method: 'GET', path: '/accounts/{account}/usage', own: '/usage', scope: 'usage' },
     summary: 'Add up the calls of an account',
     description: 'A call counts when it started, in UTC, with its cost after refunds.',
-    input: { by: choiceField(USAGE_GROUPS, 'A row for each; `day` by default.'), ...CHARGE_FILTER },
+    input: { by: withDefault(choiceField(USAGE_GROUPS, 'A row for each; `day` by default.'), 'day'), ...CHARGE_FILTER },
     reply: replies.usage,
-    run: (
-      { usageActions },
-      session,
-      { account, by = 'day', ...filter }: OfAccount & ChargeFilter & { by?: UsageGroup },
-    ) => usageActions.report(session, account, { by, ...filter }),
+    run: ({ usageActions }, session, { account, ...query }: OfAccount & ChargeFilter & { by: UsageGroup }) =>
+      usageActions.report(session, account, query),
   }),
   defineVerb({
     words: 'cost report',
@@ -239,13 +230,13 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'Add up what calls were charged and what they cost',
     description: 'By the time of their attempts at upstreams.',
     input: {
-      by: choiceField(COST_GROUPS, 'A row for each; `day` by default.'),
+      by: withDefault(choiceField(COST_GROUPS, 'A row for each; `day` by default.'), 'day'),
       from: timeField('Attempts at this time or later'),
       to: timeField('Attempts before this time'),
     },
     reply: replies.costs,
-    run: ({ costActions }, session, { by = 'day', ...span }: { by?: CostGroup; from?: number; to?: number }) =>
-      costActions.report(session, { by, ...span }),
+    run: ({ costActions }, session, query: { by: CostGroup; from?: number; to?: number }) =>
+      costActions.report(session, query),
   }),
   defineVerb({
     words: 'ledger list',
@@ -253,11 +244,8 @@ const REPORT_VERBS: readonly Verb[] = [
     summary: 'List the entries of a wallet, newest first',
     input: { limit: ROWS, before: countField('Only entries numbered below this.', Number.MAX_SAFE_INTEGER) },
     reply: replies.entries,
-    run: (
-      { ledgerActions },
-      session,
-      { account, limit = ROWS_BY_DEFAULT, before }: OfAccount & { limit?: number; before?: number },
-    ) => ledgerActions.list(session, account, { limit, ...(before !== undefined && { before }) }),
+    run: ({ ledgerActions }, session, { account, ...page }: OfAccount & { limit: number; before?: number }) =>
+      ledgerActions.list(session, account, page),
   }),
   defineVerb({
     words: 'ledger verify',

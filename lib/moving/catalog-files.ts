@@ -1,8 +1,8 @@
 // Writes the catalog of what moved in: a file of the catalog, and beside it one of variables that only its owner reads.
 import { existsSync, readdirSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
+import { writeWholeFile } from '../base/write-file.ts';
 import { findCatalogRefusal } from '../catalog/check.ts';
 import { listCatalogFiles, readCatalogFiles } from '../catalog/files.ts';
 import type { CatalogConfig } from '../catalog/live.ts';
@@ -80,23 +80,7 @@ export async function writeCatalogFiles(
   return { ...report, state: 'written', refusal: isRead ? await findCatalogRefusal(config) : undefined };
 }
 
-/** Complete or absent at any moment; refuses a file that exists. */
 async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  const unfinished = `${path}.unfinished`;
-  try {
-    if (existsSync(path)) throw new OperatorError(`${path}: exists already: move it away`);
-    await rm(unfinished, { force: true });
-    const handle = await open(unfinished, 'wx', mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(unfinished, path);
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${path}: cannot be written (${(error as NodeJS.ErrnoException).code})`);
-  }
+  if (existsSync(path)) throw new OperatorError(`${path}: exists already: move it away`);
+  await writeWholeFile(path, text, mode);
 }

@@ -36,11 +36,11 @@ function readQueryText(text: string, input: InputField | undefined): unknown {
 }
 
 function readValue(name: string, sent: unknown, input: InputField): unknown {
-  const { schema, hint, isRequired, read } = input;
+  const { schema, hint, isRequired, byDefault, read } = input;
   if (sent === undefined && isRequired) throw invalidField(name, 'is required');
-  if (sent === undefined) return undefined;
+  if (sent === undefined) return byDefault;
   const { error } = schema.validate(sent, { convert: false });
-  if (error && sent === null && !isRequired) return undefined;
+  if (error && sent === null && !isRequired) return byDefault;
   if (error) throw invalidField(name, hint);
   try {
     return read(sent as never);

@@ -2,20 +2,13 @@
 import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** The audited sums of the entries of a wallet up to one of them. */
-export interface Checkpoint {
+type Sums = 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'granted' | 'grants';
+
+/** The audited sums of the entries of a wallet up to one of them, and the wallet's columns after these entries. */
+export interface Checkpoint extends Pick<Wallet, Sums> {
   readonly wallet: string;
   /** The number of the last audited entry. */
   readonly seq: number;
-  readonly avail: Micro;
-  readonly held: Micro;
-  readonly charged: Micro;
-  readonly topped: Micro;
-  readonly adjusted: Micro;
-  /** Absent: nothing. */
-  readonly granted?: Micro;
-  /** As in a wallet after these entries. */
-  readonly grants?: string;
   readonly overshoot: Micro;
 }
 

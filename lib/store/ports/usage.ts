@@ -1,9 +1,11 @@
 // The port of folded usage: sums of the calls of a wallet by hour, key, model and kind, and of their attempts by hour and
 // route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
+
 import type { AttemptEnding } from '../../money/attempt.ts';
 import type { ChargeKind } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import type { UnitCount } from '../../money/usage-units.ts';
+import type { ChargeFilter } from './ledger.ts';
 
 /** The sums of units are those of settled calls. */
 export interface UsageTotals extends Readonly<Record<UnitCount, number>> {
@@ -83,16 +85,11 @@ export interface FoldedUsage {
   readonly isPartial: boolean;
 }
 
-export interface UsageQuery {
+export interface UsageQuery extends Pick<ChargeFilter, 'key' | 'keys' | 'model' | 'kind'> {
   readonly by: 'hour' | 'day' | 'model' | 'key' | 'kind';
   /** Whole hours, ms since the epoch; `to` is exclusive. */
   readonly from?: number;
   readonly to?: number;
-  readonly key?: string;
-  /** Of these keys. */
-  readonly keys?: readonly string[];
-  readonly model?: string;
-  readonly kind?: ChargeKind;
 }
 
 /** Usage by parts of a time and by what was used. */
