@@ -18,13 +18,15 @@ interface Field {
   readonly error?: string | undefined;
   readonly optional?: boolean;
   readonly autofocus?: boolean;
+  /** The id of a `<datalist>` with suggestions. */
+  readonly list?: string;
 }
 
 export function field({ name, label, type = 'text', hint, error, ...more }: Field): Html {
-  const { id = name, value, autocomplete = 'off', inputmode, optional = false, autofocus = false } = more;
+  const { id = name, value, autocomplete = 'off', inputmode, optional = false, autofocus = false, list } = more;
   const notes = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
   return html`<p class="field"><label for="${id}">${label}</label>
-<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${value !== undefined && html` value="${value}"`}${inputmode && html` inputmode="${inputmode}"`}${!optional && html` required`}${autofocus && html` autofocus`}${notes !== '' && html` aria-describedby="${notes}"`}${error !== undefined && html` aria-invalid="true"`}>
+<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${value !== undefined && html` value="${value}"`}${inputmode && html` inputmode="${inputmode}"`}${!optional && html` required`}${autofocus && html` autofocus`}${list !== undefined && html` list="${list}"`}${notes !== '' && html` aria-describedby="${notes}"`}${error !== undefined && html` aria-invalid="true"`}>
 ${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
 ${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }

@@ -2,11 +2,18 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { formatRub, type Micro } from '../money/money.ts';
+import { formatMoment } from '../money/period.ts';
 import type { Language } from './language.ts';
 import type { Download } from './page.ts';
 
 /** Numbers are written as such, negative ones too. */
-export type Cell = string | number | { readonly rub: Micro };
+export type Cell = string | number | { readonly rub: Micro } | Moment;
+
+/** As Russian spreadsheets read it: `26.11.2026 03:02:10`, which they take for a time. */
+interface Moment {
+  readonly at: number;
+  readonly zone: string;
+}
 
 /** Russian spreadsheets expect a semicolon, a decimal comma and UTF-8 with a byte order mark. */
 export function createCsv(
@@ -29,6 +36,12 @@ export function createCsv(
 
 function formatCell(cell: Cell, russian: boolean): string {
   if (typeof cell === 'string') return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  if (typeof cell === 'object' && 'at' in cell) return formatTyped(cell);
   const text = typeof cell === 'number' ? String(cell) : formatRub(cell.rub);
   return russian ? text.replace('.', ',') : text;
+}
+
+function formatTyped({ at, zone }: Moment): string {
+  const [year, month, day] = formatMoment(at, zone).slice(0, 10).split('-');
+  return `${day}.${month}.${year} ${formatMoment(at, zone).slice(11, 19)}`;
 }

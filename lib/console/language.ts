@@ -171,6 +171,15 @@ function toDecimal(micro: Micro): Intl.StringNumericLiteral {
   return text as Intl.StringNumericLiteral;
 }
 
+const NEAR =
+  /^(?:Europe\/(?:Moscow|Kaliningrad|Samara|Saratov|Ulyanovsk|Volgograd|Astrakhan|Minsk)|Asia\/(?:Yekaterinburg|Omsk|Novosibirsk|Krasnoyarsk|Irkutsk|Yakutsk|Vladivostok|Magadan|Kamchatka|Almaty|Tashkent|Tbilisi|Yerevan|Baku))$/;
+
+/** Names of time zones, those near to most visitors first. */
+export function listZones(): readonly string[] {
+  const all = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  return [...all.filter((zone) => NEAR.test(zone)), ...all.filter((zone) => !NEAR.test(zone))];
+}
+
 export function isTimeZone(text: string): boolean {
   try {
     return text.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;

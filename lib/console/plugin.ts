@@ -1,6 +1,5 @@
 // The pages as a hapi plugin: their own routes and response style, without API keys.
 import type { Plugin } from '@hapi/hapi';
-import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
 import { adminAccount } from './pages/admin-account.ts';
 import { adminAccountCalls } from './pages/admin-account-calls.ts';
@@ -124,8 +123,7 @@ const PAGES: readonly PageRoutes[] = [
 
 export const consolePlugin: Plugin<ConsoleServices> = {
   name: 'web',
-  async register(server, services) {
-    await server.register(inert);
+  register(server, services) {
     server.route([...PAGES.flatMap((routes) => routes(services)), ...paymentRoutes(services), staticFiles]);
   },
 };

@@ -69,7 +69,7 @@ export async function openStock(wanted: Wanted): Promise<Stock> {
   const { kind, entries, cache, folder } = wanted;
   const name = `${kind}-${wanted.filling?.name ?? entries}`;
   const kept = join(cache, name);
-  const note = readNote(kept) ?? (await fill(wanted, kept));
+  const note = readNote(kept, wanted.filling ? NAMED_VERSION : VERSION) ?? (await fill(wanted, kept));
   const copy = join(folder, name);
   cpSync(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   const { bytesPerCall, filledS } = note;
@@ -84,15 +84,21 @@ function planFilling(entries: number) {
 }
 
 /** Filled stores of another version of the schema or of the filling are of no use. */
-const VERSION = ['./fill.ts', '../../lib/store/sqlite/schema.ts', '../../lib/store/mongodb/schema.ts']
-  .reduce((hash, file) => hash.update(readFileSync(new URL(file, import.meta.url))), createHash('sha256'))
-  .digest('hex');
+const VERSION = hashFiles(['./fill.ts', '../../lib/store/sqlite/schema.ts', '../../lib/store/mongodb/schema.ts']);
+/** Those with a name are migrated by the gateway that opens them. */
+const NAMED_VERSION = hashFiles(['./fill.ts']);
 
-function readNote(folder: string): Note | undefined {
+function hashFiles(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(new URL(file, import.meta.url)));
+  return hash.digest('hex');
+}
+
+function readNote(folder: string, version: string): Note | undefined {
   const file = join(folder, 'note.json');
   if (!existsSync(file)) return undefined;
   const note: Note = JSON.parse(readFileSync(file, 'utf8'));
-  return note.of === VERSION ? note : undefined;
+  return note.of === version ? note : undefined;
 }
 
 async function fill(wanted: Wanted, kept: string): Promise<Note> {
@@ -114,7 +120,8 @@ async function fill(wanted: Wanted, kept: string): Promise<Note> {
     await finish(store);
     await store.close();
   }
-  const note: Note = { of: VERSION, bytesPerCall: ((await place.size()) - empty) / (filled / 2), filledS, port };
+  const of = wanted.filling ? NAMED_VERSION : VERSION;
+  const note: Note = { of, bytesPerCall: ((await place.size()) - empty) / (filled / 2), filledS, port };
   await place.stop();
   writeFileSync(join(folder, 'note.json'), JSON.stringify(note));
   renameSync(folder, kept);

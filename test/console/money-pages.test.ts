@@ -138,7 +138,12 @@ describe('pages about money', () => {
     expect(csv.headers['content-type']).to.equal('text/csv; charset=utf-8');
     expect(csv.headers['content-disposition']).to.match(/^attachment; filename="usage-acc_\w+\.csv"$/);
     expect(csv.text.charCodeAt(0)).to.equal(0xfeff);
-    expect(csv.text).to.match(/\r\nsandbox-lite;3;\d+,\d+;/);
+    expect(csv.text)
+      .to.match(/\r\nsandbox-lite;3;\d+,\d+;/)
+      .and.to.match(/\r\nВсего;3;\d+,\d+;.*\r\n$/);
+    const calls = (await owner.get('/account/calls.csv?lang=ru')).text.split('\r\n');
+    expect(calls[0]).to.contain(';Входные токены;');
+    expect(calls[1]).to.match(/^\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d;req_\w+;key_\w+;test key \(…\S{4}\);[а-я]+;/);
     await owner.get('/account?lang=en');
   });
 

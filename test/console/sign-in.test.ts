@@ -271,6 +271,12 @@ describe('signing in', () => {
     const style = await visitor().get('/static/style.css');
     expect([style.status, style.headers['cache-control']]).to.deep.equal([200, 'public, max-age=3600']);
     expect(style.headers['content-type']).to.match(/^text\/css/);
+    const load = (headers: Record<string, string>) => fetch(`${test.url}/static/style.css`, { headers });
+    const small = await load({ 'accept-encoding': 'br, gzip' });
+    expect([small.headers.get('content-encoding'), await small.text()]).to.deep.equal(['gzip', style.text]);
+    expect((await load({ 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding')).to.equal(null);
+    const tag = small.headers.get('etag') ?? '';
+    expect((await load({ 'accept-encoding': 'gzip', 'if-none-match': tag })).status).to.equal(304);
     for (const path of [
       '/static/',
       '/static/..%2fface.ts',

@@ -6,6 +6,7 @@ import type { FormerUser, Role, User } from '../../store/ports/users.ts';
 import { listOwners } from '../../users/owners.ts';
 import { createUserRemoval, type RemovalOutcome } from '../../users/user-removal.ts';
 import { audit } from '../audit.ts';
+import { describeBrowser } from '../browser-name.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
@@ -202,7 +203,7 @@ async function sessions(visit: UserVisit, person: User): Promise<Html> {
     format.time(createdAt),
     format.time(seenAt),
     address,
-    agent,
+    html`<span title="${agent}">${describeBrowser(visit.language, agent)}</span>`,
   ]);
   return html`${table(words.sessions, columns, rows)}${change(visit, person, { name: 'sessions', button: words.end })}`;
 }

@@ -14,7 +14,7 @@ import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
-import { chargeWords, describeState } from './charge-table.ts';
+import { chargeWords, describeState, isRunning } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
@@ -118,24 +118,24 @@ export const call = page({
     const key = keys.find(({ id }) => id === charge.key);
     const usage = parseUsage(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
-${definitionList([
-  [words.time, format.time(charge.createdAt)],
-  [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
-  [words.key, key ? keyName(key) : charge.key],
-  [words.kind, kinds[charge.kind]],
-  ...modelRows(visit, charge, usage),
-  [words.state, describeState(visit, charge)],
-  ...(charge.kind === 'service' ? [] : [[words.why, endingWords(visit.language, charge, usage)] as const]),
-  [words.held, format.rubExact(charge.reserved)],
-  [words.charged, format.rubExact(charge.charged)],
-  ...(charge.grants === undefined
-    ? []
-    : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
-  ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
-])}
+<section id="call"${isRunning(charge) && html` data-again`}>${definitionList([
+      [words.time, format.time(charge.createdAt)],
+      [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
+      [words.key, key ? keyName(key) : charge.key],
+      [words.kind, kinds[charge.kind]],
+      ...modelRows(visit, charge, usage),
+      [words.state, describeState(visit, charge)],
+      ...(charge.kind === 'service' ? [] : [[words.why, endingWords(visit.language, charge, usage)] as const]),
+      [words.held, format.rubExact(charge.reserved)],
+      [words.charged, format.rubExact(charge.charged)],
+      ...(charge.grants === undefined
+        ? []
+        : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),
+      ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
+    ])}
 ${priceCalculation(visit, charge)}
 <h2>${entriesTitle(visit)}</h2>
-${entryTable(visit, entries)}
+${entryTable(visit, entries)}</section>
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
   },

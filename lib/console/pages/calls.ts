@@ -2,9 +2,10 @@
 import { fault } from '../../base/faults.ts';
 import type { Charge } from '../../money/decide.ts';
 import { formatMoment } from '../../money/period.ts';
+import { USAGE_UNITS } from '../../money/usage-units.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived-note.ts';
-import { type ChargeQuery, chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
+import { type ChargeQuery, chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
 import { field } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -12,7 +13,8 @@ import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { isVisibleKey, listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { chargeTable, chargeWords, netCharged } from './charge-table.ts';
+import { chargeTable, chargeWords, describeState, isRunning, netCharged } from './charge-table.ts';
+import { nameUnits } from './usage-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -25,7 +27,7 @@ const WORDS = defineWords({
     begin: 'Make the first one in the playground',
     older: 'Older calls',
     csv: 'Download CSV',
-    head: ['time', 'request_id', 'key_id', 'kind', 'model', 'state', 'held_rub', 'charged_rub', 'usage'],
+    head: ['time', 'request_id', 'key_id', 'key', 'kind', 'model', 'state', 'held_rub', 'charged_rub'],
   },
   ru: {
     title: 'Запросы',
@@ -37,7 +39,7 @@ const WORDS = defineWords({
     begin: 'Отправьте первый в разделе «Попробовать»',
     older: 'Более ранние запросы',
     csv: 'Скачать CSV',
-    head: ['время', 'запрос', 'ключ', 'тип', 'модель', 'статус', 'резерв_руб', 'списано_руб', 'расход'],
+    head: ['время', 'запрос', 'id_ключа', 'ключ', 'тип', 'модель', 'статус', 'резерв_руб', 'списано_руб'],
   },
 });
 
@@ -74,7 +76,7 @@ export const calls = page({
 ${
   charges.length === 0 || id !== ''
     ? emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
-    : html`${chargeTable(visit, charges, { keys, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}
+    : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
 ${await archivedNote(visit)}`;
@@ -102,41 +104,49 @@ export const callsCsv = page({
   path: '/account/calls.csv',
   who: 'account',
   isFile: true,
-  get(visit) {
-    const { head } = WORDS[visit.language];
-    const rows = charges(visit, readChargeQuery(visit, range(visit)).filter);
+  async get(visit) {
+    const { language } = visit;
+    const head = [...WORDS[language].head, ...nameUnits(language)];
+    const names = new Map((await listVisibleKeys(visit)).map((key) => [key.id, keyName(key)]));
+    const rows = listCsvRows(visit, readChargeQuery(visit, range(visit)).filter, names);
     return createCsv(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
   },
 });
 
-async function* charges(
-  { services, account, zone }: OwnerVisit,
+async function* listCsvRows(
+  visit: OwnerVisit,
   filter: ChargeFilter,
+  names: ReadonlyMap<string, string>,
 ): AsyncGenerator<readonly Cell[]> {
+  const { services, account } = visit;
   for (let before: string | undefined; ; ) {
     const page = await services.store.ledger.charges(account.id, {
       limit: PER_READ,
       filter,
       before,
     });
-    for (const charge of page) yield toCsvRow(charge, zone);
+    for (const charge of page) yield toCsvRow(visit, charge, names.get(charge.key) ?? '');
     before = page.at(-1)?.id;
     if (before === undefined || page.length < PER_READ) return;
   }
 }
 
-function toCsvRow(charge: Charge, zone: string): readonly Cell[] {
+/** In Russian for people and their spreadsheets; in English as the API has it. */
+function toCsvRow(visit: OwnerVisit, charge: Charge, keyTitle: string): readonly Cell[] {
   const { id, createdAt, key, kind, model, state, reserved, usage } = charge;
+  const isPlain = visit.language === 'en';
+  const counts: Readonly<Record<string, unknown>> = usage === null ? {} : JSON.parse(usage);
   return [
-    formatMoment(createdAt, zone),
+    isPlain ? formatMoment(createdAt, visit.zone) : { at: createdAt, zone: visit.zone },
     id,
     key,
-    kind,
+    keyTitle,
+    isPlain ? kind : chargeWords(visit).kinds[kind],
     model,
-    state,
+    isPlain ? state : describeState(visit, charge),
     { rub: reserved },
     { rub: netCharged(charge) },
-    usage ?? '',
+    ...USAGE_UNITS.map((unit) => (typeof counts[unit] === 'number' ? counts[unit] : '')),
   ];
 }
 

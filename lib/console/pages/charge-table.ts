@@ -135,6 +135,11 @@ function describeDuration({ language, format }: Visit, { createdAt, endedAt }: C
   return WORDS[language].seconds(format.number(Math.round((endedAt - createdAt) / 100) / 10));
 }
 
+/** A call whose row changes soon, unlike the hold of a service. */
+export function isRunning({ state, kind }: Charge): boolean {
+  return state === 'held' && kind !== 'service';
+}
+
 /** What a call finally took from the wallet; nothing if it was refunded. */
 export function netCharged({ state, charged }: Charge): bigint {
   return state === 'refunded' ? 0n : charged;

@@ -11,22 +11,43 @@ const WORDS = defineWords({
     title: 'Ledger entries',
     time: 'Time',
     entry: 'Entry',
-    changes: ['± Balance', '± Held', '± Charged'],
+    changes: ['Balance', 'Held', 'Charged'],
   },
   ru: {
     title: 'История операций',
     time: 'Время',
     entry: 'Операция',
-    changes: ['± Баланс', '± Резерв', '± Списано'],
+    changes: ['Баланс', 'Резерв', 'Списано'],
   },
 });
+
+/** Changes of a wallet by one operation or, for a call, by its hold and its end. */
+type Change = Pick<Entry, 'at' | 'kind' | 'note' | 'avail' | 'held' | 'charged'>;
+
+/** Newest first: the end of a call takes up its hold, if both are here, so that a call is one row. */
+export function foldEntries(entries: readonly Entry[]): readonly Change[] {
+  const ends = new Map<string, number>();
+  const folded: Change[] = [];
+  for (const entry of entries) {
+    const place = entry.charge === null ? undefined : ends.get(entry.charge);
+    const end = place === undefined ? undefined : folded[place];
+    if (place !== undefined && end && entry.kind === 'reserve') {
+      const { avail, held, charged } = entry;
+      folded[place] = { ...end, avail: end.avail + avail, held: end.held + held, charged: end.charged + charged };
+    } else {
+      if (entry.charge !== null && entry.kind !== 'refund') ends.set(entry.charge, folded.length);
+      folded.push(entry);
+    }
+  }
+  return folded;
+}
 
 /** The heading above the table. */
 export function entriesTitle({ language }: Pick<Visit, 'language'>): string {
   return WORDS[language].title;
 }
 
-export function entryTable(visit: Visit, entries: readonly Entry[]): Html {
+export function entryTable(visit: Visit, entries: readonly Change[]): Html {
   const { language, format } = visit;
   const words = WORDS[language];
   const kinds = entryWords(language);

@@ -2,13 +2,14 @@
 import { fault } from '../../base/faults.ts';
 import { findPasswordProblem } from '../../users/password.ts';
 import { audit } from '../audit.ts';
+import { describeBrowser } from '../browser-name.ts';
 import { mailSignInChange } from '../change-email.ts';
 import { select } from '../charge-query.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import { confirmPassword } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, findWord, isLanguage, isTimeZone, LANGUAGE_NAMES } from '../language.ts';
+import { defineWords, findWord, isLanguage, isTimeZone, LANGUAGE_NAMES, listZones } from '../language.ts';
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
@@ -40,6 +41,7 @@ const WORDS = defineWords({
     seen: 'Last active',
     address: 'IP address',
     browser: 'Browser',
+    current: 'Device',
     here: 'this device',
     endOthers: 'End all other sessions',
     ended: 'All other sessions have ended.',
@@ -76,6 +78,7 @@ const WORDS = defineWords({
     seen: 'Последняя активность',
     address: 'IP-адрес',
     browser: 'Браузер',
+    current: 'Устройство',
     here: 'это устройство',
     endOthers: 'Выйти на остальных устройствах',
     ended: 'На остальных устройствах выполнен выход.',
@@ -91,6 +94,9 @@ const WORDS = defineWords({
     leaveLink: 'Выйти из аккаунта',
   },
 });
+
+/** Suggestions for the field of the time zone: those of Russia and its neighbours first. */
+const ZONES = listZones();
 
 type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again', string>>>;
 
@@ -150,7 +156,8 @@ function profile(visit: OwnerVisit, problems: Problem): Html {
     { name: 'language', label: words.language, chosen: visit.language },
     Object.entries(LANGUAGE_NAMES),
   )}
-${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
+${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone, list: 'zones' })}
+<datalist id="zones">${ZONES.map((zone) => html`<option value="${zone}">`)}</datalist>`;
   const who = definitionList([
     [words.email, user.email],
     [words.account, html`${visit.account.name} <code>${visit.account.id}</code>`],
@@ -170,12 +177,12 @@ async function sessions(visit: OwnerVisit): Promise<Html> {
   const words = WORDS[visit.language];
   const { services, signedIn, format } = visit;
   const list = await services.sessions.list(signedIn.user);
-  const columns = [words.began, words.seen, words.address, words.browser, ''].map((title) => ({ title }));
+  const columns = [words.began, words.seen, words.address, words.browser, words.current].map((title) => ({ title }));
   const rows = list.map(({ hash, createdAt, seenAt, address, agent }) => [
     format.time(createdAt),
     format.time(seenAt),
     address,
-    agent,
+    html`<span title="${agent}">${describeBrowser(visit.language, agent)}</span>`,
     hash === signedIn.session.hash && words.here,
   ]);
   return html`<h2>${words.sessions}</h2>${table(words.sessions, columns, rows)}

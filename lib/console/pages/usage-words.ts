@@ -1,5 +1,6 @@
 // The words of the usage page.
-import { defineWords } from '../language.ts';
+import { USAGE_UNITS } from '../../money/usage-units.ts';
+import { defineWords, type Language } from '../language.ts';
 
 export const USAGE_WORDS = defineWords({
   en: {
@@ -109,3 +110,8 @@ export const USAGE_WORDS = defineWords({
       'Расходы хранятся по целым часам UTC: в этом часовом поясе день начинается не ровно в полночь, а в пределах получаса от неё.',
   },
 });
+
+/** The heads of the columns of units in a file: names of fields in English, words in Russian. */
+export function nameUnits(language: Language): readonly string[] {
+  return language === 'en' ? USAGE_UNITS : USAGE_UNITS.map((unit) => USAGE_WORDS[language].units[unit]);
+}

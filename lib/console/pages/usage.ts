@@ -1,6 +1,6 @@
 // The usage of an account: a stacked chart with its table by time, model, key and kind, also as CSV.
 import { fault } from '../../base/faults.ts';
-import { USAGE_GROUPS, type UsageGroup, type UsageReport } from '../../ledger/usage.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageSum } from '../../ledger/usage.ts';
 import { type CountedUsage, catchUpUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { findHourDay, hasSplitHours } from '../../money/days.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
@@ -30,7 +30,7 @@ import {
   usageSums,
   usageTable,
 } from './usage-explorer.ts';
-import { USAGE_WORDS as WORDS } from './usage-words.ts';
+import { nameUnits, USAGE_WORDS as WORDS } from './usage-words.ts';
 
 /** Shared with the overview. */
 export const USAGE_RANGE = { days: 30, byHours: true } as const;
@@ -124,18 +124,35 @@ export const usageCsv = page({
     const keys = by === 'key' ? await listVisibleKeys(visit) : [];
     const names = new Map(keys.map((key) => [key.id, keyName(key)]));
     const more = by === 'key' ? words.csvMore : words.csvMore.slice(0, 1);
-    const head = [words.csvHead[by], ...words.csvSums, ...USAGE_UNITS, ...more];
-    return createCsv(visit.language, `usage-${visit.account.id}.csv`, { head, rows: listCsvRows(report, by, names) });
+    const head = [words.csvHead[by], ...words.csvSums, ...nameUnits(visit.language), ...more];
+    return createCsv(visit.language, `usage-${visit.account.id}.csv`, {
+      head,
+      rows: listCsvRows(visit, report, { by, names }),
+    });
   },
 });
 
+interface CsvParts {
+  readonly by: UsageGroup;
+  /** Of keys. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** In Russian the last row is the total; in English programs add the rows up. */
 async function* listCsvRows(
-  { rows }: UsageReport,
-  by: UsageGroup,
-  names: ReadonlyMap<string, string>,
+  visit: OwnerVisit,
+  { rows, total }: UsageReport,
+  { by, names }: CsvParts,
 ): AsyncGenerator<readonly Cell[]> {
-  for (const { group, calls, charged, refunded, failed, units } of rows) {
-    const sums = [group, calls, { rub: charged }, { rub: refunded }, ...USAGE_UNITS.map((unit) => units[unit]), failed];
-    yield by === 'key' ? [...sums, names.get(group) ?? ''] : sums;
+  const { kinds } = chargeWords(visit);
+  const sums = (name: Cell, { calls, charged, refunded, failed, units }: UsageSum): readonly Cell[] => {
+    const counts = USAGE_UNITS.map((unit) => units[unit]);
+    return [name, calls, { rub: charged }, { rub: refunded }, ...counts, failed];
+  };
+  for (const { group, ...row } of rows) {
+    const name = by === 'kind' && visit.language === 'ru' ? kinds[group as keyof typeof kinds] : group;
+    yield by === 'key' ? [...sums(name, row), names.get(group) ?? ''] : sums(name, row);
   }
+  if (visit.language !== 'ru') return;
+  yield by === 'key' ? [...sums(WORDS[visit.language].total, total), ''] : sums(WORDS[visit.language].total, total);
 }

@@ -15,7 +15,7 @@ import { cardsSection, listCards, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, redirectToOwnAccount } from '../wallet/order.ts';
 import { type PayProblem, paySection, startPayment } from '../wallet/pay.ts';
-import { entriesTitle, entryTable } from './entry-table.ts';
+import { entriesTitle, entryTable, foldEntries } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -116,7 +116,7 @@ ${await bonusSection(visit, found, state.promo)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>
-${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
+${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, foldEntries(entries))}
 ${await archivedNote(visit)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}
 <p><a href="${linkTo(visit, '/account/statement')}">${words.statement}</a></p>`;

@@ -1,6 +1,7 @@
 // The list of calls: its paging and export, the days of its range, and what its links keep.
 import { expect } from 'chai';
 import { formatMoment } from '../../../lib/money/period.ts';
+import { USAGE_UNITS } from '../../../lib/money/usage-units.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 
@@ -62,10 +63,13 @@ describe('the list of calls', () => {
 
   it('exports every call once, newest first', async () => {
     const { head, rows } = await readCsvRows(`${PATH}.csv`);
-    expect(head).to.equal('time,request_id,key_id,kind,model,state,held_rub,charged_rub,usage');
+    expect(head).to.equal(`time,request_id,key_id,key,kind,model,state,held_rub,charged_rub,${USAGE_UNITS}`);
     expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
     const time = formatMoment(STARTED_AT, 'Europe/Moscow');
-    expect(rows.at(-1)).to.deep.equal([time, 'call-0', account.keyId, 'image', 'm-1', 'settled', '0.01', '0.01', '']);
+    const key = (await test.store.keys.list(account.id))[0];
+    const named = [account.keyId, `test key (…${key?.last4})`, 'image', 'm-1', 'settled'];
+    const none = USAGE_UNITS.map(() => '');
+    expect(rows.at(-1)).to.deep.equal([time, 'call-0', ...named, '0.01', '0.01', ...none]);
   });
 
   it('filters by whole days in the owner’s zone, including the last', async () => {
