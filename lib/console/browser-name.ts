@@ -8,7 +8,7 @@ const WORDS = defineWords({
 
 /** In order: others name Chrome, Chrome names Safari. */
 const BROWSERS = [
-  ['Yandex Browser', /YaBrowser\//],
+  ['YaBrowser', /YaBrowser\//],
   ['Edge', /Edg(?:A|iOS)?\//],
   ['Opera', /OPR\/|Opera/],
   ['Samsung Internet', /SamsungBrowser\//],
