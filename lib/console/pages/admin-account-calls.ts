@@ -3,10 +3,12 @@ import { readZone } from '../../accounts/zone.ts';
 import { fault } from '../../base/faults.ts';
 import { archivedNote } from '../archived-note.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
+import { searchCharges } from '../charge-search.ts';
 import { html } from '../html.ts';
 import { defineWords, getFormat } from '../language.ts';
 import { page } from '../page.ts';
 import type { OwnerVisit, UserVisit } from '../visit.ts';
+import { furtherLinks, readUpTo } from './calls.ts';
 import { chargeTable, chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
@@ -36,17 +38,21 @@ export const adminAccountCalls = page({
     const { ledger, keys } = services.store;
     const selection = readChargeQuery(visit);
     const before = query.get('before') ?? undefined;
-    const [charges, all] = await Promise.all([
-      ledger.charges(account.id, { limit: PER_PAGE, filter: selection.filter, before }),
+    const part = { upTo: readUpTo(visit), isWhole: query.get('whole') === 'yes' };
+    const [found, all] = await Promise.all([
+      searchCharges(ledger, account.id, { limit: PER_PAGE, filter: selection.filter, before, ...part }),
       keys.list(account.id),
     ]);
+    const { charges } = found;
     const { kinds, states } = chargeWords(visit);
+    const upTo = found.upTo === undefined ? undefined : `${found.upTo}`;
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
-    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
+    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo })}`;
     const body = html`<p><a href="/admin/accounts/${account.id}">${words.back}</a></p>
 ${chargeFilterForm(visit, selection, { keys: all, kinds, states })}
-${charges.length === 0 ? html`<p>${words.none}</p>` : chargeTable(visit, charges, { keys: all, href: (id) => `/admin/ledger?id=${encodeURIComponent(id)}` })}
+${charges.length === 0 ? !found.rest && html`<p>${words.none}</p>` : chargeTable(visit, charges, { keys: all, href: (id) => `/admin/ledger?id=${encodeURIComponent(id)}` })}
 ${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}
+${found.rest && furtherLinks(visit, found.rest)}
 ${await archivedNote(visit)}`;
     return { title: words.title(account.name), body };
   },

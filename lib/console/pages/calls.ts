@@ -6,6 +6,7 @@ import { USAGE_UNITS } from '../../money/usage-units.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived-note.ts';
 import { type ChargeQuery, chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
+import { type FoundCharges, searchCharges } from '../charge-search.ts';
 import { field } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -26,6 +27,9 @@ const WORDS = defineWords({
     never: 'This account has not made any calls yet.',
     begin: 'Make the first one in the playground',
     older: 'Older calls',
+    further: (time: string) => `Searched back to ${time}. Go on`,
+    whole: 'search everything',
+    slow: '(it may take some seconds)',
     csv: 'Download CSV',
     head: ['time', 'request_id', 'key_id', 'key', 'kind', 'model', 'state', 'held_rub', 'charged_rub'],
   },
@@ -38,6 +42,9 @@ const WORDS = defineWords({
     never: 'В этом аккаунте ещё не было запросов.',
     begin: 'Отправьте первый в разделе «Попробовать»',
     older: 'Более ранние запросы',
+    further: (time: string) => `Просмотрено до ${time}. Искать дальше`,
+    whole: 'искать по всем',
+    slow: '(это может занять несколько секунд)',
     csv: 'Скачать CSV',
     head: ['время', 'запрос', 'id_ключа', 'ключ', 'тип', 'модель', 'статус', 'резерв_руб', 'списано_руб'],
   },
@@ -57,32 +64,48 @@ export const calls = page({
     const exact = await findOwnCharge(visit, id === '' ? null : id);
     if (exact) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(exact.id)}`) };
     const selection = readChargeQuery(visit, range(visit));
-    // A filter that matches few calls reads all of them.
-    if (isFiltered(selection)) await services.visitLimit.hit('file', signedIn.user.id);
+    const isWhole = query.get('whole') === 'yes';
+    if (isWhole) await services.visitLimit.hit('file', signedIn.user.id);
     const before = await findOwnCharge(visit, query.get('before'));
-    const [charges, keys] = await Promise.all([
-      services.store.ledger.charges(account.id, {
-        limit: PER_PAGE,
-        filter: selection.filter,
-        before: before?.id,
-      }),
+    const part = { upTo: readUpTo(visit), before: before?.id, isWhole };
+    const [found, keys] = await Promise.all([
+      searchCharges(services.store.ledger, account.id, { limit: PER_PAGE, filter: selection.filter, ...part }),
       listVisibleKeys(visit),
     ]);
+    const { charges } = found;
     const { kinds, states } = chargeWords(visit);
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
-    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
-    const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined })}`;
+    const upTo = found.upTo === undefined ? undefined : `${found.upTo}`;
+    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo })}`;
+    const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined, upTo: undefined, whole: undefined })}`;
     const body = html`${chargeFilterForm(visit, selection, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
   charges.length === 0 || id !== ''
-    ? emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
+    ? id === '' && found.rest
+      ? undefined
+      : emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
     : html`<section id="list"${charges.some(isRunning) && html` data-again`}>${chargeTable(visit, charges, { keys, href: (each) => linkTo(visit, `/account/calls/${encodeURIComponent(each)}`) })}</section>
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
+${found.rest && furtherLinks(visit, found.rest)}
 ${await archivedNote(visit)}`;
     return { title: words.title, body };
   },
 });
+
+/** The entry that a search by parts goes on at. */
+export function readUpTo({ query }: OwnerVisit): number | undefined {
+  const text = query.get('upTo') ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function furtherLinks(visit: OwnerVisit, { upTo, at }: NonNullable<FoundCharges['rest']>): Html {
+  const words = WORDS[visit.language];
+  const link = (more: Readonly<Record<string, string | undefined>>) =>
+    `${visit.path}${chargeQueryText(visit, { before: undefined, ...more })}`;
+  return html`<p><a href="${link({ upTo: `${upTo}` })}">${words.further(visit.format.time(at))}</a> ·
+<a href="${link({ upTo: undefined, whole: 'yes' })}">${words.whole}</a> ${words.slow}</p>`;
+}
 
 /** A member's few calls may lie anywhere among those of others, which are all read to find them. */
 function range({ ownKeys }: OwnerVisit): { readonly days?: number } {

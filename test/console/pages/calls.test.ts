@@ -52,7 +52,7 @@ describe('the list of calls', () => {
     const first = await owner.get(`${PATH}?kind=image&lang=en`);
     expect(idsIn(first.text)).to.deep.equal(newest(50));
     const older = linkIn(first.text, /rel="next"/) ?? '';
-    expect(older).to.equal(`${PATH}?kind=image&before=call-${CALLS - 50}`);
+    expect(older).to.equal(`${PATH}?kind=image&before=call-${CALLS - 50}&upTo=${CALLS + 1}`);
     const second = await owner.get(older);
     expect(idsIn(second.text)).to.deep.equal(newest(50, CALLS - 50));
     // The export has all calls, whichever page links to it.
