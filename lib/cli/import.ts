@@ -117,8 +117,8 @@ async function importStore(place: Place, program: Program, file: string, flags: 
     accounts.push(account);
     if (isDry || !store) continue;
     const session = { store, config };
-    const { state, id, user, after } = account;
-    if (state === 'moved') await recordMove(session, { installation, file, id, user: user.id, after });
+    const { id, user, after } = account;
+    if (await mustRecord(store, account)) await recordMove(session, { installation, file, id, user: user.id, after });
     const link = flags.invite ? await invite(session, account) : undefined;
     if (link !== undefined) links.set(id, link);
   }
@@ -135,9 +135,23 @@ interface Move {
   readonly after: Micro | null;
 }
 
+const RECORDED = 'account.import';
+const LINES_PER_PAGE = 200;
+
+/** A run may have died after an account moved in, before it was recorded. */
+async function mustRecord({ auditLog }: Store, { state, id: account }: MovedAccount): Promise<boolean> {
+  if (state !== 'there') return state === 'moved';
+  for (let before: number | undefined; ; ) {
+    const lines = await auditLog.page({ account, limit: LINES_PER_PAGE, ...(before !== undefined && { before }) });
+    if (lines.some(({ action }) => action === RECORDED)) return false;
+    if (lines.length < LINES_PER_PAGE) return true;
+    before = lines.at(-1)?.seq;
+  }
+}
+
 async function recordMove(session: Session, { installation, id, user, after }: Move): Promise<void> {
   const detail = { from: installation, user, rub: formatRub(after ?? 0n) };
-  await recordAction(session, { action: 'account.import', target: id, account: id, detail });
+  await recordAction(session, { action: RECORDED, target: id, account: id, detail });
 }
 
 /** Undefined: the user has no email address, may not use the account, or owns it already. */

@@ -81,6 +81,24 @@ describe('cli import', () => {
     expect(readFileSync(catalog, 'utf8')).to.equal('{}');
   });
 
+  it('records an account when it is repeated, if the run before died first, and only then', async () => {
+    const linesOf = async () => {
+      const store = await openOwnStore(readConfig(rig.env), { inProcess: true });
+      const log = await store.auditLog.page({ limit: 100 });
+      await store.close();
+      return log.flatMap(({ action, account }) => (action === 'account.import' ? [account] : []));
+    };
+    const before = await linesOf();
+    const db = new DatabaseSync(join(rig.folder, 'test.db'));
+    db.exec('DROP TRIGGER audit_remains');
+    db.prepare("DELETE FROM audit_log WHERE action = 'account.import' AND account = ?").run(before[0] ?? '');
+    db.close();
+    expect(await linesOf()).to.have.length(before.length - 1);
+    await rig.text(...command);
+    await rig.text(...command);
+    expect((await linesOf()).toSorted()).to.deep.equal(before.toSorted());
+  });
+
   it('fails if a balance is not the same any more', async () => {
     const { code, stdout, stderr } = await rig.run(...command.map((word) => (word === '81.4' ? '90' : word)));
     expect([code, stderr]).to.deep.equal([1, '']);
