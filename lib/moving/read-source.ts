@@ -96,8 +96,20 @@ function buildSource(tables: Tables, { program, exchange, options }: Settings): 
     channels,
     groups: readGroups(tables, options),
     findPrice: createPriceFinder({ program, options, prices: listRows(tables, 'prices') }),
-    leftOut: [...gone, ...listColumns(tables), ...listOtherTables(tables)].filter(({ count }) => count > 0),
+    leftOut: [...gone, ...listColumns(tables), ...listOtherTables(tables), countLostTexts(tables)].filter(
+      ({ count }) => count > 0,
+    ),
   };
+}
+
+/** What a decoder puts in place of bytes that are no UTF-8. */
+const REPLACEMENT = '\ufffd';
+
+function countLostTexts(tables: Tables): LeftOut {
+  const values = [...WANTED].flatMap((name) => listRows(tables, name).flatMap((row) => [...row.values()]));
+  const count = values.filter((value) => value?.includes(REPLACEMENT)).length;
+  const why = 'their characters come as �: dump again in UTF-8, or correct the names here';
+  return { what: 'texts that are not UTF-8', count, why };
 }
 
 function listRows(tables: Tables, name: string): readonly Row[] {

@@ -1,6 +1,7 @@
 // Reads the rows of some tables from an SQL dump of SQLite, MySQL or PostgreSQL; all other statements are skipped.
 import { createReadStream } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
+import { findDumpEncoding } from './dump-encoding.ts';
 import type { Row, Tables } from './rows.ts';
 import { type Dialect, SqlTokens, type TokenKind, type TokenReader } from './sql-tokens.ts';
 import { evaluateValue, readCopyLine, type SqlToken } from './sql-values.ts';
@@ -12,9 +13,13 @@ const HEAD_LENGTH = 65_536;
 /** Throws an `OperatorError` for a damaged dump. */
 export async function readDump(path: string, wanted: ReadonlySet<string>): Promise<Tables> {
   const reader = createDumpReader(wanted);
+  let decoder: TextDecoder | undefined;
   try {
-    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: CHUNK_BYTES }))
-      reader.write(chunk);
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      decoder ??= new TextDecoder(findDumpEncoding(chunk.subarray(0, HEAD_LENGTH)), { ignoreBOM: true });
+      reader.write(decoder.decode(chunk, { stream: true }));
+    }
+    if (decoder) reader.write(decoder.decode());
     return reader.finish();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

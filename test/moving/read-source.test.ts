@@ -168,6 +168,20 @@ describe('the store of another gateway', () => {
 
   const without = (column: string) => NEW_API.replaceAll(new RegExp(`,\`${column}\` [a-z]+( DEFAULT -1)?`, 'g'), '');
 
+  it('is said to have texts that are not UTF-8', async () => {
+    const dump = readFileSync(file('one-api.sqlite.sql'));
+    const path = join(folder, 'cp1251.sql');
+    const found = async (bytes: Buffer) => {
+      writeFileSync(path, bytes);
+      return (await read('one-api', path)).leftOut.find(({ what }) => what === 'texts that are not UTF-8')?.count;
+    };
+    expect(await found(dump)).to.equal(undefined);
+    const at = dump.indexOf("'Root User'");
+    expect(at).to.be.above(0);
+    dump.set([0xc0, 0xed, 0xed, 0xe0], at + 1);
+    expect(await found(dump)).to.equal(1);
+  });
+
   it('is refused if it is that of another program', async () => {
     expect(await refusal('one-api', makeDatabase(NEW_API))).to.include('looks like a store of new-api');
     expect(await refusal('new-api', file('one-api.sqlite.sql'))).to.include('import one-api');
