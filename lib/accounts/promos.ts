@@ -1,5 +1,6 @@
 // Promo codes: each gives a grant to an account that types it in, once.
 import { randomInt } from 'node:crypto';
+import { makePromoGrantId } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
 import type { PromoCode } from '../store/ports/promos.ts';
 import type { Store } from '../store/store.ts';
@@ -49,7 +50,7 @@ export async function redeemPromo(
   if (!('promo' in claim)) return claim;
   const { amount, days, opens, reason } = claim.promo;
   const until = days === null ? null : claim.at + days * DAY_MS;
-  const grantId = `promo:${code}:${account}`;
+  const grantId = makePromoGrantId({ code, account });
   const terms = { wallet: account, at, amount, grantId, until, reason, ...(opens && { opens: true as const }) };
   const { status } = await giveGrant(store, terms);
   switch (status) {

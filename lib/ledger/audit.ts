@@ -17,6 +17,7 @@ import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs, checkPaidJobs } from './audit-jobs.ts';
 import { checkMarks } from './audit-marks.ts';
 import { checkPaymentEntries, checkPayments } from './audit-payments.ts';
+import { createPromoCheck } from './audit-promos.ts';
 import { isUnreadableRow, type ReportProblem } from './audit-rules.ts';
 import { checkServiceSums } from './audit-service.ts';
 import { createUsageCheck } from './audit-usage.ts';
@@ -53,10 +54,12 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   const { report } = audit;
   const archives = await store.archives.list();
   const usage = createUsageCheck(store, report);
+  const promos = createPromoCheck(store, report);
   const attemptsSince = await readAttemptsSince(store.settings);
   for await (const page of journalPages(journal, ROWS_PER_PAGE)) {
     const ended = audit.addPage(page);
     usage.add(page);
+    promos.add(page.entries);
     checkAttemptsOfPage(page, attemptsSince, report);
     await eachConcurrently(ended, WALLETS_AT_ONCE, usage.end);
     await checkPaymentEntries(store, page.entries, report);
@@ -71,6 +74,7 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
     ['jobs', () => checkJobs(store, report, { lastAt: Math.min(audit.lastAt(), Date.now()), attemptsSince })],
     ['payments', () => checkPayments(store, report)],
     ['automatic top-ups', () => checkAutoTopups(store, report)],
+    ['promo codes', promos.end],
     ['marks', () => checkMarks(store, report)],
     ['sums of all accounts', () => checkServiceSums(store, report)],
   ];

@@ -177,3 +177,11 @@ export function mergeParts(one: readonly GrantPart[], other: readonly GrantPart[
 export function negateParts(parts: readonly GrantPart[]): readonly GrantPart[] {
   return parts.map(({ id, amount }) => ({ id, amount: -amount }));
 }
+
+/** What the ids of grants for promo codes begin with. */
+export const PROMO_GRANT_IDS = 'promo:';
+
+/** The id of the grant that an account gets for a promo code: one, however often it asks. */
+export function makePromoGrantId({ code, account }: { readonly code: string; readonly account: string }): string {
+  return `${PROMO_GRANT_IDS}${code}:${account}`;
+}

@@ -1,5 +1,7 @@
 // Reads a journal in pages, the same for each store: iterates over all pages, and decides where a page ends.
-import type { Entry } from '../money/decide.ts';
+
+import type { Entry, Wallet } from '../money/decide.ts';
+import { findNextEnd } from '../money/grants.ts';
 import type { JournalPage, JournalStore, UsedAttempt, UsedEntry } from './ports/journal.ts';
 
 /** Yields all pages of a store. The next page is read while the caller works on the current one. */
@@ -67,4 +69,20 @@ export function withUsedAttempts(entries: readonly UsedEntry[], attempts: readon
     const { kind, charge } = entry;
     return charge && hasEndedCall(kind) ? { ...entry, attempts: byCharge.get(charge.id) ?? [] } : entry;
   });
+}
+
+/** What is wrong with the time at which the sweep looks at the grants of a wallet; undefined: nothing. */
+export function checkGrantsDue(wallet: Wallet, due: unknown): string | undefined {
+  const found = due === null || due === undefined ? null : Number(due);
+  const wanted = readNextEnd(wallet);
+  return found === wanted ? undefined : `its grants are due at ${found ?? 'no time'} instead of ${wanted ?? 'no time'}`;
+}
+
+/** Grants that cannot be read end at no time; the audit says why. */
+function readNextEnd(wallet: Wallet): number | null {
+  try {
+    return findNextEnd(wallet);
+  } catch {
+    return null;
+  }
 }

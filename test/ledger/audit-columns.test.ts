@@ -58,14 +58,10 @@ const BLIND: readonly Blind[] = [
     why: 'calls of this hour have left for an archive: only less than what is still there is seen, and another sum',
     rows: ({ wallet }) => wallet === 'acc_d',
   },
-  {
-    at: /^wallets\.grantsDue$/,
-    why: 'when a sweep looks at the grants of the wallet, which say themselves when they end',
-  },
   { at: /^catalog_versions\./, why: 'what operators wrote on pages: a hold pins the price that followed from it' },
   {
-    at: /^promo_(codes|uses)\./,
-    why: 'what a code gives is said once; the grants that it gave are entries of their own',
+    at: /^promo_(codes\.(uses|until|days|opens|reason|createdAt|endedAt)|uses\.(id|at))$/,
+    why: 'the terms of a code are said once; only its amount is in each grant that it gave',
   },
   { at: /^papers\./, why: 'what was agreed with companies: the money of a paid invoice is an entry of its own' },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
@@ -151,8 +147,10 @@ for (const kind of longer([SQLITE], STORES)) {
       const undo = await change();
       const { ok, problems } = await verifyLedger(store);
       await undo();
-      const { id, opId, wallet, key, charge, account, state, calls } = row;
-      const names = [id, opId, wallet, key, charge, account, row.subject].filter((name) => typeof name === 'string');
+      const { id, opId, wallet, key, charge, account, state, calls, code } = row;
+      const names = [id, opId, wallet, key, charge, account, code, row.subject].filter(
+        (name) => typeof name === 'string',
+      );
       if (state !== undefined && calls !== undefined) names.push('archives');
       const all = problems.map((found) => `${found.wallet}: ${found.problem}`);
       return !ok && all.some((text) => names.some((name) => text.includes(name)));

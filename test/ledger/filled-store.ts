@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { redeemPromo } from '../../lib/accounts/promos.ts';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { createServiceHolds } from '../../lib/ledger/service-holds.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
@@ -76,7 +77,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.promos.add(newPromo({ code: 'SPRING' }));
   await store.papers.issue({ ...PAPER, kind: 'invoice', id: 'inv_a', account: 'acc_a' });
   await store.catalogVersions.add({ seq: 1, at: AT, user: '-', note: 'model off', text: '{}' });
-  await store.promos.claim({ code: 'SPRING', account: 'acc_a', at: AT });
+  await redeemPromo(store, { code: 'SPRING', account: 'acc_a', at: AT + 40 });
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
   await store.management.addKey(newManagementKey({ account: 'acc_a', addresses: ['10.0.0.1'] }));
   const claim = { id: 'reply_a', body: 'b', lease: AT, expiresAt: Date.now() + 3_600_000 };

@@ -4,8 +4,16 @@ import { ReadConcern } from 'mongodb';
 import type { BudgetSum } from '../../money/budget.ts';
 import type { Entry, Wallet } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
-import { cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
+import { checkGrantsDue, cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
+import type {
+  AccountAudit,
+  JournalPage,
+  JournalPosition,
+  JournalRows,
+  JournalStore,
+  KeyAudit,
+  UsedEntry,
+} from '../ports/journal.ts';
 import { isAutoTopup } from './accounts.ts';
 import { readOpeningDocument } from './archives.ts';
 import { CALL_ATTEMPTS, readAttemptDocument, readUsedAttemptDocument } from './attempts.ts';
@@ -72,10 +80,14 @@ async function readCutPage(
   const inOrder = { sort: { _id: 1 }, limit };
   const wallets = await findRows(reading, 'wallets', between, inOrder);
   const accounts = await findRows(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded', 'autoTopup'] });
+  const problems = new Map(wallets.map((row) => [row._id, checkGrantsDue(readWalletDocument(row), row.grantsDue)]));
   const rows = {
     entries,
     wallets: wallets.map(readWalletDocument),
-    accounts: accounts.map((row) => ({ id: row._id })),
+    accounts: accounts.map(({ _id: account }): AccountAudit => {
+      const problem = problems.get(account);
+      return { id: account, ...(problem !== undefined && { problem }) };
+    }),
   };
   const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
   return { cut, documents: new Map(accounts.map((row) => [row._id, row])) };

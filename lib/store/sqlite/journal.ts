@@ -2,8 +2,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
-import { cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
+import { checkGrantsDue, cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
+import type {
+  AccountAudit,
+  JournalPage,
+  JournalPosition,
+  JournalRows,
+  JournalStore,
+  KeyAudit,
+  UsedEntry,
+} from '../ports/journal.ts';
 import { createReadOpenings } from './archives.ts';
 import { createReadAttempts, createReadUsedAttempts } from './attempts.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
@@ -91,7 +99,7 @@ function createReadPages(db: DatabaseSync): Pages {
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const between = 'id >= ?1 AND (?2 OR id <> ?1) AND id <= ?3 ORDER BY id LIMIT ?4';
-  const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
+  const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS}, grants_due FROM wallets WHERE ${between}`);
   const accounts = db.prepare(`SELECT id FROM accounts WHERE ${between}`);
   const budgets = prepareBig(db, `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE wallet IN ${LISTED} ORDER BY key`);
   const readOpenings = createReadOpenings(db);
@@ -103,10 +111,16 @@ function createReadPages(db: DatabaseSync): Pages {
     const found = select.all(id, seq ?? SEQ_MAX, limit).map(readEntryRow);
     const end = only ?? (found.length < limit ? AFTER_EVERY_TEXT : (found.at(-1) as Entry).wallet);
     const range = [id, seq === null ? 0 : 1, end, limit] as const;
+    const stored = wallets.all(...range).map((row) => ({ wallet: readWalletRow(row), due: row.grants_due }));
+    const problems = new Map(stored.map(({ wallet, due }) => [wallet.id, checkGrantsDue(wallet, due)]));
     const rows = {
       entries: found,
-      wallets: wallets.all(...range).map(readWalletRow),
-      accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
+      wallets: stored.map(({ wallet }) => wallet),
+      accounts: accounts.all(...range).map((row): AccountAudit => {
+        const account = row.id as string;
+        const problem = problems.get(account);
+        return { id: account, ...(problem !== undefined && { problem }) };
+      }),
     };
     const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
     return { ...cut, budgets: budgets.all(JSON.stringify(cut.wallets.map((wallet) => wallet.id))).map(readBudgetRow) };
