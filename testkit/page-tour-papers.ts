@@ -1,9 +1,9 @@
 // What a tour of the pages finds of papers for companies.
-import { orderInvoice } from '../lib/payments/papers/invoices.ts';
+import { describePurpose, orderInvoice } from '../lib/payments/papers/invoices.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import type { At } from './page-tour-management.ts';
 import type { Visitor } from './pages.ts';
-import { BUYER, BUYER_FORM, SELLER, SELLER_FORM } from './papers.ts';
+import { BUYER, BUYER_FORM, SELLER, SELLER_FORM, writeStatement } from './papers.ts';
 
 export interface Papers {
   readonly invoice: string;
@@ -20,7 +20,17 @@ export async function makePapers(
   const terms = { account, seller: SELLER, buyer: BUYER, user: '-', zone: 'Europe/Moscow', now: Date.now() };
   const ordered = await orderInvoice(store, { ...terms, id: '', amount: 150_000_500_000n });
   if ('refusal' in ordered) throw new Error(`no invoice: ${ordered.refusal}`);
-  return { invoice: ordered.invoice.id };
+  const { id, kopecks } = ordered.invoice;
+  const paid = { Сумма: `${kopecks / 100n}.50`, НазначениеПлатежа: describePurpose(ordered.invoice) };
+  const unsure = {
+    Номер: '42',
+    Сумма: '7000.00',
+    НазначениеПлатежа: 'Оплата за доступ к нейросетям, НДС не облагается',
+  };
+  const again = { ...paid, Номер: '43', ПлательщикИНН: '500100732259', Плательщик: 'ИП Ким Анна Сергеевна' };
+  const content = writeStatement([paid, unsure, again]);
+  await operator.upload('/admin/papers/bank', [{ name: 'statement', fileName: 'statement.txt', content }]);
+  return { invoice: id };
 }
 
 export function listPaperStops<Stop>(at: At<Stop>, { invoice }: Papers): readonly Stop[] {
@@ -45,6 +55,7 @@ export function listOperatorPaperStops<Stop>(at: At<Stop>, { invoice }: Papers, 
         ['form:has(#inn) button', true],
       ],
     }),
+    at('/admin/papers/bank', 'papers-bank'),
     at('/admin/papers/invoices/{id}', 'invoice', { path: `/admin/papers/invoices/${invoice}` }),
     at('/admin/accounts/{id}/papers', 'account-papers', { path: `/admin/accounts/${account}/papers` }),
   ];

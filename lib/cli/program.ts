@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { InvalidInputError } from '../base/operator-error.ts';
 import { readVersion } from '../base/package-version.ts';
 import { addAccountCommands } from './account.ts';
+import { addBankCommands } from './bank.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addCostCommands } from './cost.ts';
@@ -60,7 +61,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 export function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, promo codes, payments, charges, holds, usage, costs, ledger, catalog, providers, store, people, management keys and secrets.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, grants, promo codes, payments, bank statements, charges, holds, usage, costs, ledger, catalog, providers, store, people, management keys and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -74,6 +75,7 @@ export function createProgram(): Command {
   addGrantCommands(program);
   addPromoCommands(program);
   addPaymentCommands(program);
+  addBankCommands(program);
   addChargeCommands(program);
   addHoldCommands(program);
   addUsageCommand(program);

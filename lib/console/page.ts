@@ -76,7 +76,7 @@ interface PageRoute<Of extends Who> {
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
   /** Runs before the form is read; may throw, or answer instead. */
   readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
-  /** The file field of a form that takes images. */
+  /** The file field of a form that takes images, or a bank statement. */
   readonly imageField?: string;
   /** Reads everything of an account, and has the stricter limit of files. */
   readonly isFile?: boolean;

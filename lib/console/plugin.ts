@@ -7,6 +7,7 @@ import { adminAccountPapers } from './pages/admin-account-papers.ts';
 import { adminAccounts } from './pages/admin-accounts.ts';
 import { adminAlerts } from './pages/admin-alerts.ts';
 import { adminAudit } from './pages/admin-audit.ts';
+import { adminBank } from './pages/admin-bank.ts';
 import { adminCalls } from './pages/admin-calls.ts';
 import { adminCatalog } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
@@ -119,6 +120,7 @@ const PAGES: readonly PageRoutes[] = [
   adminPromo,
   adminPapers,
   adminInvoice,
+  adminBank,
 ];
 
 export const consolePlugin: Plugin<ConsoleServices> = {

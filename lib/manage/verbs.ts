@@ -23,6 +23,7 @@ const OPERATORS = 'makes operators: whoever has a key must not become one';
 
 /** Commands without a route. A group stands for all of its commands. */
 export const COMMAND_ONLY: Readonly<Record<string, string>> = {
+  'bank import': FILES,
   'catalog console': 'changes what operators write on pages, with a code',
   'catalog import': FILES,
   'cost compare': FILES,

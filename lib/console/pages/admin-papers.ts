@@ -17,6 +17,7 @@ const WORDS = defineWords({
     title: 'Papers for companies',
     off: 'Customers can order invoices as soon as the details of the seller are entered here.',
     on: 'Customers can order invoices on the page of their papers.',
+    bank: 'Bank statements: import and credit payments',
     open: 'Invoices to be paid',
     none: 'No invoice waits to be paid.',
     seller: 'Details of the seller',
@@ -28,6 +29,7 @@ const WORDS = defineWords({
     title: 'Документы',
     off: 'Клиенты смогут заказывать счета, как только вы укажете здесь реквизиты исполнителя.',
     on: 'Клиенты заказывают счета на странице «Документы».',
+    bank: 'Банковские выписки: загрузка и зачисление платежей',
     open: 'Неоплаченные счета',
     none: 'Неоплаченных счетов нет.',
     seller: 'Реквизиты исполнителя',
@@ -65,7 +67,11 @@ async function papersPage(visit: UserVisit, rejected?: FormState<SellerField>): 
   const typed = seller ? toTyped(seller) : { vat: 'none', days: '5' };
   const body = html`${done !== undefined && message('done', done)}
 <p>${seller ? words.on : words.off}</p>
-${seller && html`<h2>${words.open}</h2>${invoices.length === 0 ? html`<p>${words.none}</p>` : invoiceTable(visit, list)}`}
+${
+  seller &&
+  html`<p><a href="${PATH}/bank">${words.bank}</a></p>
+<h2>${words.open}</h2>${invoices.length === 0 ? html`<p>${words.none}</p>` : invoiceTable(visit, list)}`
+}
 <h2>${words.seller}</h2>
 <p>${words.hint}</p>
 ${form(visit, { action: PATH, button: words.save, fields: html`${sellerFields(language, rejected ?? { typed })}${codeField(visit)}` })}`;

@@ -3,6 +3,7 @@ import { accountContract } from './accounts.ts';
 import { alertContract } from './alerts.ts';
 import { archiveContract } from './archives.ts';
 import { attemptContract } from './attempts.ts';
+import { bankCreditContract } from './bank-credits.ts';
 import { budgetContract } from './budgets.ts';
 import { capContract } from './caps.ts';
 import { catalogVersionContract } from './catalog-versions.ts';
@@ -53,6 +54,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   rates: rateContract,
   'promo codes': promoContract,
   papers: paperContract,
+  'bank payments': bankCreditContract,
   'catalog versions': catalogVersionContract,
   management: managementContract,
   people: peopleContract,

@@ -1,0 +1,217 @@
+// Bank statements for an operator: import one, look at what its payments are for, and credit them.
+import { fault } from '../../base/faults.ts';
+import { KOPECK } from '../../payments/order-bounds.ts';
+import {
+  type BankPayment,
+  findBankPayment,
+  keepBankPayments,
+  listIncoming,
+  readBankPaymentRow,
+} from '../../payments/papers/bank-payments.ts';
+import { parseBankStatement, StatementError } from '../../payments/papers/bank-statement.ts';
+import {
+  type CreditResult,
+  type CreditTarget,
+  creditBankPayment,
+  creditCertainPayment,
+  dismissBankPayment,
+} from '../../payments/papers/crediting.ts';
+import { readSeller } from '../../payments/papers/details.ts';
+import { findInvoice, type Invoice, readInvoiceRow } from '../../payments/papers/invoices.ts';
+import { matchBankPayment } from '../../payments/papers/matching.ts';
+import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { fileField, message } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import {
+  type CreditedPayment,
+  certainSection,
+  creditedTable,
+  type MatchedPayment,
+  unsureSection,
+} from '../papers/bank-tables.ts';
+import { BANK_WORDS } from '../papers/bank-words.ts';
+import type { UserVisit } from '../visit.ts';
+import { readBefore } from './papers.ts';
+
+const PATH = '/admin/papers/bank';
+const FILE = 'statement';
+const PER_PAGE = 50;
+const CREDITED_SHOWN = 20;
+
+export const adminBank = page({
+  path: PATH,
+  who: 'operator',
+  imageField: FILE,
+  get: (visit) => bankPage(visit),
+  async post(visit, sent) {
+    switch (sent.has('change') ? sent.text('change') : '') {
+      case 'import':
+        return importByForm(visit, sent);
+      case 'credit_certain':
+        return creditCertain(visit, sent.all('payment').slice(0, PER_PAGE));
+      case 'decide':
+        return decideByForm(visit, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+async function refuse(visit: UserVisit, problem: string, status = 400): Promise<Answer> {
+  return { ...(await bankPage(visit, problem)), status };
+}
+
+async function importByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, language } = visit;
+  const words = BANK_WORDS[language];
+  const seller = await readSeller(services.store);
+  if (!seller) return refuse(visit, words.off);
+  const [file] = sent.files;
+  if (!file) return refuse(visit, words.noFile);
+  let incoming: ReturnType<typeof listIncoming>;
+  try {
+    incoming = listIncoming(parseBankStatement(file.bytes), seller.account);
+  } catch (error) {
+    if (!(error instanceof StatementError)) throw error;
+    const { problem, line, field } = error;
+    return refuse(visit, words.problems[problem]({ line: `${line ?? ''}`, field: field ?? '' }));
+  }
+  if (incoming.length === 0) return refuse(visit, words.nothing);
+  const { added, known } = await keepBankPayments(services.store, incoming, services.now());
+  await audit(visit, { action: 'bank.import', target: (file.fileName ?? '').slice(0, 200), detail: { added, known } });
+  return { to: `${PATH}?done=imported&added=${added}&known=${known}` };
+}
+
+/** Writes the line of the audit log that belongs to a credit. */
+function recordCredit(visit: UserVisit) {
+  return ({ id, account, kopecks }: BankPayment, invoice: Invoice | undefined) => {
+    const detail = { rub_micro: `${kopecks * KOPECK}`, ...(invoice && { number: invoice.number }) };
+    return audit(visit, { action: 'bank.credit', target: id, detail, ...(account !== null && { account }) });
+  };
+}
+
+async function creditCertain(visit: UserVisit, ids: readonly string[]): Promise<Answer> {
+  const { services } = visit;
+  const options = { at: services.now(), record: recordCredit(visit) };
+  const results: CreditResult[] = [];
+  for (const id of ids) results.push(await creditCertainPayment(services.store, id, options));
+  const count = results.filter(({ status }) => status === 'credited').length;
+  const left = results.filter(({ status }) => status !== 'credited' && status !== 'known').length;
+  return { to: `${PATH}?done=credited&count=${count}&left=${left}` };
+}
+
+async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { services, language } = visit;
+  const words = BANK_WORDS[language];
+  const payment = await findBankPayment(services.store, sent.text('payment'));
+  if (!payment) throw fault('not_found');
+  if (sent.text('step') === 'dismiss') {
+    if (!(await dismissBankPayment(services.store, payment))) return refuse(visit, words.refusals.stale, 409);
+    await audit(visit, { action: 'bank.dismiss', target: payment.id });
+    return { to: `${PATH}?done=dismissed` };
+  }
+  const target = await readTarget(visit, sent.text('target'));
+  if (!target) return refuse(visit, words.refusals.unknown_target);
+  const options = { at: services.now(), record: recordCredit(visit), target };
+  const result = await creditBankPayment(services.store, payment.id, options);
+  switch (result.status) {
+    case 'credited':
+    case 'known':
+      return { to: `${PATH}?done=credited&count=1&left=0` };
+    case 'refused':
+      return refuse(visit, words.refusals.refused(result.refusal));
+    default:
+      return refuse(visit, words.refusals[result.status], result.status === 'stale' ? 409 : 400);
+  }
+}
+
+/** A number is that of an invoice; anything else the id of an account. */
+async function readTarget({ services }: UserVisit, text: string): Promise<CreditTarget | undefined> {
+  const number = /^(?:№\s*)?(\d{1,9})$/.exec(text)?.[1];
+  if (number === undefined) return text === '' ? undefined : { account: text };
+  const row = await services.store.papers.find('invoice', Number(number));
+  return row && { invoice: row.id };
+}
+
+async function bankPage(visit: UserVisit, problem?: string): Promise<Page> {
+  const { services, language, query } = visit;
+  const words = BANK_WORDS[language];
+  const { papers } = services.store;
+  const seller = await readSeller(services.store);
+  if (!seller) return { title: words.title, body: html`<p><a href="/admin/papers">${words.off}</a></p>` };
+  const before = readBefore(query.get('before'));
+  const open = { kind: 'payment', state: 'open', limit: PER_PAGE } as const;
+  const [begun, rows, last] = await Promise.all([
+    papers.list({ ...open, state: 'claimed' }),
+    papers.list({ ...open, ...(before && { before }) }),
+    papers.list({ ...open, state: 'credited', limit: CREDITED_SHOWN }),
+  ]);
+  const matched = await Promise.all(rows.map((row) => matchRow(visit, readBankPaymentRow(row))));
+  const unfinished = await Promise.all(begun.map((row) => readBegun(visit, readBankPaymentRow(row))));
+  const certain = [...unfinished, ...matched.filter(({ match }) => match?.status === 'certain')].slice(0, PER_PAGE);
+  const unsure = matched.filter(({ match }) => match?.status === 'unsure');
+  const more = rows.length === PER_PAGE ? rows.at(-1) : undefined;
+  const body = html`${problem !== undefined && message('error', problem)}
+${doneMessage(visit)}
+<h2>${words.upload}</h2>
+${uploadForm(visit)}
+<h2>${words.certain}</h2>
+${certainSection(visit, certain)}
+<h2>${words.unsure}</h2>
+${unsureSection(visit, unsure)}
+${more && html`<p><a href="${PATH}?before=${encodeURIComponent(`${more.at}-${more.id}`)}" rel="next">${words.more}</a></p>`}
+${last.length > 0 && html`<h2>${words.credited}</h2>${creditedTable(visit, await Promise.all(last.map((row) => readCredited(visit, readBankPaymentRow(row)))))}`}`;
+  return { title: words.title, body };
+}
+
+async function matchRow({ services }: UserVisit, payment: BankPayment): Promise<MatchedPayment> {
+  const match = await matchBankPayment(services.store, payment);
+  return { payment, match, invoice: match.invoice };
+}
+
+async function readBegun({ services }: UserVisit, payment: BankPayment): Promise<MatchedPayment> {
+  const invoice = payment.invoice === null ? undefined : await findInvoice(services.store, payment.invoice);
+  return { payment, match: undefined, invoice };
+}
+
+async function readCredited({ services }: UserVisit, payment: BankPayment): Promise<CreditedPayment> {
+  const { accounts, papers } = services.store;
+  const [account, row] = await Promise.all([
+    payment.account === null ? undefined : accounts.get(payment.account),
+    payment.invoice === null ? undefined : papers.get('invoice', payment.invoice),
+  ]);
+  return { payment, account, invoice: row && readInvoiceRow(row) };
+}
+
+function doneMessage({ language, query, format }: UserVisit): Html | undefined {
+  const words = BANK_WORDS[language];
+  const count = (name: string) => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  };
+  switch (query.get('done')) {
+    case 'imported':
+      return message('done', words.imported(format.number(count('added')), format.number(count('known'))));
+    case 'credited': {
+      const left = count('left');
+      return html`${message('done', words.done.credited(format.number(count('count'))))}${left > 0 && message('error', words.left(format.number(left)))}`;
+    }
+    case 'dismissed':
+      return message('done', words.done.dismissed);
+    default:
+      return undefined;
+  }
+}
+
+function uploadForm(visit: UserVisit): Html {
+  const words = BANK_WORDS[visit.language];
+  const file = { name: FILE, label: words.file, accept: '.txt,text/plain', multiple: false, hint: words.fileHint };
+  return html`<form method="post" action="${PATH}" enctype="multipart/form-data">
+<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="change" value="import">
+${fileField(file)}${codeField(visit, 'import')}
+<p><button>${words.importButton}</button></p>
+</form>`;
+}

@@ -1,0 +1,183 @@
+// The words of the page for bank statements.
+import type { StatementProblem } from '../../payments/papers/bank-statement.ts';
+import type { MatchReason } from '../../payments/papers/matching.ts';
+import { defineWords } from '../language.ts';
+
+type Problem = (at: { readonly line: string; readonly field: string }) => string;
+
+interface BankWords {
+  readonly title: string;
+  readonly off: string;
+  readonly upload: string;
+  readonly file: string;
+  readonly fileHint: string;
+  readonly importButton: string;
+  readonly noFile: string;
+  readonly problems: Readonly<Record<StatementProblem, Problem>>;
+  readonly imported: (added: string, known: string) => string;
+  readonly nothing: string;
+  readonly certain: string;
+  readonly certainHint: string;
+  readonly creditAll: (sum: string) => string;
+  readonly unsure: string;
+  readonly unsureHint: string;
+  readonly none: string;
+  readonly payment: (number: string, date: string) => string;
+  readonly columns: {
+    readonly payment: string;
+    readonly payer: string;
+    readonly invoice: string;
+    readonly account: string;
+    readonly amount: string;
+    readonly purpose: string;
+    readonly reason: string;
+  };
+  readonly inn: (inn: string) => string;
+  readonly begun: string;
+  readonly reasons: Readonly<Record<MatchReason, string>>;
+  readonly target: string;
+  readonly targetHint: string;
+  readonly credit: string;
+  readonly dismiss: string;
+  readonly credited: string;
+  readonly more: string;
+  readonly done: { readonly credited: (count: string) => string; readonly dismissed: string };
+  readonly left: (count: string) => string;
+  readonly refusals: {
+    readonly stale: string;
+    readonly unsure: string;
+    readonly unknown_target: string;
+    readonly refused: (status: string) => string;
+  };
+}
+
+export const BANK_WORDS = defineWords<BankWords>({
+  en: {
+    title: 'Bank statements',
+    off: 'Enter the details of the seller first: only payments to the seller’s account are imported.',
+    upload: 'Import a statement',
+    file: 'Statement in the exchange format of 1C',
+    fileHint: 'A text file 1CClientBankExchange, at most 4 MiB. Nothing is credited yet.',
+    importButton: 'Import',
+    noFile: 'Choose a file.',
+    problems: {
+      too_large: () => 'The file is larger than 4 MiB.',
+      not_statement: () => 'This is not a statement in the exchange format of 1C.',
+      encoding: () => 'The encoding is unknown: the file has no line “Кодировка=Windows”, “DOS” or “UTF-8”.',
+      cut_off: () => 'The file is cut off: it does not end with “КонецФайла”. Export it again.',
+      unfinished_document: ({ line }) => `The document that begins on line ${line} does not end.`,
+      field: ({ line, field }) => `The document that begins on line ${line} has no valid “${field}”.`,
+      too_many: () => 'The file has more than 5,000 documents. Export a shorter span.',
+    },
+    imported: (added, known) => `Imported: new payments ${added}, known ones ${known}.`,
+    nothing: 'The statement has no payments to the account of the seller.',
+    certain: 'Ready to be credited',
+    certainHint: 'The number of the invoice, the sum and the payer’s tax number agree.',
+    creditAll: (sum) => `Credit ${sum}`,
+    unsure: 'To be decided',
+    unsureHint: 'These payments are credited only to what you choose.',
+    none: 'None.',
+    payment: (number, date) => `No. ${number} of ${date}`,
+    columns: {
+      payment: 'Payment order',
+      payer: 'Payer',
+      invoice: 'Invoice',
+      account: 'Customer',
+      amount: 'Amount',
+      purpose: 'Purpose',
+      reason: 'Why it waits',
+    },
+    inn: (inn) => `ИНН ${inn}`,
+    begun: 'crediting was interrupted; it will be finished',
+    reasons: {
+      no_number: 'the purpose names no invoice',
+      several_numbers: 'the purpose names several invoices',
+      unknown_number: 'there is no invoice with this number',
+      other_inn: 'the payer’s tax number is not that of the invoice',
+      other_sum: 'the sum is not that of the invoice',
+      paid_already: 'the invoice is paid already',
+      canceled: 'the invoice was canceled',
+      first_too_small: 'the first payment of an account is at least 1000 RUB',
+      not_received: 'the bank does not say that the money has come',
+      repeated_line: 'a line of the document is there twice',
+    },
+    target: 'Number of an invoice, or ID of a customer',
+    targetHint: 'The whole sum of the payment is credited.',
+    credit: 'Credit',
+    dismiss: 'Not for a customer',
+    credited: 'Credited last',
+    more: 'Earlier payments',
+    done: { credited: (count) => `Credited payments: ${count}.`, dismissed: 'The payment was set aside.' },
+    left: (count) => `Not credited, see below: ${count}.`,
+    refusals: {
+      stale: 'Somebody else has just decided on this payment.',
+      unsure: 'The payment does not agree with its invoice any more.',
+      unknown_target: 'There is no such customer, or no such invoice that is not paid.',
+      refused: (status) => `The ledger refused the payment: ${status}.`,
+    },
+  },
+  ru: {
+    title: 'Банковские выписки',
+    off: 'Сначала укажите реквизиты исполнителя: загружаются только поступления на его расчётный счёт.',
+    upload: 'Загрузить выписку',
+    file: 'Выписка в формате обмена с 1С',
+    fileHint: 'Текстовый файл 1CClientBankExchange, не больше 4 МиБ. Деньги пока не зачисляются.',
+    importButton: 'Загрузить',
+    noFile: 'Выберите файл.',
+    problems: {
+      too_large: () => 'Файл больше 4 МиБ.',
+      not_statement: () => 'Это не выписка в формате обмена с 1С.',
+      encoding: () => 'Неизвестная кодировка: в файле нет строки «Кодировка=Windows», «DOS» или «UTF-8».',
+      cut_off: () => 'Файл обрезан: в конце нет строки «КонецФайла». Выгрузите его ещё раз.',
+      unfinished_document: ({ line }) => `Документ, который начинается в строке ${line}, не закончен.`,
+      field: ({ line, field }) => `В документе, который начинается в строке ${line}, нет правильного поля «${field}».`,
+      too_many: () => 'В файле больше 5000 документов. Выгрузите выписку за меньший период.',
+    },
+    imported: (added, known) => `Загружено: новых платежей ${added}, уже известных ${known}.`,
+    nothing: 'В выписке нет поступлений на расчётный счёт исполнителя.',
+    certain: 'Можно зачислить',
+    certainHint: 'Номер счёта, сумма и ИНН плательщика совпали.',
+    creditAll: (sum) => `Зачислить ${sum}`,
+    unsure: 'Требуют решения',
+    unsureHint: 'Эти платежи зачисляются только туда, куда вы укажете.',
+    none: 'Нет.',
+    payment: (number, date) => `№ ${number} от ${date}`,
+    columns: {
+      payment: 'Платёжное поручение',
+      payer: 'Плательщик',
+      invoice: 'Счёт',
+      account: 'Клиент',
+      amount: 'Сумма',
+      purpose: 'Назначение платежа',
+      reason: 'Что не так',
+    },
+    inn: (inn) => `ИНН ${inn}`,
+    begun: 'зачисление прервалось и будет завершено',
+    reasons: {
+      no_number: 'в назначении нет номера счёта',
+      several_numbers: 'в назначении несколько номеров счетов',
+      unknown_number: 'счёта с таким номером нет',
+      other_inn: 'ИНН плательщика не совпадает со счётом',
+      other_sum: 'сумма не совпадает со счётом',
+      paid_already: 'счёт уже оплачен',
+      canceled: 'счёт отменён',
+      first_too_small: 'первый платёж аккаунта — не меньше 1000 ₽',
+      not_received: 'банк не указал, что деньги поступили',
+      repeated_line: 'строка документа повторяется',
+    },
+    target: 'Номер счёта или ID клиента',
+    targetHint: 'Зачисляется вся сумма платежа.',
+    credit: 'Зачислить',
+    dismiss: 'Это не от клиента',
+    credited: 'Последние зачисленные',
+    more: 'Более ранние платежи',
+    done: { credited: (count) => `Зачислено платежей: ${count}.`, dismissed: 'Платёж отложен.' },
+    left: (count) => `Не зачислено, см. ниже: ${count}.`,
+    refusals: {
+      stale: 'По этому платежу только что принял решение кто-то другой.',
+      unsure: 'Платёж больше не совпадает со счётом.',
+      unknown_target: 'Нет такого клиента или такого неоплаченного счёта.',
+      refused: (status) => `Платёж отклонён: ${status}.`,
+    },
+  },
+});

@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { parseBankStatement, STATED_MAX, STATEMENT_BYTES_MAX } from '../../../lib/payments/papers/bank-statement.ts';
+import { BUYER, SELLER, writeStatement } from '../../../testkit/papers.ts';
+
+describe('a bank statement', () => {
+  const purpose = 'Оплата по счёту № 17 от 27.11.2026';
+
+  for (const encoding of ['Windows', 'DOS', 'UTF-8'] as const)
+    it(`is read in the encoding ${encoding}`, () => {
+      const text = purpose.replace('ё', 'е').replace('№', 'N');
+      expect(
+        parseBankStatement(writeStatement([{ НазначениеПлатежа: text, Плательщик: 'АО Ромашка' }], { encoding })),
+      ).to.deep.equal([
+        {
+          date: '2026-11-27',
+          number: '41',
+          kopecks: 1_000_050n,
+          payerAccount: '40702810000000000777',
+          payerInn: BUYER.inn,
+          payerName: 'АО Ромашка',
+          payeeAccount: SELLER.account,
+          purpose: text,
+          isReceived: true,
+          isPlain: true,
+        },
+      ]);
+    });
+
+  it('is read although its bank says Windows and writes UTF-8, with a mark at its beginning', () => {
+    const text = writeStatement([{ НазначениеПлатежа: purpose }], { encoding: 'UTF-8' }).toString();
+    const bytes = Buffer.from(`\ufeff${text.replace('Кодировка=UTF-8', 'Кодировка=Windows')}`);
+    expect(parseBankStatement(bytes)[0]).to.include({ purpose });
+  });
+
+  const SUMS: readonly (readonly [string, bigint | undefined])[] = [
+    ['7', 700n],
+    ['7.5', 750n],
+    ['7,05', 705n],
+    ['1000000000.00', 100_000_000_000n],
+    ['1000000000.01', undefined],
+    ['0.00', undefined],
+    ['-7', undefined],
+    ['7.001', undefined],
+    ['1 000.00', undefined],
+    ['', undefined],
+  ];
+  for (const [sum, kopecks] of SUMS)
+    it(`has the sum ${sum}: ${kopecks ?? 'refused'}`, () => {
+      const read = () => parseBankStatement(writeStatement([{ Сумма: sum }]));
+      if (kopecks === undefined) expect(read).to.throw('has no valid Сумма');
+      else expect(read()[0]).to.include({ kopecks });
+    });
+
+  it('joins the lines of a purpose, and takes the accounts of payments through another bank', () => {
+    const through = { ПлательщикСчет: '', ПлательщикРасчСчет: '1', ПолучательСчет: '', ПолучательРасчСчет: '2' };
+    const lines = { НазначениеПлатежа1: 'Оплата', НазначениеПлатежа2: 'по счёту 5', Плательщик1: 'ИП Ким' };
+    const [payment] = parseBankStatement(writeStatement([{ ...through, ...lines, ДатаПоступило: '' }]));
+    expect(payment).to.include({ payerAccount: '1', payeeAccount: '2', purpose: 'Оплата по счёту 5' });
+    expect(payment).to.include({ payerName: 'ИП Ким', isReceived: false });
+  });
+
+  it('says when a line is there twice, of which the first counts', () => {
+    const broken = { НазначениеПлатежа: 'x\r\nСумма=999999.00' };
+    expect(parseBankStatement(writeStatement([broken]))[0]).to.include({ kopecks: 1_000_050n, isPlain: false });
+  });
+
+  it('is refused with a clear error when it is none, damaged or too large', () => {
+    const good = writeStatement([{}]);
+    const problems: readonly (readonly [Buffer, string])[] = [
+      [Buffer.from(''), 'is not a bank statement'],
+      [Buffer.from('a;b\n1;2'), 'is not a bank statement'],
+      [Buffer.from([0xff, 0xd8, 0xff]), 'is not a bank statement'],
+      [Buffer.from('x\nКодировка=UTF-8'), 'is not a bank statement'],
+      [Buffer.from('1CClientBankExchange\nКонецФайла\n'), 'encoding'],
+      [writeStatement([{}], { end: '' }), 'cut off'],
+      [good.subarray(0, good.length - 30), 'on line 7 does not end'],
+      [writeStatement([{ Номер: '' }]), 'on line 7 has no valid Номер'],
+      [writeStatement([{}, { Дата: '31.02.2026' }]), 'has no valid Дата'],
+      [Buffer.alloc(STATEMENT_BYTES_MAX + 1), 'more than 4 MiB'],
+      [writeStatement(Array.from({ length: STATED_MAX + 1 }, () => ({}))), `more than ${STATED_MAX} documents`],
+    ];
+    for (const [bytes, message] of problems) expect(() => parseBankStatement(bytes), message).to.throw(message);
+    const nested = good.toString('latin1').replace(/(?<=\r\n)[^\r]*\r\n[^\r]*\r\n\r?\n?$/, '');
+    expect(() => parseBankStatement(Buffer.from(nested, 'latin1'))).to.throw('does not end');
+  });
+});
