@@ -24,6 +24,8 @@ export type ServiceWatches = () => Promise<readonly Watch[]>;
 
 /** More payments under review than these are counted as so many. */
 const REVIEWS_MAX = 50;
+/** Reading them may walk over all payments. */
+const REVIEWS_EVERY_MS = 120_000;
 
 export function createServiceWatches({
   store,
@@ -32,10 +34,18 @@ export function createServiceWatches({
   now = Date.now,
 }: ServiceWatchOptions): ServiceWatches {
   const folders = listDataFolders(config);
+  let reviewsReadAt = Number.NEGATIVE_INFINITY;
+  async function listReviews(): Promise<readonly Watch[]> {
+    if (now() - reviewsReadAt < REVIEWS_EVERY_MS) return [];
+    const reviews = await store.payments.list({ phases: ['review'], limit: REVIEWS_MAX });
+    reviewsReadAt = now();
+    return [watchReviews(reviews.map(({ id }) => id))];
+  }
+
   return async () => {
     const [last, reviews, disks] = await Promise.all([
       readLastAudit(store),
-      store.payments.list({ phases: ['review'], limit: REVIEWS_MAX }),
+      listReviews(),
       Promise.all(folders.map(watchFolder)),
     ]);
     const day = new Date(now()).toISOString().slice(0, 10);
@@ -43,7 +53,7 @@ export function createServiceWatches({
       ...upstreams().flatMap((upstream) => watchUpstream(upstream, day)),
       ...(last ? [watchLedger(last)] : []),
       ...disks.flat(),
-      watchReviews(reviews.map(({ id }) => id)),
+      ...reviews,
     ];
   };
 }

@@ -7,9 +7,10 @@ import type { AccountPath } from './access.ts';
 import { attemptSignIn } from './audit.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { type Form, refuseForeign } from './forms.ts';
-import type { Html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
+import { lowBalanceBar } from './low-balance-bar.ts';
 import { choosePageStyle } from './response-style.ts';
 import type { ConsoleServices } from './services.ts';
 import {
@@ -102,7 +103,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         const admitted = await admitVisitor(visit, route);
         if ('to' in admitted) return send(h, visit, admitted);
         await limitVisits(visit, route);
-        return send(h, admitted, await answer(admitted as Visitors[Of]));
+        return send(h, admitted, await addBar(admitted, await answer(admitted as Visitors[Of])));
       };
     if (get) add('GET', async (visit) => get(visit));
     if (post) add('POST', async (visit) => answerForm(visit, { ...route, post }));
@@ -172,6 +173,13 @@ async function requireRecentCode(visit: UserVisit, form: Form): Promise<void> {
   if (checked.status === 'wait') throw fault('try_later', { retryAfterS: checked.seconds });
   if (checked.status !== 'ok') throw fault('code_needed');
   await services.sessions.prove(signedIn.session);
+}
+
+/** Above what the page of an account shows. */
+async function addBar(visit: Visit, answer: Answer): Promise<Answer> {
+  if (!('body' in answer) || !('account' in visit)) return answer;
+  const bar = await lowBalanceBar(visit as OwnerVisit);
+  return bar ? { ...answer, body: html`${bar}${answer.body}` } : answer;
 }
 
 function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.ReturnValue {

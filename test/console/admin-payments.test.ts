@@ -1,8 +1,11 @@
 // Payments on operator pages: reviews, refunds and disputes, and who decided them.
 import { expect } from 'chai';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { makeCode, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { applied } from '../contract/store/context.ts';
+import { creditOf, newSucceeded } from '../contract/store/payments.ts';
 
 const RUB = 1_000_000n;
 
@@ -76,6 +79,21 @@ describe('payment pages of an operator', () => {
     expect((await operator.post(`/admin/payments/${id}`, { ...(await readCsrf(id)), ...late })).status).to.equal(400);
     expect([await readPhase(id), (await wallet()).avail]).to.deep.equal(['rejected', 0n]);
     expect((await deeds(id)).map(([action]) => action)).to.deep.equal(['payment.reject']);
+  });
+
+  it('count refunds that the provider has not made, on the first page too', async () => {
+    const { store } = test;
+    // Of a provider that is in no catalog, which makes none.
+    const paid = await newSucceeded(store, account.id, { provider: 'elsewhere' });
+    await applied(store, creditOf(paid));
+    // Another payment that was just credited is still looked at once more.
+    await until(async () => !(await operator.get('/admin')).text.includes('phase=refunding'));
+    await requestRefund(store, paid.id, { at: Date.now(), amount: RUB, reason: 'wish of the owner' });
+    expect((await operator.get('/admin')).text).to.contain(
+      '<a href="/admin/payments?phase=refunding">Refunds that the provider has not made yet: 1</a>',
+    );
+    const list = (await operator.get('/admin/payments?phase=refunding')).text;
+    expect(list).to.contain(`/admin/payments/${paid.id}`).and.contain('Refunds not made yet: 1');
   });
 
   it('refund once, however often the form is sent', async () => {

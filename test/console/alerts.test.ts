@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { setUpMember, setUpOwner } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 
@@ -84,6 +84,21 @@ describe('the page of alerts', () => {
     const { text, json } = await owner.get('/account/settings/export');
     expect(text).not.to.match(SECRET);
     expect(json.alerts).to.deep.equal({ balance_below: '1000000', budgets: false, webhook_url: `${hook()}/2` });
+  });
+
+  it('warns on every page of an account whose balance is below the threshold, but nobody who sees no money', async () => {
+    const owner = await comeIn();
+    const pages = ['/account', '/account/keys', '/account/calls'];
+    const warned = async (visitor: Owner) =>
+      Promise.all(pages.map(async (page) => (await visitor.get(page)).text.includes('The balance is low: ₽1,000.00')));
+    expect(await warned(owner)).to.deep.equal([false, false, false]);
+    await save(owner, { threshold: '1000' });
+    expect(await warned(owner)).to.deep.equal([false, false, false]);
+    await save(owner, { threshold: '1000.01' });
+    expect(await warned(owner)).to.deep.equal([true, true, true]);
+    expect((await owner.get('/account?lang=ru')).text).to.contain('Баланс заканчивается');
+    const member = await setUpMember(test, { account: owner.account, role: 'member' });
+    expect(await warned({ ...member, account: owner.account })).to.deep.equal([false, false, false]);
   });
 
   it('renews the secret, and removes the webhook', async () => {

@@ -12,7 +12,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listOwnAccounts, type UserVisit } from '../visit.ts';
-import { countPayments } from './admin-payments.ts';
+import { countPayments, OPEN_GROUPS } from './admin-payments.ts';
 
 const WORDS = defineWords({
   en: {
@@ -97,9 +97,10 @@ ${own}`;
 async function listDecisions(visit: UserVisit): Promise<Html> {
   const { services, language, format } = visit;
   const words = DASHBOARD_WORDS[language];
-  const [reviews, disputes, audited] = await Promise.all([
-    countPayments(visit, ['review']),
-    countPayments(visit, ['disputed']),
+  const [reviews, disputes, refunds, audited] = await Promise.all([
+    countPayments(visit, OPEN_GROUPS.review),
+    countPayments(visit, OPEN_GROUPS.disputed),
+    countPayments(visit, OPEN_GROUPS.refunding),
     readLastAudit(services.store),
   ]);
   const upstreams = services.upstreams();
@@ -110,6 +111,7 @@ async function listDecisions(visit: UserVisit): Promise<Html> {
   const links: readonly (readonly [path: string, text: string] | false)[] = [
     reviews !== '0' && ['/admin/payments?phase=review', words.reviews(reviews)],
     disputes !== '0' && ['/admin/payments?phase=disputed', words.disputes(disputes)],
+    refunds !== '0' && ['/admin/payments?phase=refunding', words.refunds(refunds)],
     losses.length > 0 && ['/admin/checks', words.losses(losses.join(', '))],
     audited !== undefined &&
       audited.problems > 0 && [
@@ -131,8 +133,8 @@ async function serviceStatus(visit: UserVisit): Promise<Html> {
     store.journal.size(),
     store.gateways(),
     store.jobs.open(),
-    countPayments(visit, ['review']),
-    countPayments(visit, ['disputed']),
+    countPayments(visit, OPEN_GROUPS.review),
+    countPayments(visit, OPEN_GROUPS.disputed),
   ]);
   const stuck = await store.ledger.orphans({ now: services.now(), leaseMs: LEASE_MAX_MS, limit: STUCK_MAX });
   const upstreams = services.upstreams();

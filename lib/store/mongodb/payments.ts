@@ -59,13 +59,14 @@ export function paymentStore(connection: Connection, transactions: Transactions)
       const found = await Promise.all(filters.map((filter) => findRow('payments', filter)));
       return found.some((payment) => payment !== undefined);
     },
-    list({ before, limit, wallet, provider, phases }) {
+    list({ before, limit, wallet, provider, phases, isOpen }) {
       const { createdAt = 0, id = '' } = before ?? {};
       const older = { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] };
       const filter = {
         ...(wallet !== undefined && { wallet }),
         ...(provider !== undefined && { provider }),
         ...(phases && { phase: { $in: phases } }),
+        ...(isOpen && { dueAt: { $gt: 0 } }),
         ...(before && older),
       };
       return listRows('payments', { filter, order: { createdAt: -1, _id: -1 }, limit });

@@ -121,6 +121,8 @@ export interface PaymentList {
   readonly wallet?: string;
   readonly provider?: string;
   readonly phases?: readonly PaymentPhase[];
+  /** Only those that something is still to be done for by itself, such as to ask a provider for a refund. */
+  readonly isOpen?: boolean;
 }
 
 export interface PaymentStore {

@@ -181,12 +181,14 @@ export function paymentReads(db: DatabaseSync): PortReads<'payments'> {
       OR EXISTS (SELECT 1 FROM payments
         WHERE provider = :provider AND ref IS NULL AND phase = 'failed' AND created_at >= :since AND reason = :reason) AS has`,
   );
-  const list = prepareBig(
-    db,
-    `${buildSelect('payments')} WHERE (:wallet IS NULL OR wallet = :wallet) AND (:provider IS NULL OR provider = :provider)
-      AND (:phases IS NULL OR phase IN (SELECT value FROM json_each(:phases)))
-      AND (created_at, id) < (:at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit`,
-  );
+  const [list, listOpen] = ['true', 'due_at IS NOT NULL'].map((which) =>
+    prepareBig(
+      db,
+      `${buildSelect('payments')} WHERE (:wallet IS NULL OR wallet = :wallet) AND (:provider IS NULL OR provider = :provider)
+        AND (:phases IS NULL OR phase IN (SELECT value FROM json_each(:phases))) AND ${which}
+        AND (created_at, id) < (:at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit`,
+    ),
+  ) as [Select, Select];
   const one = (sort: PaymentTable) => prepareBig(db, `${buildSelect(sort)} WHERE id = ?`);
   const method = one('methods');
   const auto = one('autoTopups');
@@ -220,12 +222,11 @@ export function paymentReads(db: DatabaseSync): PortReads<'payments'> {
     find: (provider: string, ref: string): Payment | undefined => readPaymentsRow('payments', byRef.get(provider, ref)),
     hasUnknownRefs: (provider: string, since: number): boolean =>
       Number(untold.get({ provider, since, reason: NEVER_STARTED })?.has) === 1,
-    list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
+    list: ({ before, limit, phases, isOpen, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-      const wallet = asked.wallet ?? null;
-      const provider = asked.provider ?? null;
+      const { wallet = null, provider = null } = asked;
       const phasesJson = phases ? JSON.stringify(phases) : null;
-      return list
+      return (isOpen ? listOpen : list)
         .all({ wallet, provider, phases: phasesJson, at, id, limit })
         .map((row) => readPaymentsRow('payments', row));
     },

@@ -222,6 +222,11 @@ export function paymentContract(context: StoreContext): void {
       expect(rest).to.deep.equal(list.slice(2));
       expect(await store.payments.list({ wallet, phases: ['pending'], limit: 10 })).to.deep.equal([begun]);
       expect(await store.payments.list({ wallet, provider: 'other', limit: 10 })).to.deep.equal([]);
+      expect(await store.payments.list({ wallet, phases: ['pending'], isOpen: true, limit: 10 })).to.deep.equal([
+        begun,
+      ]);
+      await changed(store, begun, { kind: 'expire', reason: 'late', dueAt: null });
+      expect(await store.payments.list({ wallet, isOpen: true, limit: 10 })).to.have.length(3);
       expect(await store.payments.list({ wallet, provider: 'till', limit: 10 })).to.have.length(4);
       expect((await store.payments.list({ limit: 2 })).length).to.equal(2);
     });
