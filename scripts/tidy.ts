@@ -70,7 +70,9 @@ for (const path of ['lib', 'providers', 'payments', 'deploy', 'scripts', 'test',
   check(path);
 for (const name of providers) checkProvider(name);
 checkTrackedFiles();
-for (const circle of findCircles(imports)) problems.push(`imports run in a circle: ${circle.join(' → ')}`);
+for (const circle of [...findCircles(imports), ...findCircles(listRoomImports())]) {
+  problems.push(`imports run in a circle: ${circle.join(' → ')}`);
+}
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 console.log('tidy: files, functions, imports and names are in order');
@@ -190,6 +192,19 @@ function checkImports(path: string, text: string): void {
     if (from === -1) problems.push(`${path}: belongs to no layer`);
     else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
   }
+}
+
+/** The folders of `lib`, and its loose files, each with those that it imports from. */
+function listRoomImports(): ReadonlyMap<string, readonly string[]> {
+  const rooms = new Map<string, Set<string>>();
+  const findRoom = (path: string) => path.split('/').slice(0, 2).join('/');
+  for (const [path, targets] of imports) {
+    const others = rooms.get(findRoom(path)) ?? new Set();
+    for (const target of targets) others.add(findRoom(target));
+    rooms.set(findRoom(path), others);
+  }
+  const inLib = [...rooms].filter(([room]) => room.startsWith('lib/'));
+  return new Map(inLib.map(([room, others]) => [room, [...others].filter((other) => other !== room)]));
 }
 
 /** The contract that a plugin's file must follow. */
