@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setPriority } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheCompiledCode } from '../lib/base/compile-cache.ts';
 import type { ReplicaSet } from './replica-set.ts';
+import { useTemplate } from './sqlite-template.ts';
 import { keepThreads } from './threads.ts';
 
 // The threads of every store that a test opens compile the same files.
 cacheCompiledCode();
 keepThreads(true);
+useTemplate();
 
 /** Mocha's workers run at a lower priority, so that the MongoDB they share answers in time on a busy machine. */
 const POLITE = 5;
@@ -42,6 +44,7 @@ let folder: string | undefined;
 export async function mochaGlobalSetup(): Promise<void> {
   folder = makeFolder();
   if (folder !== undefined) process.env.TMPDIR = folder;
+  process.env.SQLITE_TEST_TEMPLATE = join(folder ?? tmpdir(), `tollgate-template-${process.pid}.db`);
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
   // Lets a run that is interrupted from the keyboard end.
@@ -53,7 +56,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   desk.close();
   desk.closeAllConnections();
   await (await set)?.stop();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  rmSync(folder ?? process.env.SQLITE_TEST_TEMPLATE ?? '', { recursive: true, force: true });
   setTimeout(endLeakingRun, LEAK_MS).unref();
 }
 

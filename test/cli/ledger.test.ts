@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
+import { itLong } from '../../testkit/long.ts';
 import { createRig, parseObject, type Rig } from './command.ts';
 
 const CALLS = fileURLToPath(new URL('./calls.ts', import.meta.url));
@@ -63,7 +64,7 @@ describe('cli ledger', () => {
     expect(await rig.refused(1, 'ledger', 'list', 'acc_none')).to.include('no account "acc_none"');
   });
 
-  it('works beside a process that writes continuously', async () => {
+  itLong('works beside a process that writes continuously', async () => {
     const busy = String((await rig.json('account', 'create', '--name', 'busy')).account_id);
     await rig.json('wallet', 'topup', busy, '1000', '--payment-id', 'busy');
     const writer = spawn(process.execPath, [CALLS, rig.databaseUrl, busy], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -49,14 +49,15 @@ describe('cli', () => {
     }
   });
 
-  it('prints its version, from any folder', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await rig.text('--version')).to.equal(`${version}\n`);
-    expect(await spawnCommand(['--version'], rig.env, { cwd: rig.folder })).to.deep.equal({
-      code: 0,
-      stdout: `${version}\n`,
-      stderr: '',
-    });
+  });
+
+  itLong('prints its version as a process, from any folder', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    const told = await spawnCommand(['--version'], rig.env, { cwd: rig.folder });
+    expect(told).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   for (const command of [...COMMANDS, 'usage', 'serve']) {
@@ -125,7 +126,6 @@ describe('cli', () => {
 
   it('runs as a process and exits', async () => {
     await spawned('account', 'create', '--name', 'process');
-    expect(await spawned('ledger', 'verify')).to.include({ ok: true });
     expectRefusal(await spawnCommand(['wallet', 'show'], rig.env), 2);
   });
 
@@ -163,7 +163,7 @@ describe('cli', () => {
     }
   });
 
-  it('fails if its output cannot be written', async () => {
+  itLong('fails if its output cannot be written', async () => {
     const full = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [MAIN, 'account', 'list'], {
       env: rig.env,

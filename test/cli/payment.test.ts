@@ -35,16 +35,10 @@ describe('cli payment', () => {
 
   it('checks a payment plugin by its folder, without a store', async () => {
     const folder = join(import.meta.dirname, '../../payments/sandbox');
-    expect(await rig.text('payment', 'check', folder)).to.match(
-      /^\nprovider\n {2}✓ has a way to pay.*checks, all passed\n$/s,
-    );
-    const { ok, checks } = await rig.json('payment', 'check', folder);
-    expect([ok, Number(checks) > 5]).to.deep.equal([true, true]);
-    const { code } = await runCommand(['payment', 'check', folder], {
-      PATH: process.env.PATH,
-      DATABASE_URL: 'nonsense',
-    });
+    const env = { PATH: process.env.PATH, DATABASE_URL: 'nonsense' };
+    const { code, stdout } = await runCommand(['payment', 'check', folder], env);
     expect(code).to.equal(0);
+    expect(stdout).to.match(/^\nprovider\n {2}✓ has a way to pay.*checks, all passed\n$/s);
   });
 
   it('lists payments by account and phase, and shows one', async () => {

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { explain } from '../../lib/calls/smart/route.ts';
+import { itLong } from '../../testkit/long.ts';
 import { createRig, expectRefusal, parseObject, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const EXPLAIN = ['smart', 'explain'];
@@ -37,7 +38,7 @@ describe('cli smart', () => {
     expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate', 'wording']]);
   });
 
-  it('prints points that add up', async () => {
+  itLong('prints points that add up, as a process', async () => {
     const { code, stdout, stderr } = await spawnCommand(EXPLAIN, rig.env, { stdin: PROMPT });
     expect([code, stderr]).to.deep.equal([0, '']);
     const { tier, score, base, details } = explained(PROMPT);
@@ -91,7 +92,7 @@ describe('cli smart', () => {
     expect(result.stderr).to.contain('larger than 48 MiB');
   });
 
-  it('does not read from a terminal', async () => {
+  itLong('does not read from a terminal', async () => {
     // The other end of a new terminal: it is one itself, and nothing ever comes from it.
     const terminal = openSync('/dev/ptmx', 'r+');
     try {

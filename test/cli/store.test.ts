@@ -3,6 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
+import { itLong } from '../../testkit/long.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
@@ -43,7 +44,7 @@ describe('cli store', () => {
     await copy.close();
   });
 
-  it('resolves a relative path from the working directory', async () => {
+  itLong('resolves a relative path from the working directory', async () => {
     const { code, stdout } = await spawnCommand(['store', 'backup', 'relative.db'], rig.env, { cwd: rig.folder });
     expect(code).to.equal(0);
     expect(stdout).to.match(/^backup +\/.*\/relative\.db$/m);

@@ -15,6 +15,8 @@ import {
 const KEYS = ['key-of-one-1', 'key-of-two-2', 'key-of-three'];
 const PRICE = { input: '1000', output: '5000', cacheRead: '100' };
 const NAMES = Array.from({ length: 36 }, (_, at) => `conversation ${at}`);
+/** Enough to see the same again. */
+const SOME = longer(12, NAMES.length);
 
 describe('the route and key of a conversation', () => {
   let upstreams: readonly TestUpstream[];
@@ -69,19 +71,20 @@ describe('the route and key of a conversation', () => {
     return answered;
   }
   const keyed = (name: string, more: object = {}) => ask('hi', { prompt_cache_key: name, ...more });
-  async function placeAll(more: object = {}, at = 0): Promise<readonly string[]> {
+  async function placeAll(more: object = {}, at = 0, count = NAMES.length): Promise<readonly string[]> {
     const places: string[] = [];
-    for (const name of NAMES) places.push(await place(keyed(name, more), { at }));
+    for (const name of NAMES.slice(0, count)) places.push(await place(keyed(name, more), { at }));
     return places;
   }
 
+  const placeSome = (more: object = {}, at = 0) => placeAll(more, at, SOME);
   const listUpstreams = (places: readonly string[]) => [...new Set(places.map(([upstream]) => upstream))].sort();
 
   it('are the same for every call and in every gateway, and are spread over conversations', async () => {
     const places = await placeAll();
     expect(listUpstreams(places)).to.deep.equal(['0', '1', '2']);
-    expect(await placeAll()).to.deep.equal(places);
-    expect(await placeAll({}, 1)).to.deep.equal(places);
+    expect(await placeSome()).to.deep.equal(places.slice(0, SOME));
+    expect(await placeSome({}, 1)).to.deep.equal(places.slice(0, SOME));
   });
 
   it('are those of a key, a header, a user or the opening of the conversation, in any dialect', async () => {
@@ -91,7 +94,7 @@ describe('the route and key of a conversation', () => {
       { role: 'user', content: 'Go on.' },
     ];
     const seen: string[] = [];
-    for (const name of NAMES.slice(0, longer(16, NAMES.length))) {
+    for (const name of NAMES.slice(0, SOME)) {
       const headers = { 'x-session-id': name };
       const inChat = await place(ask('a'), { headers });
       expect(await place(ask('b'), { headers, path: MESSAGES })).to.equal(inChat);
@@ -111,9 +114,9 @@ describe('the route and key of a conversation', () => {
 
   it("are another account's own", async () => {
     const other = await (gateways[0] as TestGateway).account('100000');
-    const places = await placeAll();
+    const places = await placeSome();
     const others: string[] = [];
-    for (const name of NAMES) others.push(await place(keyed(name), { key: other.key }));
+    for (const name of NAMES.slice(0, SOME)) others.push(await place(keyed(name), { key: other.key }));
     expect(others).not.to.deep.equal(places);
   });
 
@@ -136,11 +139,11 @@ describe('the route and key of a conversation', () => {
       else expect(meanwhile[at]).to.equal(there);
     }
     // Where it goes instead is the same for all calls.
-    expect(await placeAll()).to.deep.equal(meanwhile);
+    expect(await placeSome()).to.deep.equal(meanwhile.slice(0, SOME));
     upstreams[1]?.behave(well(1));
     const [name] = NAMES.filter((_, at) => before[at]?.startsWith('1'));
     await until(async () => (await place(keyed(name ?? ''))).startsWith('1'));
-    expect(await placeAll()).to.deep.equal(before);
+    expect(await placeSome()).to.deep.equal(before.slice(0, SOME));
   });
 
   it('change while the key is paused, and return after that', async () => {
@@ -158,6 +161,6 @@ describe('the route and key of a conversation', () => {
     expect(instead).to.be.oneOf([`0 ${KEYS[0]}`, `0 ${KEYS[2]}`]);
     upstreams[0]?.behave(well(0));
     await until(async () => (await place(keyed(name, { model }))) === `0 ${refused}`);
-    expect(await placeAll({ model })).to.deep.equal(before);
+    expect(await placeSome({ model })).to.deep.equal(before.slice(0, SOME));
   });
 });

@@ -13,7 +13,7 @@ import { makeUser } from '../contract/store/people.ts';
 
 const RUB = 1_000_000n;
 const KEY_CACHE_MS = 50;
-const CALLS = longer(60, 300);
+const CALLS = longer(40, 300);
 /** What each call costs. */
 const PRICE = 10n;
 const CATALOG = {

@@ -18,7 +18,7 @@ import type { TestAccount } from '../../testkit/gateway.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, chatStall, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
@@ -31,7 +31,8 @@ const SWEEP_MS = LEASE_MS / 3;
 /** What a busy machine may take on top. */
 const LATE_MS = 6000;
 
-for (const kind of longer([SQLITE], STORES))
+// It takes several processes: `npm test` has two stores of one database in `test/contract/store`.
+for (const kind of longer([], STORES))
   describe(`two processes on one database of ${kind.name}`, () => twoProcesses(kind));
 
 function twoProcesses(kind: StoreKind): void {

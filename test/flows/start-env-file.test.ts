@@ -30,7 +30,8 @@ describe('the file .env', () => {
     ['start', ''],
     ['tollgate', 'account list'],
   ] as const) {
-    it(`sets variables for ${script}, below those of the environment`, async () => {
+    const itHere = script === 'start' ? it : itLong;
+    itHere(`sets variables for ${script}, below those of the environment`, async () => {
       const lines = ['LOG_LEVEL=loud', `DATABASE_URL=sqlite:${folder}/test.db`, 'PORT=http'];
       writeFileSync(join(folder, '.env'), `${lines.join('\n')}\n`);
       const { code, stdout, stderr } = await run(script, args, { PORT: '0' });

@@ -100,7 +100,8 @@ function twoWorkers(kind: StoreKind): void {
     return { streams, finish };
   }
 
-  it('allow a key what one process would, when many calls race', async () => {
+  // Two stores do as much in the contract of stores.
+  itLong('allow a key what one process would, when many calls race', async () => {
     await start({ RATE_LIMIT_PER_MINUTE: `${LIMIT}` });
     const accounts = [await books.account(), await books.account()];
     const calls = Array.from({ length: 80 }, (_, index) => call(accounts[index % 4 < 2 ? 0 : 1] as TestAccount, index));
@@ -253,7 +254,7 @@ describe('a start with workers', () => {
     await books.close();
   });
 
-  it('says once why it cannot listen, and exits', async () => {
+  itLong('says once why it cannot listen, and exits', async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));

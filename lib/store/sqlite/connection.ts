@@ -59,6 +59,9 @@ const CHECKPOINT_PAGES = 4000;
 /** The log shrinks to this size after a burst. */
 const LOG_BYTES_MAX = 67_108_864;
 
+/** Tests replace this function: they open thousands of new stores, and to migrate each takes longer than a copy. */
+export const newFiles = { create: makePrivateFile };
+
 /** Opens the file for writing; creates it, its folder and its tables if needed and allowed. Throws `OperatorError`. */
 export function openForWrites(options: ConnectionOptions): Connection {
   const { path, busyMs } = options;
@@ -139,7 +142,7 @@ function refuseUnfinished(path: string, temporary: boolean): void {
 }
 
 function openFile(path: string): DatabaseSync {
-  makePrivateFile(path);
+  newFiles.create(path);
   // No SQLite timeout: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
   // No foreign keys: parents are written in the same transactions, and checking them would cost every call.
   return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });

@@ -31,10 +31,11 @@ const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './work
 /** Rows live until they are sent, so a larger young generation would only fill up. */
 const YOUNG_MB = 8;
 
-/** Tests replace these functions: they open hundreds of stores, and reuse the threads of closed ones. */
+/** Tests replace these: they open hundreds of stores, and reuse the threads of closed ones. */
 export const workers = {
+  entry: WORKER,
   start: (role: ThreadOptions['role']): Worker =>
-    new Worker(WORKER, { name: `tollgate-${role}`, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
+    new Worker(workers.entry, { name: `tollgate-${role}`, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
   async end(worker: Worker): Promise<void> {
     worker.ref();
     await worker.terminate();
