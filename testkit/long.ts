@@ -6,6 +6,11 @@ export function longer<T>(short: T, long: T): T {
   return LONG ? long : short;
 }
 
+/** A suite for the slow tests only; undefined in `npm test`. */
+export function describeLong(title: string, suite: (this: Mocha.Suite) => void): Mocha.Suite | undefined {
+  return LONG ? describe(title, suite) : undefined;
+}
+
 /** A test for the slow tests only; undefined in `npm test`. */
 export function itLong(title: string, run: (this: Mocha.Context) => unknown): Mocha.Test | undefined {
   return LONG ? it(title, run as Mocha.AsyncFunc) : undefined;

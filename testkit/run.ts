@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheCompiledCode } from '../lib/base/compile-cache.ts';
+import { hashCheaply } from './passwords.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { useTemplate } from './sqlite-template.ts';
 import { keepThreads } from './threads.ts';
@@ -14,6 +15,7 @@ import { keepThreads } from './threads.ts';
 cacheCompiledCode();
 keepThreads(true);
 useTemplate();
+hashCheaply(true);
 
 /** Mocha's workers run at a lower priority, so that the MongoDB they share answers in time on a busy machine. */
 const POLITE = 5;

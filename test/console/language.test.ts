@@ -33,7 +33,7 @@ describe('the formats of time zones', () => {
     const name = 'america/argentina/comodrivadavia';
     const spelled = (number: number) =>
       [...name].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter)).join('');
-    for (let number = 0; number < 3000; number += 1) getFormat('en', spelled(number));
+    for (let number = 0; number < 1100; number += 1) getFormat('en', spelled(number));
     expect(getFormat('en', 'Asia/Omsk')).to.equal(getFormat('en', 'Asia/Omsk'));
   });
 });

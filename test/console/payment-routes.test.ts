@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { RUB } from '../contract/store/context.ts';
 import { newOrder } from '../contract/store/payments.ts';
 
@@ -135,7 +136,7 @@ describe('notices', () => {
     await gateway.stop();
   });
 
-  it('are limited to six hundred a minute per provider, with its own senders counted apart', async function () {
+  itLong('are limited to six hundred a minute per provider, with its own senders counted apart', async function () {
     this.timeout(60_000);
     const settings = { baseUrl: 'http://127.0.0.1:1', senders: ['127.0.0.9'] };
     const payments = { till: { plugin: 'till', settings } };

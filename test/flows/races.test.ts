@@ -129,7 +129,7 @@ function races(kind: StoreKind): void {
       const [prompt] = request.body.messages as { content: string }[];
       await chatAnswer('Hello.', { input: 0, output: Number(prompt?.content) })(request);
     });
-    const accounts = await Promise.all(Array.from({ length: 20 }, () => gateway.account()));
+    const accounts = await Promise.all(Array.from({ length: longer(8, 20) }, () => gateway.account()));
     const replies = accounts.flatMap((account, index) =>
       Array.from({ length: 8 }, (_, turn) => {
         const messages = [{ role: 'user', content: String(200 + 10 * index) }];

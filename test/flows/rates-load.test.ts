@@ -7,18 +7,18 @@ import type { Attempt } from '../../lib/money/attempt.ts';
 import { ask, CHAT, findBilling, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
 const USAGE = { input: 10_000, output: 400 };
 const EDITS_MIN = 10;
-const SECONDS = longer(1.5, 5);
+const SECONDS = longer(1, 5);
 const PER_SECOND = 40;
 /** What a call costs at 1 and 5 dollars per 1M tokens, in micro-dollars. */
 const COST = 12_000n;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`rates that move under load on ${kind.name}`, function () {
     this.timeout(60_000);
     let database: StoreDatabase;

@@ -98,8 +98,8 @@ describe('hostile images', () => {
 
   for (const path of DIALECTS) {
     describe(path, () => {
-      // What 8 MiB take does not depend on the format.
-      const itBig = path === MESSAGES ? it : itLong;
+      // What an image or its host may be does not depend on the format.
+      const itOnce = path === MESSAGES ? it : itLong;
       const uri = (head: string, data = BASE64) => part(`${head},${data}`);
       const legal: Readonly<Record<string, object>> = {
         'an upper-case scheme': uri('DATA:image/png;base64'),
@@ -126,20 +126,20 @@ describe('hostile images', () => {
         it(`refuses ${name}`, async () => void (await refused(path, [text, shape])));
       }
 
-      it('follows three redirects, and no fourth', async () => {
+      itOnce('follows three redirects, and no fourth', async () => {
         expect((await call(path, [linked(`${origin}/3/good.png`)])).status).to.equal(200);
         upstream.calls.length = 0;
         expect(await refused(path, [linked(`${origin}/4/good.png?${SECRET}`)])).to.match(/redirects more than 3/);
       });
 
-      itBig('takes 8 MiB, and refuses a byte more', async () => {
+      itOnce('takes 8 MiB, and refuses a byte more', async () => {
         const shape = (bytes: number) => inline(png({ bytes }).toString('base64'));
         expect((await call(path, [shape(8 * MIB)])).status).to.equal(200);
         upstream.calls.length = 0;
         await refused(path, [text, shape(8 * MIB + 1)]);
       });
 
-      itBig('fetches 8 MiB, and not a byte more, whether or not the length is known', async () => {
+      itOnce('fetches 8 MiB, and not a byte more, whether or not the length is known', async () => {
         expect((await call(path, [part(`${origin}/limit.png`)])).status).to.equal(200);
         upstream.calls.length = 0;
         for (const name of ['over.png', 'over-chunked.png']) {
@@ -148,10 +148,10 @@ describe('hostile images', () => {
       });
 
       for (const name of ['gzip.png', 'part.png', 'page.png', 'drawing.png', 'as-page.png']) {
-        it(`refuses ${name}`, async () => void (await refused(path, [linked(`${origin}/${name}?${SECRET}`)])));
+        itOnce(`refuses ${name}`, async () => void (await refused(path, [linked(`${origin}/${name}?${SECRET}`)])));
       }
 
-      it('reports an internal host, a redirect to one and our own host in the same words', async () => {
+      itOnce('reports an internal host, a redirect to one and our own host in the same words', async () => {
         const messages = [];
         for (const url of [
           `https://10.1.2.3/${SECRET}`,
@@ -167,7 +167,7 @@ describe('hostile images', () => {
         expect(new Set(messages).size, messages.join('\n')).to.equal(1);
       });
 
-      it('refuses other spellings of addresses by the text alone', async () => {
+      itOnce('refuses other spellings of addresses by the text alone', async () => {
         for (const url of [
           `https://user:${SECRET}@example.com/a.png`,
           `https://example.com:8443/${SECRET}`,

@@ -2,9 +2,13 @@
 import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import { findPasswordProblem, hashPassword, isOutdatedHash, verifyPassword } from '../../lib/users/password.ts';
+import { hashCheaply } from '../../testkit/passwords.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('passwords', () => {
+  before(() => hashCheaply(false));
+  after(() => hashCheaply(true));
+
   it('match only their own hash', async () => {
     const hashed = await hashPassword('a rather long one');
     expect(hashed).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
