@@ -152,8 +152,9 @@ async function observe(recording: object, folder: string): Promise<object> {
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
   const stage = await openStage(plugin, {});
   try {
-    const { text, finish, usage, fault } = (await stage.run(complete)) as TextOutcome;
-    return fault === undefined ? { text, finish, usage } : { text, fault };
+    const { text, finish, usage, citations, fault } = (await stage.run(complete)) as TextOutcome;
+    const cited = citations.length > 0 && { citations };
+    return fault === undefined ? { text, finish, usage, ...cited } : { text, fault };
   } finally {
     await stage.close();
   }

@@ -36,3 +36,12 @@ export function* sliceText(text: string, charactersMax: number): Generator<strin
     from = to;
   }
 }
+
+const HIGH_SURROGATE = 0xd800;
+const LOW_SURROGATE = 0xdc00;
+
+/** At most this many characters of a text, without splitting a surrogate pair. */
+export function takeCharacters(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= HIGH_SURROGATE && last < LOW_SURROGATE ? length - 1 : length);
+}

@@ -2,10 +2,15 @@
 
 import type { SmartRouting } from '../base/smart-tiers.ts';
 import type { BillingPart, FinishReason, ReplyBlock, StreamPart } from './part.ts';
-import type { BlockState, UsageCounts } from './provider-part.ts';
+import type { BlockState, Citation, UsageCounts } from './provider-part.ts';
 
 /** A block with its text; for a call, the JSON of its arguments. */
-export type CollectedBlock = ReplyBlock & { readonly text: string; readonly state?: BlockState };
+export type CollectedBlock = ReplyBlock & {
+  readonly text: string;
+  readonly state?: BlockState;
+  /** Of a text; at least one. */
+  readonly citations?: readonly Citation[];
+};
 
 export interface CollectedReply {
   /** Without the dialect's prefix. */
@@ -36,7 +41,7 @@ interface Collector {
 }
 
 export function createCollector(): Collector {
-  const blocks: { readonly block: ReplyBlock; text: string; state?: BlockState }[] = [];
+  const blocks: { readonly block: ReplyBlock; text: string; state?: BlockState; citations?: Citation[] }[] = [];
   let id = '';
   let model = '';
   let usage: UsageCounts = {};
@@ -62,6 +67,11 @@ export function createCollector(): Collector {
       case 'block-state':
         (blocks.at(-1) as (typeof blocks)[number]).state = part.state;
         break;
+      case 'block-citation': {
+        const open = blocks.at(-1) as (typeof blocks)[number];
+        open.citations = [...(open.citations ?? []), part.citation];
+        break;
+      }
       case 'usage': {
         const { type: _, ...counts } = part;
         usage = counts;
@@ -88,7 +98,7 @@ export function createCollector(): Collector {
     },
     reply() {
       if (!billing) throw new Error('the answer is not complete');
-      const whole = blocks.map(({ block, text, state }) => (state ? { ...block, text, state } : { ...block, text }));
+      const whole = blocks.map(({ block, ...content }) => ({ ...block, ...content }));
       const stopped = sequence !== undefined && { sequence };
       return { id, model, blocks: whole, usage, reason, ...stopped, billing, ...(smart && { smart }) };
     },

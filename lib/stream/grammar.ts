@@ -1,5 +1,5 @@
 // What a provider may write into a part, checked where no type holds.
-import type { Block, BlockState } from './provider-part.ts';
+import type { Block, BlockState, Citation, FinishPart, FinishReason } from './provider-part.ts';
 
 /** Throws unless a block is one that a provider may start. */
 export function checkBlock(block: Block): void {
@@ -13,6 +13,24 @@ export function checkState(state: BlockState): BlockState {
   if (typeof state?.format !== 'string' || typeof state.value !== 'string')
     throw grammarError('a state without its text');
   return state;
+}
+
+/** Longer ones are dropped: nobody shows them, and the reader of a whole answer keeps them all. */
+const CITATION_CHARACTERS_MAX = 64 * 1024;
+
+/** False for a citation that is too long to pass on; throws unless it is one. */
+export function checkCitation(citation: Citation): boolean {
+  if (typeof citation !== 'object' || citation === null) throw grammarError('a citation that is no object');
+  return JSON.stringify(citation).length <= CITATION_CHARACTERS_MAX;
+}
+
+const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);
+
+/** Some upstreams report a plain end for an answer with calls, and hidden calls are no reason to end. */
+export function settleReason({ reason }: FinishPart, hasTools: boolean): FinishReason {
+  if (!REASONS.has(reason)) return hasTools ? 'tool' : 'other';
+  if (hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
+  return reason === 'tool' && !hasTools ? 'stop' : reason;
 }
 
 const isName = (name: unknown): boolean => typeof name === 'string' && name !== '';

@@ -1,10 +1,12 @@
 // The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
 // start, blocks in sequence, and one finish or one error at the end; and nothing beyond what was asked for.
 import { fault, isFault } from '../base/faults.ts';
-import { checkBlock, checkState, grammarError } from './grammar.ts';
+import { takeCharacters } from './characters.ts';
+import { checkBlock, checkCitation, checkState, grammarError, settleReason } from './grammar.ts';
 import type { ErrorPart, ReplyBlock, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
-import type { Block, BlockState, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
+import type { Block, BlockState, Citation, FinishPart, ProviderPart } from './provider-part.ts';
+import { WAITING_CHARACTERS_MAX, type WaitingBlock } from './waiting-block.ts';
 
 export interface GuardOptions {
   /**
@@ -38,25 +40,14 @@ export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE
 
 const NOTHING: readonly StreamPart[] = [];
 
-const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);
-
 /** No tokenizer in use makes longer tokens from ordinary text. */
 const CHARACTERS_PER_TOKEN_MAX = 16;
 
 /** A running count passes its limit step by step: one that is far beyond is a mistake. */
 const FAR_BEYOND = 4;
 
-/** The text of blocks that wait until another one ends. */
-const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
-
-/** A block that is open upstream while another one is passed on. */
-interface WaitingBlock {
-  readonly index: number;
-  readonly block: Block;
-  text: string;
-  state: BlockState | undefined;
-  isEnded: boolean;
-}
+/** An answer has no more: each of them is kept until the answer is whole. */
+const CITATIONS_MAX = 1000;
 
 /** No block: unlike any index that a provider may give, it does not even equal itself. */
 const NONE = Number.NaN;
@@ -90,6 +81,9 @@ class AnswerGuard implements Guard {
   #open: Block['type'] | undefined;
   /** For our open block: a refusal is not the continuation of a text. */
   #isRefusal = false;
+  /** For our open block: a passage with citations of its own is no continuation either, and has none. */
+  #isCited = false;
+  #citations = 0;
   #hasTools = false;
   /** For our open block. */
   #hasText = false;
@@ -177,6 +171,9 @@ class AnswerGuard implements Guard {
       case 'block-state':
         this.#takeState(part.index, part.state);
         break;
+      case 'block-citation':
+        this.#takeCitation(part.index, part.citation);
+        break;
       case 'block-end':
         this.#takeEnd(part.index);
         break;
@@ -254,6 +251,17 @@ class AnswerGuard implements Guard {
     } else if (!this.#hidden?.has(index)) throw grammarError('a state outside its block');
   }
 
+  #takeCitation(index: number, citation: Citation): void {
+    const waiting = this.#findWaiting(index);
+    if (!waiting && index !== this.#served) throw grammarError('a citation outside its block');
+    if (!checkCitation(citation) || this.#citations === CITATIONS_MAX) return;
+    this.#citations += 1;
+    if (waiting) {
+      waiting.citations ??= [];
+      waiting.citations.push(citation);
+    } else if (this.#open === 'text') this.#emit({ type: 'block-citation', index: this.#block, citation });
+  }
+
   #takeEnd(index: number): void {
     if (index === this.#served) {
       this.#endServed();
@@ -271,12 +279,12 @@ class AnswerGuard implements Guard {
   }
 
   /** Passes a block on, with what has arrived of it. */
-  #serve({ index, block, text, state, isEnded }: WaitingBlock): void {
+  #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
     this.#served = index;
     this.#waitingCharacters -= text.length;
-    const isRefusal = block.type === 'text' && block.refusal === true;
-    if (!(block.type === 'text' && this.#open === 'text' && isRefusal === this.#isRefusal)) {
-      this.#isRefusal = isRefusal;
+    if (!this.#continues(block)) {
+      this.#isRefusal = block.type === 'text' && block.refusal === true;
+      this.#isCited = block.type === 'text' && block.cited === true;
       this.#closeOurs();
       this.#block += 1;
       this.#open = block.type;
@@ -288,7 +296,14 @@ class AnswerGuard implements Guard {
       this.#hasText = true;
       this.#emit({ type: 'block-delta', index: this.#block, text });
     }
+    for (const citation of citations ?? []) this.#emit({ type: 'block-citation', index: this.#block, citation });
     if (isEnded) this.#endServed();
+  }
+
+  /** Whether a block only goes on with our open text. */
+  #continues(block: Block): boolean {
+    if (block.type !== 'text' || this.#open !== 'text') return false;
+    return (block.refusal === true) === this.#isRefusal && !block.cited && !this.#isCited;
   }
 
   #serveWaiting(): void {
@@ -320,13 +335,6 @@ class AnswerGuard implements Guard {
   #takeFinish(part: FinishPart): void {
     const isTakenBack = this.#finish?.reason === 'tool' && part.reason === 'stop';
     if (!isTakenBack) this.#finish = part;
-  }
-
-  /** Some upstreams report a plain end for an answer with calls, and hidden calls are no reason to end. */
-  #reasonOfEnd({ reason }: FinishPart): FinishReason {
-    if (!REASONS.has(reason)) return this.#hasTools ? 'tool' : 'other';
-    if (this.#hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
-    return reason === 'tool' && !this.#hasTools ? 'stop' : reason;
   }
 
   /** The upstream continues although it is done by its own count. */
@@ -371,7 +379,7 @@ class AnswerGuard implements Guard {
     if (!this.#finish) return [{ type: 'error', fault: fault('upstream_truncated') }];
     this.#endAll();
     if (!this.#hasOutput && !(this.#outputTokens > 0)) return [{ type: 'error', fault: fault('upstream_empty') }];
-    this.#emit({ ...this.#finish, reason: this.#reasonOfEnd(this.#finish) });
+    this.#emit({ ...this.#finish, reason: settleReason(this.#finish, this.#hasTools) });
     return this.#passed;
   }
 
@@ -382,15 +390,6 @@ class AnswerGuard implements Guard {
     this.#serveWaiting();
     this.#closeOurs();
   }
-}
-
-const HIGH_SURROGATE = 0xd800;
-const LOW_SURROGATE = 0xdc00;
-
-/** At most this many characters of a text, without splitting a surrogate pair. */
-function takeCharacters(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= HIGH_SURROGATE && last < LOW_SURROGATE ? length - 1 : length);
 }
 
 function withState(block: Block, state: BlockState | undefined): ReplyBlock {

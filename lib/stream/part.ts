@@ -3,6 +3,7 @@
 import type { Fault } from '../base/faults.ts';
 import type { SmartRouting } from '../base/smart-tiers.ts';
 import type {
+  BlockCitationPart,
   BlockDeltaPart,
   BlockEndPart,
   BlockStartPart,
@@ -74,6 +75,7 @@ export type StreamPart =
   | ReplyBlockStartPart
   | BlockDeltaPart
   | BlockStatePart
+  | BlockCitationPart
   | BlockEndPart
   | HiddenPart
   | UsagePart

@@ -7,6 +7,8 @@ export interface TextBlock {
   readonly type: 'text';
   /** The model declines to answer, in a text that its vendor marks as such. */
   readonly refusal?: true;
+  /** A passage with citations of its own: a block apart from the texts around it. */
+  readonly cited?: true;
 }
 
 /** The model's reasoning. One that is `redacted` has no text, only a state. */
@@ -30,6 +32,43 @@ export type Block = TextBlock | ReasoningBlock | ToolBlock;
 export interface BlockState {
   /** The wire format that wrote it and is the only one to read it: `messages`, `chat`, `contents`, `responses`. */
   readonly format: string;
+  readonly value: string;
+}
+
+/**
+ * What a text is based on: a page or a file (`url`), or a document of the request (`document`). Clients get it in the
+ * shape of their own format; without a `url`, only those of the messages format get it.
+ */
+export interface Citation {
+  readonly url?: string;
+  /** Of the source. */
+  readonly title?: string;
+  /** The passage of the source, in its words. */
+  readonly quote?: string;
+  /** The number of the document among those of the request, from 0. */
+  readonly document?: number;
+  /** Where the quote is in the document. */
+  readonly range?: CitedRange;
+  /**
+   * The passage of the answer that is based on it: where it starts and ends in all texts of the answer together. Absent
+   * for all of its block.
+   */
+  readonly passage?: { readonly start: number; readonly end: number };
+  /** The same as its wire format writes it: clients of that format get it unchanged. */
+  readonly original?: CitationOriginal;
+}
+
+/** Characters, pages or blocks of a document: pages from 1, the others from 0; the end is not included. */
+export interface CitedRange {
+  readonly unit: 'characters' | 'pages' | 'blocks';
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface CitationOriginal {
+  /** `messages`, `chat` or `responses`. */
+  readonly format: string;
+  /** Its JSON. */
   readonly value: string;
 }
 
@@ -59,6 +98,13 @@ export interface BlockStatePart {
   readonly type: 'block-state';
   readonly index: number;
   readonly state: BlockState;
+}
+
+/** What the text of an open block is based on: before, between or after its fragments. */
+export interface BlockCitationPart {
+  readonly type: 'block-citation';
+  readonly index: number;
+  readonly citation: Citation;
 }
 
 /** An open block ends. */
@@ -108,6 +154,7 @@ export type ProviderPart =
   | BlockStartPart
   | BlockDeltaPart
   | BlockStatePart
+  | BlockCitationPart
   | BlockEndPart
   | UsagePart
   | FinishPart

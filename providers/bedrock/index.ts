@@ -17,7 +17,13 @@ const plugin: ProviderPlugin<Settings> = {
     const region = joi.string().default('us-east-1');
     return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region });
   },
-  faultWords: { server: 'modelstreamerrorexception internalserverexception', timeout: 'modeltimeoutexception' },
+  faultHeader: 'x-amzn-errortype',
+  faultWords: {
+    quota: 'servicequotaexceededexception',
+    overloaded: 'modelnotreadyexception',
+    server: 'modelstreamerrorexception internalserverexception modelerrorexception',
+    timeout: 'modeltimeoutexception',
+  },
   faultTexts: { length: /(input|prompt) is too long/i },
   create(settings, host) {
     const resolveTarget = host.perRoute(settings, ({ baseUrl, region }) => ({ baseUrl, region }));

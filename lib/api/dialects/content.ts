@@ -3,11 +3,17 @@
 import { pluralize } from '../../base/pluralize.ts';
 import type { RequestContent, RequestResult } from '../../calls/text/request.ts';
 import type { RequestImage } from '../../media/reference.ts';
-import type { AudioContent, DocumentContent, ToolReferenceContent } from '../../upstream/contract/provider.ts';
+import type {
+  AudioContent,
+  DocumentContent,
+  TextContent,
+  ToolReferenceContent,
+} from '../../upstream/contract/provider.ts';
+import { readMessageCitation } from '../../upstream/formats/citations.ts';
 import { readCacheMarker } from './cache.ts';
 import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
-import { isTextDocument, readAttachment } from './files.ts';
+import { hasCitations, isTextDocument, readAttachment } from './files.ts';
 import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
 import { readThinkingBlock } from './thoughts.ts';
 
@@ -85,8 +91,15 @@ function readBlock(block: WireBlock, place: string, { field, reading }: Around):
     noteAttachment(attachment, place, reading);
     return [{ ...attachment, ...readCacheMarker(block, place) }];
   }
-  const marker = texts.length > 0 ? readCacheMarker(block, place) : {};
-  return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && marker) }));
+  const last = texts.length > 0 && { ...readCacheMarker(block, place), ...readCitations(block, role) };
+  return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && last) }));
+}
+
+/** Of an earlier answer; what is none of them is left out, like unknown fields. */
+function readCitations({ type, citations }: WireBlock, role: string): Pick<TextContent, 'citations'> {
+  if (role !== 'assistant' || type !== 'text' || !Array.isArray(citations)) return {};
+  const read = citations.flatMap((citation) => readMessageCitation(citation) ?? []);
+  return read.length > 0 ? { citations: read } : {};
 }
 
 /** A document that every model may read as text: in a shape of its own, or where vendors take no documents. */
@@ -94,7 +107,9 @@ function isReadAsText(block: WireBlock, role: string): boolean {
   if (block.type !== 'document') return false;
   const { type, data } = (block.source ?? {}) as { readonly type?: unknown; readonly data?: unknown };
   if (type === 'text' && typeof data === 'string') return isBlank(data) || !WITH_FILES.has(role);
-  return type === 'content' || (block.source === undefined && readTexts(block, 0).length > 0);
+  // Citations name its pieces.
+  if (type === 'content') return !hasCitations(block) || !WITH_FILES.has(role);
+  return block.source === undefined && readTexts(block, 0).length > 0;
 }
 
 /** Throws a 400 fault for one in a place where vendors take none. */

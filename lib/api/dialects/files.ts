@@ -1,6 +1,6 @@
 // Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
 
-import { constant, type Json, object, text } from '../../base/json-schema.ts';
+import { constant, type Json, list, object, text } from '../../base/json-schema.ts';
 import { hasPdfHeader } from '../../calls/text/pdf.ts';
 import type { RequestContent } from '../../calls/text/request.ts';
 import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
@@ -37,17 +37,55 @@ export function readAttachment(block: WireBlock, field: string): DocumentContent
   }
 }
 
-/** `{ source: { type: "base64", media_type, data } | { type: "text", data }, title? }` */
-function readDocument({ source, title }: WireBlock, field: string): DocumentContent {
+/** Whether citations of a document are asked for: `citations: { enabled: true }`. */
+export function hasCitations({ citations }: WireBlock): boolean {
+  return isRecord(citations) && citations.enabled === true;
+}
+
+/** `{ source: { type: "base64", media_type, data } | { type: "text", data } | { type: "content", content }, title? }` */
+function readDocument(block: WireBlock, field: string): DocumentContent {
+  const { citations } = block;
+  const enabled = isRecord(citations) ? citations.enabled : citations;
+  if (enabled != null && typeof enabled !== 'boolean') {
+    throw invalidField(`${field}.citations`, 'must be an object whose `enabled` is true or false');
+  }
+  return { ...readSource(block, field), ...(hasCitations(block) && { citations: true }) };
+}
+
+function readSource({ source, title }: WireBlock, field: string): DocumentContent {
   const place = `${field}.source`;
   if (!isRecord(source)) throw invalidField(place, 'must be an object');
-  const { type, media_type: mediaType, data } = source;
+  const { type, media_type: mediaType, data, content } = source;
+  if (type === 'content') return { ...readPieces(content, `${place}.content`), ...readTitle(title) };
   if (type !== 'base64' && type !== 'text') throw invalidField(place, DOCUMENT);
   if (typeof data !== 'string') throw invalidField(`${place}.data`, 'must be a string');
-  const name = typeof title === 'string' && title !== '' ? { name: title } : {};
+  const name = readTitle(title);
   if (type === 'text') return { type: 'document', mediaType: PLAIN, bytes: encodeText(data), ...name };
   if (typeof mediaType !== 'string') throw invalidField(`${place}.media_type`, 'must be a string');
   return { type: 'document', mediaType, bytes: decodeBase64(data, `${place}.data`), ...name };
+}
+
+function readTitle(title: unknown): Pick<DocumentContent, 'name'> {
+  return typeof title === 'string' && title !== '' ? { name: title } : {};
+}
+
+/** A text in pieces that citations name: `[{ type: "text", text }]`, or one text. */
+function readPieces(content: unknown, field: string): DocumentContent {
+  const blocks: readonly unknown[] = typeof content === 'string' ? [{ text: content }] : readList(content, field);
+  const pieces = blocks.map((block, at) => {
+    const { text: piece } = isRecord(block) ? block : {};
+    if (typeof piece !== 'string' || piece.trim() === '') {
+      throw invalidField(`${field}[${at}]`, 'must be a text that is not empty: citations count its blocks');
+    }
+    return piece;
+  });
+  return { type: 'document', mediaType: PLAIN, bytes: encodeText(pieces.join('\n\n')), pieces };
+}
+
+function readList(content: unknown, field: string): readonly unknown[] {
+  if (!Array.isArray(content) || content.length === 0)
+    throw invalidField(field, 'must be an array of texts, not empty');
+  return content;
 }
 
 /** `{ filename?, file_data }`, a data URI or bare base64. */
@@ -103,11 +141,19 @@ export const documentBlock: Json = object(
       oneOf: [
         object({ type: constant('base64'), media_type: text('Such as `application/pdf`.'), data: text('In base64.') }),
         object({ type: constant('text'), media_type: constant('text/plain'), data: text('The text.') }),
+        object({
+          type: constant('content'),
+          content: { anyOf: [{ type: 'string' }, list(object({ type: constant('text'), text: text('A piece.') }))] },
+        }),
       ],
     },
     title: text('Its title.'),
+    citations: {
+      description: 'Whether the answer cites it; only for models at vendors of the messages format, others ignore it.',
+      anyOf: [object({ enabled: { type: 'boolean' } }), { type: 'null' }],
+    },
   },
-  { optional: ['title'] },
+  { optional: ['title', 'citations'] },
 );
 
 export const filePart: Json = object({

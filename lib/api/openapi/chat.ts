@@ -58,6 +58,7 @@ const STREAM: Json = {
       'ChatRoleChunk',
       'ChatReasoningChunk',
       'ChatContentChunk',
+      'ChatAnnotationsChunk',
       'ChatToolChunk',
       'ChatFunctionChunk',
       'ChatFinalChunk',
@@ -133,6 +134,14 @@ const REASONING_DETAIL: Json = {
     'message.',
 };
 
+const ANNOTATION: Json = {
+  description:
+    'What the answer is based on, from models that search or read: `url_citation` with `url`, `title` and where it is ' +
+    'in the text. Other types are as the vendor writes them.',
+  ...object({ type: { type: 'string' }, url_citation: { type: 'object' } }, { optional: ['url_citation'] }),
+};
+const ANNOTATIONS = list(ref('ChatAnnotation'), { minItems: 1 });
+
 /** The first chunk of a tool call contains its id, type and name. */
 const TOOL_PIECE = object(
   {
@@ -181,12 +190,13 @@ export const chatChapter: Chapter = {
               {
                 role: constant('assistant'),
                 content: { type: ['string', 'null'], description: 'Null if the answer has only tool calls.' },
+                annotations: ANNOTATIONS,
                 reasoning_content: text("The model's reasoning."),
                 reasoning_details: list(REASONING_DETAIL, { minItems: 1 }),
                 tool_calls: list(toolCall, { minItems: 1 }),
                 function_call: FUNCTION_CALL,
               },
-              { optional: ['reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'] },
+              { optional: ['annotations', 'reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'] },
             ),
             finish_reason: FINISH_REASON,
           }),
@@ -198,6 +208,8 @@ export const chatChapter: Chapter = {
     ),
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
     ChatContentChunk: chunk(object({ content: text('The next part of the answer.', { minLength: 1 }) }), NOT_YET),
+    ChatAnnotation: ANNOTATION,
+    ChatAnnotationsChunk: chunk(object({ annotations: ANNOTATIONS }), NOT_YET),
     ChatReasoningChunk: chunk(
       object(
         {

@@ -225,7 +225,10 @@ export const messageChapter: Chapter = {
       index: INDEX,
       content_block: {
         oneOf: [
-          object({ type: constant('text'), text: constant('') }),
+          object(
+            { type: constant('text'), text: constant(''), citations: { type: 'array', maxItems: 0 } },
+            { optional: ['citations'] },
+          ),
           ...['ToolUseBlock', ...THINKING_BLOCKS].map(ref),
         ],
       },
@@ -236,6 +239,7 @@ export const messageChapter: Chapter = {
       delta: {
         oneOf: [
           object({ type: constant('text_delta'), text: text('The next part of the answer.', { minLength: 1 }) }),
+          object({ type: constant('citations_delta'), citation: ref('MessageCitation') }),
           object({ type: constant('thinking_delta'), thinking: text('The next part of the reasoning.') }),
           object({ type: constant('signature_delta'), signature: text('Goes back with the block, unchanged.') }),
           object({ type: constant('input_json_delta'), partial_json: text('The next part of the arguments.') }),

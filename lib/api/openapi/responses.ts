@@ -22,9 +22,15 @@ const NAMESPACE = text('Of a tool in a namespace.');
 const OUTPUT_TEXT = object({
   type: constant('output_text'),
   text: { type: 'string' },
-  annotations: { type: 'array', maxItems: 0 },
+  annotations: list(ref('ResponseAnnotation')),
   logprobs: { type: 'array', maxItems: 0 },
 });
+const ANNOTATION: Json = {
+  description:
+    'What the answer is based on, from models that search or read: `url_citation` with `url`, `title`, `start_index` and ' +
+    '`end_index` in the text of the part. Other types are as the vendor writes them.',
+  ...object({ type: { type: 'string' } }),
+};
 const REFUSAL = object({ type: constant('refusal'), refusal: text('Why the model declines.') });
 const PART: Json = { anyOf: [ref('ResponseOutputText'), ref('ResponseRefusal')] };
 const SUMMARY = object({ type: constant('summary_text'), text: { type: 'string' } });
@@ -201,6 +207,11 @@ const EVENTS: Readonly<Record<string, Json>> = {
   ResponsePartEvent: event(['content_part.added', 'content_part.done'], { ...IN_MESSAGE, part: PART }),
   ResponseTextDeltaEvent: event(['output_text.delta'], { ...IN_MESSAGE, delta: DELTA, logprobs: LOGPROBS }),
   ResponseTextDoneEvent: event(['output_text.done'], { ...IN_MESSAGE, text: WHOLE, logprobs: LOGPROBS }),
+  ResponseAnnotationEvent: event(['output_text.annotation.added'], {
+    ...IN_MESSAGE,
+    annotation_index: count('The place of the annotation.'),
+    annotation: ref('ResponseAnnotation'),
+  }),
   ResponseRefusalDeltaEvent: event(['refusal.delta'], { ...IN_MESSAGE, delta: DELTA }),
   ResponseRefusalDoneEvent: event(['refusal.done'], { ...IN_MESSAGE, refusal: WHOLE }),
   ResponseSummaryPartEvent: event(['reasoning_summary_part.added', 'reasoning_summary_part.done'], {
@@ -278,6 +289,7 @@ export const responsesChapter: Chapter = {
     ResponseFunctionCall: FUNCTION_CALL,
     ResponseCustomToolCall: CUSTOM_CALL,
     ResponseOutputText: OUTPUT_TEXT,
+    ResponseAnnotation: ANNOTATION,
     ResponseRefusal: REFUSAL,
     ...EVENTS,
   },

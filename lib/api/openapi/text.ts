@@ -78,7 +78,21 @@ export const textSchemas: Readonly<Record<string, Json>> = {
     }),
     examples: [{ tier: 'lite', score: 13.7, signals: ['short', 'translate'] }],
   },
-  TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
+  TextBlock: object(
+    {
+      type: { type: 'string', const: 'text' },
+      text: { type: 'string' },
+      citations: {
+        description: 'What an answer is based on; goes back with the block.',
+        anyOf: [list(ref('MessageCitation')), { type: 'null' }],
+      },
+    },
+    { optional: ['citations'] },
+  ),
+  MessageCitation: {
+    description: 'As the vendor of the messages format writes it: `char_location`, `web_search_result_location`, …',
+    ...object({ type: { type: 'string' }, cited_text: { type: 'string' } }, { optional: ['cited_text'] }),
+  },
   TextBilling: object(BILLING_FIELDS, { optional: BILLING_OPTIONAL }),
 };
 

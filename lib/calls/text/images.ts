@@ -1,7 +1,7 @@
 // The images of a text request on their way to a model, released at the end.
 import { fault } from '../../base/faults.ts';
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
-import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
+import type { Content, TextContent, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
 import { releaseFiles } from './files.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
@@ -59,7 +59,7 @@ export function measureRequest({ system = [], messages, tools, format, messageFi
 function measureContentBytes(part: RequestContent): number {
   switch (part.type) {
     case 'text':
-      return part.text.length;
+      return part.text.length + measureCitations(part);
     case 'reasoning':
       return part.text.length + (part.state?.value.length ?? 0);
     case 'document':
@@ -75,6 +75,10 @@ function measureContentBytes(part: RequestContent): number {
     case 'tool-result':
       return part.content.reduce((sum, inner) => sum + measureContentBytes(inner), 0);
   }
+}
+
+function measureCitations({ citations = [] }: TextContent): number {
+  return citations.reduce((sum, { original }) => sum + (original?.value.length ?? 0), 0);
 }
 
 /** Empties a request that no route needs any more, even if something still refers to it. */

@@ -156,6 +156,7 @@ function isContent(part: Incoming): boolean {
     case 'block-start':
       return part.block?.type === 'tool';
     case 'block-state':
+    case 'block-citation':
     case 'alive':
       return true;
     default:

@@ -4,7 +4,7 @@ import type { Fault } from '../../base/faults.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
-import type { BlockState, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
+import type { BlockState, Citation, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
 import type {
   EmbedCall,
   Embeddings,
@@ -18,6 +18,7 @@ import type {
 import { toClientFault } from '../host/client-fault.ts';
 import { checkEmbeddings } from '../host/embed.ts';
 import { isUpstreamFault } from '../host/fault.ts';
+import { parseFields } from '../host/fields.ts';
 import { PLUGIN_STATE } from '../host/writer.ts';
 import { withIdleLimit } from './patience.ts';
 import { detectFormat, type Format } from './sample-image.ts';
@@ -44,8 +45,15 @@ export interface TextOutcome extends Outcome {
   readonly reasoning: string;
   /** What has to go back with reasoning, in order. */
   readonly states: readonly (string | BlockState)[];
+  /** What the texts are based on. */
+  readonly citations: readonly SeenCitation[];
   /** Tool calls, including broken-off ones. */
   readonly tools: readonly SeenCall[];
+}
+
+/** A citation whose original is no text but its value. */
+export interface SeenCitation extends Omit<Citation, 'original'> {
+  readonly original?: unknown;
 }
 
 /** The last counts; input and output are null where there are none, the others absent, or where they are zero. */
@@ -138,6 +146,7 @@ function checkCounts({ type: _, ...counts }: UsagePart): void {
 function summarise(parts: readonly StreamPart[]): TextOutcome {
   const texts = { text: '', reasoning: '', tool: '' };
   const states: (string | BlockState)[] = [];
+  const citations: SeenCitation[] = [];
   let open: keyof typeof texts = 'text';
   const tools: (SeenCall & { json: string })[] = [];
   let finish: FinishPart | undefined;
@@ -148,6 +157,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
       open = part.block.type;
       if (part.block.type === 'tool') tools.push(createSeenCall(part.block));
     } else if (part.type === 'block-state') states.push(shortenState(part.state));
+    else if (part.type === 'block-citation') citations.push(parseOriginal(part.citation));
     else if (part.type === 'block-delta') {
       const last = open === 'tool' ? tools.at(-1) : undefined;
       if (last) last.json += part.text;
@@ -165,7 +175,15 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   const { text, reasoning } = texts;
   const failed = failure ? observeFailure(failure) : NONE;
   const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
-  return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage, reasoning, states, tools };
+  const ended = { finish: finish?.reason, raw: finish?.raw, usage };
+  return { ...failed, content, text, ...ended, reasoning, states, citations, tools };
+}
+
+function parseOriginal({ original, ...citation }: Citation): SeenCitation {
+  if (!original) return citation;
+  const value = parseFields(original.value);
+  assert(value, `the original of a citation is no JSON: ${original.value}`);
+  return { ...citation, original: value };
 }
 
 function createSeenCall({ id, name, state }: ReplyToolBlock): SeenCall & { json: string } {

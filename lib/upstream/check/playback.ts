@@ -1,6 +1,7 @@
 // Checks against recorded answers: as recorded, cut at every byte, truncated at every byte, and several at once.
 import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
+import type { TextContent, TextMessage } from '../contract/provider.ts';
 import { compareAsked } from './asked.ts';
 import { assertChargedOnce } from './charging.ts';
 import type { EmbedOutcome, ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
@@ -35,6 +36,9 @@ export function recordingChecks(subject: Subject): readonly Check[] {
       const early = (stage: TestBench, own: Recording) => endedEarly(stage, own as TextRecording, thorough);
       checks.push(['has no end when it is ended early', early]);
     }
+    if (recording.kind === 'text' && recording.expect.citations) {
+      checks.push(['is read the same when its citations go back', citedBefore]);
+    }
     if (recording.kind !== 'text' && starts && recording.expect.fault === undefined) {
       checks.push(['has no result when it is ended early', hasNoHalfResult]);
     }
@@ -68,12 +72,13 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   assert.equal(outcome.fault, expect.fault, `another fault than expected: ${outcome.detail}`);
   if (expect.about !== undefined) assert.equal(outcome.about, expect.about, 'a refusal for another cause');
   if (kind === 'text') {
-    const { text, finish, usage, reasoning, states, tools } = outcome as TextOutcome;
+    const { text, finish, usage, reasoning, states, citations, tools } = outcome as TextOutcome;
     assert.equal(finish, expect.finish, 'another finish than expected');
     if (expect.text !== undefined) assert.equal(text, expect.text);
     if (expect.usage) assert.deepEqual(usage, expect.usage);
     if (expect.reasoning !== undefined) assert.equal(reasoning, expect.reasoning, 'other reasoning');
     if (expect.state) assert.deepEqual(states, expect.state, 'other states of reasoning');
+    if (expect.citations) assert.deepEqual(citations, expect.citations, 'other citations');
     const named = tools.map((call, at) => (expect.tools?.[at]?.id === undefined ? { ...call, id: undefined } : call));
     assert.deepEqual(
       named,
@@ -91,6 +96,20 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   } else if (expect.ref !== undefined) {
     assert.deepEqual({ ...(outcome as StartOutcome).ref, ...expect.ref }, (outcome as StartOutcome).ref);
   }
+}
+
+/** The client sends the answer back with its citations, and asks on. */
+async function citedBefore(stage: TestBench, recording: Recording): Promise<void> {
+  const { call, expect } = recording as TextRecording;
+  const citations = expect.citations?.map(({ original, ...citation }) => citation) ?? [];
+  const said: TextContent = { type: 'text', text: expect.text || 'Cited.', citations };
+  const messages: readonly TextMessage[] = [
+    ...call.messages,
+    { role: 'assistant', content: [said] },
+    { role: 'user', content: [{ type: 'text', text: 'Go on.' }] },
+  ];
+  const again = { ...recording, call: { ...call, messages } } as TextRecording;
+  assertExpected(await stage.run(again), again);
 }
 
 async function cutEverywhere(stage: TestBench, recording: Recording, thorough: boolean): Promise<void> {

@@ -17,7 +17,7 @@ import type {
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import { renameCause } from '../host/former-names.ts';
 import { type AwsEvent, awsEvents, encodeAwsEvents } from './aws-events.ts';
-import type { SeenUsage } from './outcome.ts';
+import type { SeenCitation, SeenUsage } from './outcome.ts';
 import { blockState, embedCall, imageCall, textCall, videoCall } from './recording-calls.ts';
 import { createSampleImage, type Format } from './sample-image.ts';
 
@@ -63,6 +63,8 @@ export interface TextRecording extends Recorded {
     readonly reasoning?: string;
     /** Of reasoning, in order. */
     readonly state?: readonly (string | BlockState)[];
+    /** In order; `original` is the JSON of the upstream's own. */
+    readonly citations?: readonly SeenCitation[];
     readonly tools?: readonly ExpectedCall[];
   };
 }
@@ -194,6 +196,17 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
     }),
     reasoning: Joi.string().allow(''),
     state: Joi.array().items(Joi.string(), blockState),
+    citations: Joi.array().items(
+      Joi.object({
+        url: Joi.string(),
+        title: Joi.string(),
+        quote: Joi.string(),
+        document: count,
+        range: Joi.object({ unit: Joi.valid('characters', 'pages', 'blocks').required(), start: count, end: count }),
+        passage: Joi.object({ start: count.required(), end: count.required() }),
+        original: Joi.object(),
+      }),
+    ),
     tools: Joi.array().items(
       Joi.object({
         id: Joi.string(),

@@ -1,5 +1,5 @@
 // The part of the contract about how a plugin reads an answer: types only.
-import type { BlockState, FinishReason, UsageCounts } from '../../stream/provider-part.ts';
+import type { BlockState, Citation, FinishReason, UsageCounts } from '../../stream/provider-part.ts';
 import type { JsonObject } from './request.ts';
 
 /**
@@ -26,8 +26,13 @@ export interface AnswerReader {
 export interface AnswerWriter {
   /** The upstream's names for the answer and its model: the first strings count. */
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
-  /** A fragment of text. */
-  text(text: string, block?: unknown): void;
+  /** A fragment of text; with `cited`, of a passage that has citations of its own: `''` starts it. */
+  text(text: string, block?: unknown, kind?: { readonly cited?: boolean }): void;
+  /**
+   * What a text is based on: that of an open block of this name, else the last text. What comes after something else than
+   * a text is dropped.
+   */
+  cite(citation: Citation, block?: unknown): void;
   /** A fragment of the text with which the model declines to answer, where the vendor marks it as such. */
   refusal(text: string, block?: unknown): void;
   /** A fragment of the model's reasoning; `''` starts a block that may stay without text. */

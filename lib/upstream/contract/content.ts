@@ -1,5 +1,5 @@
 // The part of the contract about messages and the tools a model may call: types only.
-import type { BlockState } from '../../stream/provider-part.ts';
+import type { BlockState, Citation } from '../../stream/provider-part.ts';
 import type { JsonObject } from './request.ts';
 
 export interface TextMessage {
@@ -38,6 +38,8 @@ export interface TextContent extends Cacheable {
   readonly type: 'text';
   /** More than white space. */
   readonly text: string;
+  /** Of a text in an assistant message, as a client of the messages format gives them back; others may leave them out. */
+  readonly citations?: readonly Citation[];
 }
 
 /** An image in a user message, or in a result. */
@@ -53,6 +55,10 @@ export interface DocumentContent extends Cacheable {
   readonly bytes: Uint8Array;
   /** The name of the file, or the title of the document. */
   readonly name?: string;
+  /** The client wants citations from it; a vendor without them leaves this out. */
+  readonly citations?: true;
+  /** The pieces of a text that citations name by their numbers; `bytes` are all of them together. */
+  readonly pieces?: readonly string[];
 }
 
 /** A recording in a user message. */

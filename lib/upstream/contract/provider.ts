@@ -1,6 +1,6 @@
 // The contract between the gateway and a provider plugin: types only, so that a plugin imports nothing at run time.
 import type Joi from 'joi';
-import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
+import type { Citation, FinishReason, ProviderPart } from '../../stream/provider-part.ts';
 import type { MakeAccountSchema } from './account.ts';
 import type { ImageCall, ImageResult, TextCall } from './call.ts';
 import type { EmbedCall, Embeddings } from './embedding.ts';
@@ -24,7 +24,7 @@ export type * from './output.ts';
 export type * from './request.ts';
 export type * from './vendor-model.ts';
 export type * from './video.ts';
-export type { FinishReason, ProviderPart };
+export type { Citation, FinishReason, ProviderPart };
 
 /** The default export of a plugin folder's `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
@@ -42,6 +42,11 @@ export interface ProviderPlugin<Settings extends object = object> {
   readonly faultWords?: FaultWords;
   /** This vendor's error texts, where it has no codes. */
   readonly faultTexts?: FaultTexts;
+  /**
+   * The header, in lower case, in which this vendor names the code of a refusal, for `faultWords`. What follows a `:` in it
+   * does not count.
+   */
+  readonly faultHeader?: string;
   /**
    * This vendor's limits of a key, as its replies tell them. A key with nothing left of one is paused until there is more,
    * before the vendor refuses it; the other keys are taken meanwhile.

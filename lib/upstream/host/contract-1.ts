@@ -89,7 +89,7 @@ function narrowContent(part: Content): readonly NarrowContent[] {
     }
     default: {
       const { cache: _, ...plain } = part;
-      return [plain];
+      return [plain.type === 'text' ? { type: 'text', text: plain.text } : plain];
     }
   }
 }

@@ -13,11 +13,13 @@ interface HostFaultOptions {
   /** The plugin's own. */
   readonly words?: FaultWords | undefined;
   readonly texts?: FaultTexts | undefined;
+  /** The header of a reply that names the code of its error. */
+  readonly header?: string | undefined;
 }
 
 const NO_MESSAGE: Complaint = { message: 'an error without a message', words: [] };
 
-export function createHostFault({ secrets, words, texts }: HostFaultOptions): HostFault {
+export function createHostFault({ secrets, words, texts, header }: HostFaultOptions): HostFault {
   const judge = createJudge(words, texts);
   const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
 
@@ -39,11 +41,18 @@ export function createHostFault({ secrets, words, texts }: HostFaultOptions): Ho
     kindOfStatus: classifyStatus,
     ofReply(status, headers, text) {
       const retryAfterMs = readRetryAfter(headers);
-      const complaint = findComplaint(parse(text), true) ?? { message: text, words: [] };
+      const { message, words: codes } = findComplaint(parse(text), true) ?? { message: text, words: [] };
+      const complaint = { message, words: [...readCode(header && headers[header]), ...codes] };
       return createJudgedFault(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
     },
     ofComplaint: ofComplaint as HostFault['ofComplaint'],
   };
+}
+
+/** The code in a header, without a namespace and without what follows it. */
+function readCode(value: string | string[] | undefined): readonly string[] {
+  const code = /^(?:[\w.]*#)?([\w.-]{1,100})/.exec(String(value ?? '').trim())?.[1];
+  return code === undefined ? [] : [code.toLowerCase()];
 }
 
 function parse(text: string): unknown {

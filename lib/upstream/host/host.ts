@@ -49,6 +49,7 @@ export interface HostOptions extends UpstreamOptions {
   /** The plugin's own. */
   readonly faultWords?: FaultWords | undefined;
   readonly faultTexts?: FaultTexts | undefined;
+  readonly faultHeader?: string | undefined;
   readonly limitHeaders?: readonly LimitHeaders[] | undefined;
   /** The real one by default. */
   readonly clock?: HostClock;
@@ -68,24 +69,17 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const {
-    upstream,
-    keys = [],
-    schema = Joi.object(),
-    faultWords,
-    faultTexts,
-    limitHeaders = [],
-    clock = CLOCK,
-  } = options;
+  const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => reportKeyRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
-  const fault = createHostFault({ secrets, words: renameCauses(faultWords), texts: renameCauses(faultTexts) });
+  const told = { words: renameCauses(faultWords), texts: renameCauses(faultTexts) };
+  const fault = createHostFault({ secrets, ...told, header: options.faultHeader });
   const { ask, request } = createAsking({
     request: send,
     keys: ring,
     fault,
-    readExhaustedMs: (headers) => readExhaustedMs(headers, limitHeaders, clock.now()),
+    readExhaustedMs: (headers) => readExhaustedMs(headers, options.limitHeaders ?? [], clock.now()),
     onRefusal(status, body) {
       const fields = { upstream, status, body: dropInlineBytes(scrub(body, secrets)).slice(0, REFUSAL_CHARS_MAX) };
       options.log.debug?.('an upstream has refused a request', fields);

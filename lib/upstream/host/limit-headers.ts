@@ -52,13 +52,16 @@ function parseDuration(text: string): number {
   return pieces.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] as number), 0);
 }
 
+export function isHeaderName(name: unknown): boolean {
+  return typeof name === 'string' && /^[a-z0-9-]+$/.test(name);
+}
+
 /** What is wrong with a plugin's `limitHeaders`; undefined if nothing is. */
 export function findLimitsFlaw(limits: unknown): string | undefined {
   if (limits === undefined) return undefined;
-  const isName = (name: unknown) => typeof name === 'string' && /^[a-z0-9-]+$/.test(name);
   const isPair = (pair: unknown) => {
     const { remaining, reset } = (pair ?? {}) as { remaining?: unknown; reset?: unknown };
-    return isName(remaining) && isName(reset);
+    return isHeaderName(remaining) && isHeaderName(reset);
   };
   if (Array.isArray(limits) && limits.every(isPair)) return undefined;
   return 'its limitHeaders are not a list of { remaining, reset }, names of headers in lower case';

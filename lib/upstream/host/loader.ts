@@ -8,7 +8,7 @@ import type { ProviderPlugin } from '../contract/provider.ts';
 import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
 import { renameCauses } from './former-names.ts';
-import { findLimitsFlaw } from './limit-headers.ts';
+import { findLimitsFlaw, isHeaderName } from './limit-headers.ts';
 import { notePluginFolder } from './plugin-errors.ts';
 import type { Plugin } from './settings.ts';
 
@@ -97,7 +97,7 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 function findFlaw(plugin: unknown, folder: string, contracts: readonly number[]): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
-  const { contract, name, settings, faultWords, faultTexts, limitHeaders, create } = given;
+  const { contract, name, settings, faultWords, faultTexts, faultHeader, limitHeaders, create } = given;
   if (!contracts.includes(contract as number))
     return `it has contract version ${contract}, but this gateway needs ${contracts.join(' or ')}`;
   if (name !== basename(resolve(folder))) {
@@ -105,6 +105,7 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   }
   if (typeof settings !== 'function') return 'it has no settings function';
   if (typeof create !== 'function') return 'it has no create function';
+  if (faultHeader !== undefined && !isHeaderName(faultHeader)) return 'its faultHeader is no header in lower case';
   return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts)) ?? findLimitsFlaw(limitHeaders);
 }
 

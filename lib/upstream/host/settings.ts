@@ -18,6 +18,7 @@ export interface Plugin<Made extends Closable = Closable> {
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
   readonly faultWords?: FaultWords;
   readonly faultTexts?: FaultTexts;
+  readonly faultHeader?: string;
   readonly limitHeaders?: readonly LimitHeaders[];
   create(settings: object, host: Host): Made;
 }
@@ -71,6 +72,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     keys: readKeys(settings),
     faultWords: plugin.faultWords,
     faultTexts: plugin.faultTexts,
+    faultHeader: plugin.faultHeader,
     limitHeaders: plugin.limitHeaders,
     allowedOrigins: findOrigins(settings, title),
     ...(proxy !== undefined && { proxy }),

@@ -1,6 +1,13 @@
 // Writes the parts of one answer in their grammar, whatever order and pieces an upstream sends them in.
 import { randomBytes } from 'node:crypto';
-import type { Block, BlockState, FinishReason, ProviderPart, UsageCounts } from '../../stream/provider-part.ts';
+import type {
+  Block,
+  BlockState,
+  Citation,
+  FinishReason,
+  ProviderPart,
+  UsageCounts,
+} from '../../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from '../contract/answer.ts';
 import { readCount } from './token-counts.ts';
 import { ToolArguments } from './tool-arguments.ts';
@@ -51,6 +58,8 @@ export class Writer implements AnswerWriter {
   #blocks: OpenBlock[] = [];
   /** The block written last: most fragments belong to it. */
   #last: OpenBlock | undefined;
+  /** Of the block that was opened last. */
+  #lastType: Block['type'] | undefined;
   /** Calls that are not complete, by the reader's names. */
   #calls: Map<unknown, Call> | undefined;
   /** Names of calls that have ended: late pieces of them are dropped. */
@@ -75,11 +84,22 @@ export class Writer implements AnswerWriter {
     if (typeof model === 'string' && model !== '') this.#model ??= model;
   }
 
-  text(text: string, name: unknown = TEXT): void {
-    if (text === '') return;
+  text(text: string, name: unknown = TEXT, kind?: { readonly cited?: boolean }): void {
+    if (text === '' && !kind?.cited) return;
     const last = this.#last;
     const isOpen = last !== undefined && last.name === name && last.type === 'text';
-    this.#write(isOpen ? last : this.#enter(TEXT_BLOCK, name), text);
+    this.#write(isOpen ? last : this.#enter(kind?.cited ? CITED_BLOCK : TEXT_BLOCK, name), text);
+  }
+
+  cite(citation: Citation, name: unknown = TEXT): void {
+    const texts = this.#blocks.filter(({ type }) => type === 'text');
+    const block = texts.find((open) => open.name === name) ?? texts.at(-1) ?? this.#resumeText(name);
+    if (block) this.#parts.push({ type: 'block-citation', index: block.index, citation });
+  }
+
+  /** What comes late belongs to the last text, if nothing else has come since: the guard joins the two. */
+  #resumeText(name: unknown): OpenBlock | undefined {
+    return this.#lastType === 'text' ? this.#enter(TEXT_BLOCK, name) : undefined;
   }
 
   refusal(text: string, name: unknown = REFUSAL): void {
@@ -252,6 +272,7 @@ export class Writer implements AnswerWriter {
     if (this.#hasFinish && block.type === 'tool') this.#isFollowed = true;
     const index = this.#index;
     this.#index += 1;
+    this.#lastType = block.type;
     this.#parts.push({ type: 'block-start', index, block });
     return this.#note({ name, type: block.type, index, half: '' });
   }
@@ -300,6 +321,7 @@ function isLowSurrogate(code: number): boolean {
 }
 
 const TEXT_BLOCK: Block = { type: 'text' };
+const CITED_BLOCK: Block = { type: 'text', cited: true };
 const REFUSAL_BLOCK: Block = { type: 'text', refusal: true };
 const REASONING_BLOCK: Block = { type: 'reasoning' };
 const REDACTED_BLOCK: Block = { type: 'reasoning', redacted: true };

@@ -4,7 +4,8 @@ import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import type { BillingPart, FinishReason, ReplyBlock, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
-import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
+import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
+import { writeChatAnnotation } from '../../../upstream/formats/citations.ts';
 import { billingBlock } from '../billing.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
@@ -58,6 +59,13 @@ class ChatRenderer implements Transform<StreamPart, string> {
   #detailed = 0;
   /** The input of the open call, if its tool is custom. */
   #custom: CustomInput | undefined;
+  /** Characters of the answer's texts, with those of an open block that is none. */
+  #characters = 0;
+  /** Where the open block starts among them. */
+  #blockStart = 0;
+  #isText = false;
+  /** What the open text is based on: told at its end, when it is known how long it is. */
+  #citations: Citation[] | undefined;
   #counts: UsageCounts = NO_COUNTS;
   #reason: FinishReason = 'other';
   #routing = '';
@@ -73,6 +81,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 
   #writeDelta(text: string): string {
+    this.#characters += text.length;
     if (this.#reasoning) this.#reasoning.text += text;
     return this.#custom ? this.#writeInput(this.#custom.push(text)) : this.#prefix + escapeText(text) + this.#suffix;
   }
@@ -96,8 +105,11 @@ class ChatRenderer implements Transform<StreamPart, string> {
       case 'block-state':
         if (this.#reasoning) this.#reasoning.state = part.state;
         return '';
+      case 'block-citation':
+        this.#citations = [...(this.#citations ?? []), part.citation];
+        return '';
       case 'block-end':
-        return this.#custom ? this.#endCustom(this.#custom) : this.#endReasoning();
+        return this.#endBlock();
       case 'hidden':
         return '';
     }
@@ -123,6 +135,18 @@ class ChatRenderer implements Transform<StreamPart, string> {
     return text === '' ? '' : this.#prefix + escapeText(text) + this.#suffix;
   }
 
+  #endBlock(): string {
+    if (this.#citations) return this.#endCited(this.#citations);
+    if (!this.#isText) this.#characters = this.#blockStart;
+    return this.#custom ? this.#endCustom(this.#custom) : this.#endReasoning();
+  }
+
+  #endCited(citations: readonly Citation[]): string {
+    this.#citations = undefined;
+    const annotations = writeAnnotations(citations, { start: this.#blockStart, end: this.#characters });
+    return annotations.length > 0 ? `${this.#head}${JSON.stringify({ annotations })}${OPEN_END}` : '';
+  }
+
   #endCustom(input: CustomInput): string {
     this.#custom = undefined;
     return this.#writeInput(input.end());
@@ -139,6 +163,8 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 
   #begin(block: ReplyBlock): string {
+    this.#blockStart = this.#characters;
+    this.#isText = block.type === 'text';
     if (block.type === 'reasoning') {
       this.#reasoning = { text: '', redacted: block.redacted, state: undefined };
       this.#surround('{"reasoning_content":"', TEXT_END);
@@ -162,6 +188,13 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 }
 
+function writeAnnotations(
+  citations: readonly Citation[],
+  text: { readonly start: number; readonly end: number },
+): readonly object[] {
+  return citations.map((citation) => writeChatAnnotation(citation, text)).filter((written) => written !== undefined);
+}
+
 function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
   return reason === 'tool' ? finishReason : FINISH_REASONS[reason];
 }
@@ -169,9 +202,20 @@ function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
 function renderMessage(reply: CollectedReply, shape: CallShape): object {
   const calls = reply.blocks.filter((block) => block.type === 'tool');
   const text = replyText(reply);
-  const thoughts = renderReasoning(reply);
-  if (calls.length === 0) return { role: 'assistant', content: text, ...thoughts };
-  return { role: 'assistant', content: text === '' ? null : text, ...thoughts, ...shape.writeAll(calls) };
+  const more = { ...renderAnnotations(reply), ...renderReasoning(reply) };
+  if (calls.length === 0) return { role: 'assistant', content: text, ...more };
+  return { role: 'assistant', content: text === '' ? null : text, ...more, ...shape.writeAll(calls) };
+}
+
+function renderAnnotations({ blocks }: CollectedReply): object {
+  let start = 0;
+  const annotations = blocks.flatMap(({ type, text, citations = [] }) => {
+    if (type !== 'text') return [];
+    const place = { start, end: start + text.length };
+    start = place.end;
+    return writeAnnotations(citations, place);
+  });
+  return annotations.length > 0 ? { annotations } : {};
 }
 
 function renderReasoning({ blocks }: CollectedReply): object {

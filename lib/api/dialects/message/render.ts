@@ -14,6 +14,7 @@ import type {
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { UsageCounts } from '../../../stream/provider-part.ts';
+import { writeMessageCitation } from '../../../upstream/formats/citations.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escapeText } from '../escape.ts';
@@ -83,6 +84,13 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         const { index } = part;
         return event('content_block_delta', { type: 'content_block_delta', index, delta: signatureDelta(signature) });
       }
+      case 'block-citation': {
+        const citation = writeMessageCitation(part.citation);
+        if (!citation) return '';
+        const { index } = part;
+        const delta = { type: 'citations_delta', citation };
+        return event('content_block_delta', { type: 'content_block_delta', index, delta });
+      }
       case 'block-end':
         // Without a state there was nothing to start.
         if (isRedacted) return '';
@@ -120,7 +128,8 @@ function startBlock(index: number, content: object): string {
 
 function emptyContent(block: ReplyBlock): object {
   if (block.type === 'tool') return toolUse(block, {});
-  return block.type === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };
+  if (block.type === 'text') return { type: 'text', text: '', ...(block.cited && { citations: [] }) };
+  return { type: 'thinking', thinking: '', signature: '' };
 }
 
 const signatureDelta = (signature: string) => ({ type: 'signature_delta', signature });
@@ -132,11 +141,16 @@ function toolUse(call: ReplyToolBlock, input: object): object {
 function renderContent(block: CollectedBlock): object {
   const { text } = block;
   if (block.type === 'tool') return toolUse(block, readArguments(text));
-  if (block.type === 'text') return { type: 'text', text };
+  if (block.type === 'text') return { type: 'text', text, ...renderCitations(block) };
   const signature = block.state ? writeSignature(block.state) : '';
   return block.redacted
     ? { type: 'redacted_thinking', data: signature }
     : { type: 'thinking', thinking: text, signature };
+}
+
+function renderCitations({ citations = [] }: CollectedBlock): object {
+  const written = citations.map(writeMessageCitation).filter((citation) => citation !== undefined);
+  return written.length > 0 ? { citations: written } : {};
 }
 
 function renderMessageStart({ id, model, smart }: ReplyStartPart, usage: UsageCounts): object {

@@ -11,7 +11,8 @@ import type {
   StreamPart,
 } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
-import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
+import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
+import { writeResponsesAnnotation } from '../../../upstream/formats/citations.ts';
 import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
@@ -37,12 +38,18 @@ interface OpenItem extends OutputItem {
   readonly id: string;
   text: string;
   state: BlockState | undefined;
+  citations?: Citation[];
   /** The input of a custom tool. */
   readonly custom: CustomInput | undefined;
   /** What precedes the number of a fragment's event, its text, and what follows. */
   readonly head: string;
   readonly middle: string;
   readonly tail: string;
+}
+
+interface ItemEnd {
+  readonly place: object;
+  readonly annotations: readonly object[];
 }
 
 /** A class: it has the state of one response. Only fragments are written by templates. */
@@ -60,6 +67,8 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   #usage: UsageCounts = {};
   #reason: FinishReason = 'other';
   #hasRefused = false;
+  /** Of the texts before the open item. */
+  #characters = 0;
 
   constructor({ id, echo }: AnsweredCall) {
     this.#id = id;
@@ -86,6 +95,9 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
         return this.#closeItem('completed') + this.#openItem(part);
       case 'block-state':
         if (this.#open) this.#open.state = part.state;
+        return '';
+      case 'block-citation':
+        if (this.#open) this.#open.citations = [...(this.#open.citations ?? []), part.citation];
         return '';
       case 'finish':
         return this.#finish(part.reason);
@@ -161,10 +173,16 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const { id, index, text, state } = open;
     const kind = findEventKind(open);
     const place = this.#place(id, kind);
-    const item = writeItem(open, { status, text, state });
-    const ends = this.#endParts(open, kind, place);
+    const annotations = writeAnnotations(open.citations, {
+      start: this.#characters,
+      end: this.#characters + text.length,
+    });
+    const item = writeItem(open, { status, text, state, annotations });
+    const annotated = this.#annotate(annotations, place);
+    const ends = this.#endParts(open, kind, { place, annotations });
+    if (open.block.type === 'text') this.#characters += text.length;
     this.#output.push(item);
-    return rest + ends + this.#writeEvent('output_item.done', { output_index: index, item });
+    return rest + annotated + ends + this.#writeEvent('output_item.done', { output_index: index, item });
   }
 
   /** What is missing of the input, as one more fragment. */
@@ -178,12 +196,18 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     });
   }
 
-  #endParts({ block, text, names }: OpenItem, kind: Kind, place: object): string {
+  #annotate(annotations: readonly object[], place: object): string {
+    const write = (annotation: object, index: number) =>
+      this.#writeEvent('output_text.annotation.added', { ...place, annotation_index: index, annotation });
+    return annotations.map(write).join('');
+  }
+
+  #endParts({ block, text, names }: OpenItem, kind: Kind, { place, annotations }: ItemEnd): string {
     switch (kind) {
       case 'output_text':
       case 'refusal': {
         const said = kind === 'refusal' ? { refusal: text } : { text, logprobs: [] };
-        const part = writePart(block, text);
+        const part = writePart(block, text, annotations);
         return (
           this.#writeEvent(`${kind}.done`, { ...place, ...said }) +
           this.#writeEvent('content_part.done', { ...place, part })
@@ -254,6 +278,16 @@ function findEventKind({ block, names }: OutputItem): Kind {
   return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
 }
 
+/** `text` is the place of the part among all texts of the answer. */
+function writeAnnotations(
+  citations: readonly Citation[] = [],
+  text: { readonly start: number; readonly end: number },
+): readonly object[] {
+  return citations
+    .map((citation) => writeResponsesAnnotation(citation, text))
+    .filter((written) => written !== undefined);
+}
+
 export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPart, string> {
   return new ResponsesRenderer(call);
 }
@@ -262,10 +296,13 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   const { names, members } = echo as ResponsesEcho;
   const { id, model, blocks, usage, reason, billing, smart } = reply;
   const ended = describeEnd(reason, { hasRefused: blocks.some(isRefusal) });
+  let start = 0;
   const output = blocks.map((block, index) => {
     const status = index === blocks.length - 1 ? ended.status : 'completed';
     const item = { replyId: id, index, block, names };
-    return writeItem(item, { status, text: readBlockText(block, item), state: block.state });
+    const annotations = writeAnnotations(block.citations, { start, end: start + block.text.length });
+    if (block.type === 'text') start += block.text.length;
+    return writeItem(item, { status, text: readBlockText(block, item), state: block.state, annotations });
   });
   const facts = { id, createdAt: unixSeconds(), model, ...ended, output, usage, billing, smart };
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };

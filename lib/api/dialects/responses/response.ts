@@ -43,14 +43,15 @@ interface ItemContent {
   /** Of a call, its arguments, or the input of a custom tool. */
   readonly text: string;
   readonly state?: BlockState | undefined;
+  readonly annotations?: readonly object[] | undefined;
 }
 
-export function writeItem(item: OutputItem, { status, text, state }: ItemContent): object {
+export function writeItem(item: OutputItem, { status, text, state, annotations }: ItemContent): object {
   const { block, names } = item;
   const id = writeItemId(item);
   const isBegun = status === 'in_progress';
   if (block.type === 'text') {
-    const content = isBegun ? [] : [writePart(block, text)];
+    const content = isBegun ? [] : [writePart(block, text, annotations)];
     return { id, type: 'message', status, role: 'assistant', content };
   }
   if (block.type === 'reasoning') {
@@ -70,10 +71,10 @@ export function writeItem(item: OutputItem, { status, text, state }: ItemContent
 }
 
 /** The only part of a message. */
-export function writePart(block: ReplyBlock, text: string): object {
+export function writePart(block: ReplyBlock, text: string, annotations: readonly object[] = []): object {
   return isRefusal(block)
     ? { type: 'refusal', refusal: text }
-    : { type: 'output_text', annotations: [], logprobs: [], text };
+    : { type: 'output_text', annotations, logprobs: [], text };
 }
 
 export function writeSummary(text: string): object {

@@ -12,6 +12,7 @@ import type {
   UpstreamFault,
 } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
+import { readChatAnnotation, readSources } from '../citations.ts';
 import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
 import { ReasoningDetails } from './reasoning.ts';
@@ -37,6 +38,7 @@ export class ChatReply implements AnswerReader {
   #hasThoughtDeltas = false;
   #hasReason = false;
   #isRefused = false;
+  #isCited = false;
   /** Most answers have none. */
   #calls: Calls | undefined;
   #details: ReasoningDetails | undefined;
@@ -70,6 +72,7 @@ export class ChatReply implements AnswerReader {
     // It ends with itself.
     const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message);
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
+    if (isWhole || word || !choice) this.#takeSources(chunk, out);
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
     // Most chunks have none.
@@ -129,6 +132,7 @@ export class ChatReply implements AnswerReader {
       const content = delta.content;
       if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
       if (delta.refusal) this.#takeRefusal(readText(delta.refusal), out);
+      if (delta.annotations) this.#cite(delta.annotations, out);
       if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
     }
     if (choice.text !== undefined && choice.text !== null) this.#takeDelta(readText(choice.text), out);
@@ -138,7 +142,27 @@ export class ChatReply implements AnswerReader {
       if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
       this.#append(readText(message.content), out);
       if (message.refusal) this.#takeRefusal(readText(message.refusal), out);
+      if (message.annotations) this.#cite(message.annotations, out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
+    }
+  }
+
+  #cite(annotations: unknown, out: AnswerWriter): void {
+    if (!Array.isArray(annotations)) return;
+    for (const annotation of annotations) {
+      const citation = readChatAnnotation(annotation);
+      if (citation) out.cite(citation);
+      this.#isCited ||= citation !== undefined;
+    }
+  }
+
+  /** Search models list the pages beside the answer, some in every chunk; what stands in annotations is not repeated. */
+  #takeSources({ search_results: results, citations }: JsonObject, out: AnswerWriter): void {
+    if (this.#isCited || this.#chars === 0 || (!results && !citations)) return;
+    const found = readSources(results);
+    for (const citation of found.length > 0 ? found : readSources(citations)) {
+      out.cite(citation);
+      this.#isCited = true;
     }
   }
 

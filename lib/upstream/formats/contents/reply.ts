@@ -11,6 +11,7 @@ import type {
 } from '../../contract/provider.ts';
 import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
+import { readSources } from '../citations.ts';
 
 /** The format of the signatures that reasoning and calls go back with. */
 export const CONTENTS_STATE = 'contents';
@@ -22,6 +23,8 @@ export function createContentsReader(kit: Kit): AnswerReader {
   let calls = 0;
   let signatures = 0;
   let usage: JsonObject = {};
+  /** The pages cited so far. */
+  let cited: Set<string | undefined> | undefined;
 
   /** A call arrives whole. */
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
@@ -52,6 +55,15 @@ export function createContentsReader(kit: Kit): AnswerReader {
     takeSignature(part, out);
   }
 
+  /** Places in the text are in bytes there: a page is cited for all of it. */
+  function takeGrounding({ groundingChunks: chunks }: JsonObject, out: AnswerWriter): void {
+    cited ??= new Set();
+    for (const citation of readSources(readObjects(chunks).map(({ web }) => web))) {
+      if (!cited.has(citation.url)) out.cite(citation);
+      cited.add(citation.url);
+    }
+  }
+
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
@@ -64,6 +76,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
       refuseBlocked(chunk, kit);
       const candidate = readFields(chunk.candidates, 0);
       for (const part of readParts(candidate)) takePart(part, out);
+      if (isFields(candidate.groundingMetadata)) takeGrounding(candidate.groundingMetadata, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
     },

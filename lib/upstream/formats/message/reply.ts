@@ -2,6 +2,7 @@
 import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from '../../contract/provider.ts';
 import { isFields, readFields } from '../../host/fields.ts';
 import { sumNamedCounts } from '../../host/token-counts.ts';
+import { readMessageCitation } from '../citations.ts';
 import { Usage } from '../usage.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
@@ -127,6 +128,7 @@ export class MessageReply implements AnswerReader {
       if (block?.type === 'tool') out.tool({ block, json });
       else out.alive();
     } else if (typeof signature === 'string') takeState(signature, this.#nameFor('reasoning', block, index), out);
+    else if (type === 'citations_delta') takeCitation(delta.citation, this.#nameFor('text', block, index), out);
     if (usage || delta.usage) this.#count(usage ?? delta.usage, out);
   }
 
@@ -168,7 +170,9 @@ export class MessageReply implements AnswerReader {
       const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
       out.tool({ block, id, name, ...(isWhole && { json: input }) });
     } else if (block.type === 'text') {
-      if (typeof value.text === 'string') out.text(value.text, block);
+      const { text = '', citations } = value;
+      if (typeof text === 'string') out.text(text, block, { cited: Array.isArray(citations) });
+      if (Array.isArray(citations)) for (const citation of citations) takeCitation(citation, block, out);
     } else if (type === 'redacted_thinking') {
       out.reasoning('', block, { redacted: true });
       takeState(value.data, block, out);
@@ -197,6 +201,17 @@ const STOP = 'message_stop';
 
 function takeState(value: unknown, block: unknown, out: AnswerWriter): void {
   if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_STATE, value }, block);
+}
+
+function takeCitation(value: unknown, block: unknown, out: AnswerWriter): void {
+  const citation = readMessageCitation(value);
+  if (!citation) {
+    out.alive();
+    return;
+  }
+  // It may come before the first word.
+  out.text('', block, { cited: true });
+  out.cite(citation, block);
 }
 
 function readBlockType({ type, text }: JsonObject): Block['type'] {

@@ -9,11 +9,13 @@ import type {
   MessageQuirks,
   ReasoningContent,
   TextCall,
+  TextContent,
   TextMessage,
   Tool,
   Tools,
 } from '../../contract/provider.ts';
 import { chooseMarkers, type Markers, resultsFirst } from '../cache-markers.ts';
+import { writeCitationBack } from '../citations.ts';
 import { moveSystemMessages } from '../system-messages.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
 import { MESSAGES_STATE } from './reply.ts';
@@ -23,13 +25,15 @@ interface Writing {
   readonly base64: Base64;
   readonly shortenCallId: (id: string) => string;
   readonly markers: Markers;
+  /** In order, whether each document of the request may be cited. */
+  readonly citable: readonly boolean[];
 }
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, maxTokens, system, messages, stops } = call;
   const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
-  const writing: Writing = { base64, shortenCallId, markers: chooseMarkers(call) };
+  const writing: Writing = { base64, shortenCallId, markers: chooseMarkers(call), citable: listCitable(messages) };
   const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
   return {
     model,
@@ -40,6 +44,14 @@ export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuir
     ...(sequences.length > 0 && { stop_sequences: sequences }),
     stream: true,
   };
+}
+
+function listCitable(messages: readonly TextMessage[]): readonly boolean[] {
+  const documentsIn = (part: Content): readonly boolean[] => {
+    if (part.type === 'tool-result') return part.content.flatMap(documentsIn);
+    return part.type === 'document' ? [part.citations === true] : [];
+  };
+  return messages.flatMap(({ content }) => resultsFirst(content).flatMap(documentsIn));
 }
 
 const ID_CHARACTERS_MAX = 64;
@@ -63,7 +75,7 @@ function writeMessage({ role, content: given }: TextMessage, isLast: boolean, wr
   const content = given.filter((part) => part.type !== 'reasoning' || part.state?.format === MESSAGES_STATE);
   const [first] = content;
   const isPrefill = isLast && role === 'assistant';
-  if (first?.type === 'text' && content.length === 1 && !writing.markers.hasAny) {
+  if (first?.type === 'text' && content.length === 1 && !writing.markers.hasAny && !isCited(first, writing)) {
     return { role, content: isPrefill ? first.text.trimEnd() : first.text };
   }
   const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, writeMessageBlock(part, writing)));
@@ -80,7 +92,7 @@ function writeMessageBlock(content: Content, writing: Writing): object {
   const { base64, shortenCallId } = writing;
   switch (content.type) {
     case 'text':
-      return { type: 'text', text: content.text };
+      return { type: 'text', text: content.text, ...writeCitations(content, writing) };
     case 'image': {
       const { mediaType, bytes } = content;
       return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
@@ -107,11 +119,32 @@ function writeMessageBlock(content: Content, writing: Writing): object {
   }
 }
 
-function writeMessageDocument({ mediaType, bytes, name }: DocumentContent, base64: Base64): object {
-  const source = mediaType.startsWith('text/')
+const isCited = (content: TextContent, writing: Writing) => 'citations' in writeCitations(content, writing);
+
+/** Only of documents that the request has and lets be cited: a vendor may refuse others. */
+function writeCitations({ citations = [] }: TextContent, { citable }: Writing): object {
+  const kept = citations.flatMap((citation) => {
+    const isThere = citation.document !== undefined && citable[citation.document] === true;
+    return isThere ? (writeCitationBack(citation) ?? []) : [];
+  });
+  return kept.length > 0 ? { citations: kept } : {};
+}
+
+function writeMessageDocument(content: DocumentContent, base64: Base64): object {
+  const { name, citations } = content;
+  return {
+    type: 'document',
+    source: writeDocumentSource(content, base64),
+    ...(name !== undefined && { title: name }),
+    ...(citations && { citations: { enabled: true } }),
+  };
+}
+
+function writeDocumentSource({ mediaType, bytes, pieces }: DocumentContent, base64: Base64): object {
+  if (pieces) return { type: 'content', content: pieces.map((text) => ({ type: 'text', text })) };
+  return mediaType.startsWith('text/')
     ? { type: 'text', media_type: 'text/plain', data: new TextDecoder().decode(bytes) }
     : { type: 'base64', media_type: mediaType, data: base64(bytes) };
-  return { type: 'document', source, ...(name !== undefined && { title: name }) };
 }
 
 /** Unchanged: even without text, a signature is wanted back. */

@@ -1,6 +1,7 @@
 // One item of a responses answer, and how much of it was written already.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
+import { readResponsesAnnotation } from '../citations.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
@@ -16,6 +17,12 @@ const PARAGRAPH = '\n\n';
 class WrittenText {
   #chars = 0;
   #hash = FIRST_HASH;
+  /** How many annotations of the part were written. */
+  annotated = 0;
+
+  get length(): number {
+    return this.#chars;
+  }
 
   add(text: string): void {
     this.#chars += text.length;
@@ -40,6 +47,8 @@ function hashText(text: string, hash = FIRST_HASH): number {
 export class Item {
   readonly type: string;
   readonly id: unknown;
+  /** The item that began before. */
+  previous: Item | undefined;
   /** Of a call, once it is known. */
   callId: unknown;
   isBegun = false;
@@ -89,11 +98,45 @@ export class Item {
     this.addText({ content_index: event.content_index, delta }, kind, out);
   }
 
+  /** An annotation of a part that stands in its place among those of the part, or comes next. */
+  annotate({ content_index: at, annotation_index: place, annotation }: JsonObject, out: AnswerWriter): void {
+    const part = this.#partAt(at);
+    if (typeof place === 'number' && place < part.annotated) return;
+    part.annotated += 1;
+    const citation = readResponsesAnnotation(annotation, this.#countBefore(part));
+    if (citation) out.cite(citation, part);
+    else out.alive();
+  }
+
+  /** The characters of the answer's texts before a part. */
+  #countBefore(part: WrittenText): number {
+    let before = 0;
+    for (let item = this.previous; item; item = item.previous) before += item.#countText();
+    return before + this.#countText(part);
+  }
+
+  /** Up to a part, or of all. */
+  #countText(end?: WrittenText): number {
+    let characters = 0;
+    if (this.type !== 'message') return characters;
+    for (const part of this.#parts.values()) {
+      if (part === end) break;
+      characters += part.length;
+    }
+    return characters;
+  }
+
   completePart({ content_index: at, part }: JsonObject, out: AnswerWriter): void {
-    const { type, text, refusal } = readFields(part);
+    const { type, text, refusal, annotations } = readFields(part);
     if (type === 'refusal') this.completeText({ content_index: at, refusal }, 'refusal', out);
     else if (type === 'reasoning_text') this.#completeThoughtPart(`text ${at}`, text, out);
-    else this.completeText({ content_index: at, text }, 'output_text', out);
+    else {
+      this.completeText({ content_index: at, text }, 'output_text', out);
+      if (!Array.isArray(annotations)) return;
+      for (const [place, annotation] of annotations.entries()) {
+        this.annotate({ content_index: at, annotation_index: place, annotation }, out);
+      }
+    }
   }
 
   takeArguments({ delta, arguments: whole, name }: JsonObject, out: AnswerWriter): void {

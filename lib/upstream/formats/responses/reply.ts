@@ -46,6 +46,7 @@ export class ResponsesReply implements AnswerReader {
       case 'refusal':
         if (step === 'delta') this.#find(event, 'message').addText(event, name, out);
         else if (step === 'done') this.#find(event, 'message').completeText(event, name, out);
+        else if (step === 'annotation') this.#find(event, 'message').annotate(event, out);
         else out.alive();
         break;
       case 'content_part':
@@ -101,6 +102,7 @@ export class ResponsesReply implements AnswerReader {
   }
 
   #add(item: Item, index: unknown): Item {
+    item.previous = this.#items.at(-1);
     this.#items.push(item);
     if (index !== undefined) this.#byIndex.set(index, item);
     return item;

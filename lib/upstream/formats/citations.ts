@@ -1,0 +1,146 @@
+// Citations in the shapes of the formats that have them: what of each is common to all, and how each writes it.
+import type { CitedRange } from '../../stream/provider-part.ts';
+import type { Citation, JsonObject } from '../contract/provider.ts';
+import { isFields, parseFields, readFields } from '../host/fields.ts';
+
+const MESSAGES = 'messages';
+const CHAT = 'chat';
+const RESPONSES = 'responses';
+
+/** Where in all texts of an answer a passage is, as clients of chats get it. */
+interface Passage {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The names of a range's ends in a message's citation, and its type. */
+const RANGES: readonly (readonly [type: string, unit: CitedRange['unit'], start: string, end: string])[] = [
+  ['char_location', 'characters', 'start_char_index', 'end_char_index'],
+  ['page_location', 'pages', 'start_page_number', 'end_page_number'],
+  ['content_block_location', 'blocks', 'start_block_index', 'end_block_index'],
+];
+
+/** `{ type: "char_location", cited_text, document_index, document_title, start_char_index, end_char_index }` and others. */
+export function readMessageCitation(value: unknown): Citation | undefined {
+  if (!isFields(value) || typeof value.type !== 'string') return undefined;
+  const {
+    type,
+    url,
+    source,
+    title,
+    document_title: documentTitle,
+    cited_text: quote,
+    document_index: document,
+  } = value;
+  const [, unit, from = '', to = ''] = RANGES.find(([known]) => known === type) ?? [];
+  const start = value[from];
+  const end = value[to];
+  return {
+    ...readUrl(url ?? source),
+    ...readText('title', title ?? documentTitle),
+    ...readText('quote', quote),
+    ...(isIndex(document) && { document }),
+    ...(unit && isIndex(start) && isIndex(end) && { range: { unit, start, end } }),
+    original: { format: MESSAGES, value: JSON.stringify(value) },
+  };
+}
+
+/** Undefined for one that clients of messages could not read. */
+export function writeMessageCitation(citation: Citation): JsonObject | undefined {
+  const { url, title = null, quote = '', document, range } = citation;
+  const own = findOriginal(citation, MESSAGES);
+  if (own) return own;
+  if (document !== undefined && range) {
+    const [type, , from, to] = RANGES.find(([, unit]) => unit === range.unit) as (typeof RANGES)[number];
+    return {
+      type,
+      cited_text: quote,
+      document_index: document,
+      document_title: title,
+      [from]: range.start,
+      [to]: range.end,
+    };
+  }
+  return url === undefined
+    ? undefined
+    : { type: 'web_search_result_location', cited_text: quote, url, title, encrypted_index: '' };
+}
+
+/** The fields that a messages upstream takes back, of citations of documents. */
+export function writeCitationBack({ original: _, ...citation }: Citation): JsonObject | undefined {
+  const { quote, document, range } = citation;
+  return document !== undefined && range && quote !== undefined ? writeMessageCitation(citation) : undefined;
+}
+
+/** `{ type: "url_citation", url_citation: { url, title, start_index, end_index } }`, or the same without the nesting. */
+export function readChatAnnotation(value: unknown): Citation | undefined {
+  return readAnnotation(value, CHAT, 0);
+}
+
+/** `{ type: "url_citation", url, title, start_index, end_index }`, whose places are those of a part with so much before it. */
+export function readResponsesAnnotation(value: unknown, before: number): Citation | undefined {
+  return readAnnotation(value, RESPONSES, before);
+}
+
+function readAnnotation(value: unknown, format: string, before: number): Citation | undefined {
+  if (!isFields(value) || typeof value.type !== 'string') return undefined;
+  const fields = { ...value, ...readFields(value[value.type]) };
+  const { url, title, filename, content, start_index: start, end_index: end } = fields as JsonObject;
+  return {
+    ...readUrl(url),
+    ...readText('title', title ?? filename),
+    ...readText('quote', content),
+    ...(isIndex(start) && isIndex(end) && { passage: { start: before + start, end: before + end } }),
+    original: { format, value: JSON.stringify(value) },
+  };
+}
+
+/** `given` is the passage where the citation names none. */
+export function writeChatAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
+  const own = findOriginal(citation, CHAT);
+  if (own) return own;
+  const { url, title = '', quote, passage = given } = citation;
+  if (url === undefined) return undefined;
+  const place = { start_index: passage.start, end_index: passage.end };
+  return {
+    type: 'url_citation',
+    url_citation: { url, title, ...(quote !== undefined && { content: quote }), ...place },
+  };
+}
+
+/** `given` is the text of the part: places count from its start. */
+export function writeResponsesAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
+  const { url, title = '', passage = given } = citation;
+  const start = Math.max(0, passage.start - given.start);
+  const place = { start_index: start, end_index: Math.max(start, passage.end - given.start) };
+  const own = findOriginal(citation, RESPONSES);
+  // Texts that were two parts upstream may be one here.
+  if (own) return citation.passage ? { ...own, ...place } : own;
+  return url === undefined ? undefined : { type: 'url_citation', url, title, ...place };
+}
+
+/** Pages that an answer is based on as a whole: a list of addresses, or of results with a `url` and a `title`. */
+export function readSources(given: unknown): readonly Citation[] {
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((source: unknown) => {
+    const { url, title, uri } = typeof source === 'string' ? { url: source } : readFields(source);
+    const found = readUrl(url ?? uri);
+    return 'url' in found ? [{ ...found, ...readText('title', title) }] : [];
+  });
+}
+
+function findOriginal({ original }: Citation, format: string): JsonObject | undefined {
+  return original?.format === format ? parseFields(original.value) : undefined;
+}
+
+function readUrl(value: unknown): Pick<Citation, 'url'> {
+  return typeof value === 'string' && /^https?:\/\//i.test(value) ? { url: value } : {};
+}
+
+function readText<Name extends 'title' | 'quote'>(name: Name, value: unknown): { readonly [Key in Name]?: string } {
+  return typeof value === 'string' && value !== '' ? ({ [name]: value } as { [Key in Name]: string }) : {};
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
