@@ -39,6 +39,18 @@ export async function readUsageSlots(
   return sumSlots(await usage.slots(wallet, { ...query, starts, to: last.to }), starts);
 }
 
+/** Adds groups together: those of keys become those of people. */
+export function regroupUsage({ total, groups }: SlottedUsage, nameGroup: (name: string) => string): SlottedUsage {
+  const merged = [...Map.groupBy(groups, ({ name }) => nameGroup(name))].map(([name, parts]) => ({
+    name,
+    total: parts.map((part) => part.total).reduce(addUsageTotals, NO_USAGE),
+    slots: (parts[0]?.slots ?? []).map((_, at) =>
+      parts.reduce((sum, part) => addUsageTotals(sum, part.slots[at] ?? NO_USAGE), NO_USAGE),
+    ),
+  }));
+  return { total, groups: merged.sort(compareGroups) };
+}
+
 function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): SlottedUsage {
   const places = new Map(starts.map((start, at) => [start, at]));
   const sums = new Map<string, UsageTotals[]>();

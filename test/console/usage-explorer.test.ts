@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { chooseUnit, listMonthSlots } from '../../lib/console/time-slots.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, newId, RUB, reserve, settle } from '../contract/store/context.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,26 +32,27 @@ describe('the bars of the usage page', () => {
 describe('the usage page', () => {
   let test: TestGateway;
   let owner: Visitor;
+  let account: string;
   let key: string;
   let today: string;
   const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
   before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
-    const account = await test.account();
-    owner = await setUpOwner(test, account.id);
+    account = (await test.account()).id;
+    owner = await setUpOwner(test, account);
     const user = await test.store.users.find('owner@example.com');
     if (user) await test.store.users.change({ ...user, timeZone: 'UTC' });
-    [{ id: key = '' } = {}] = await test.store.keys.list(account.id);
+    [{ id: key = '' } = {}] = await test.store.keys.list(account);
     today = ago(0);
     const call = async (days: number, model: string, amount: bigint | undefined) => {
       const at = Date.parse(ago(days)) + 3_600_000;
       const chargeId = newId('req');
-      const start = { ...reserve(account.id, { chargeId, at, key, amount: 90n * RUB }), model };
+      const start = { ...reserve(account, { chargeId, at, key, amount: 90n * RUB }), model };
       const end =
         amount === undefined
-          ? giveBack('release', account.id, chargeId, { at })
-          : settle(account.id, chargeId, { at, amount });
+          ? giveBack('release', account, chargeId, { at })
+          : settle(account, chargeId, { at, amount });
       await applied(test.store, start as typeof end, end);
     };
     await call(0, 'model-a', 30n * RUB);
@@ -109,6 +110,34 @@ describe('the usage page', () => {
     expect(text).to.contain('class="dashed"');
     expect(await read(`from=${ago(1)}&to=${today}&unit=day&show=calls`)).to.match(/aria-label="[^"]+: 3"/);
     expect(await read(`from=${ago(1)}&to=${today}&unit=day&show=tokens`)).to.match(/aria-label="[^"]+: 60"/);
+  });
+
+  it('stacks by member, and leads from a member to their keys', async () => {
+    expect(await read('by=member')).not.to.contain('value="member"');
+    const member = await setUpMember(test, { account, role: 'member' }, 'ira@example.com');
+    const row = {
+      id: newId('key'),
+      account,
+      name: 'laptop',
+      hash: newId('hash'),
+      last4: 'abcd',
+      createdAt: Date.now(),
+    };
+    await test.store.keys.add({ ...row, createdBy: member.id }, 10);
+    const at = Date.parse(today) + 7_200_000;
+    const chargeId = newId('req');
+    const start = { ...reserve(account, { chargeId, at, key: row.id, amount: 90n * RUB }), model: 'model-c' };
+    await applied(test.store, start, settle(account, chargeId, { at, amount: 7n * RUB }));
+    const text = await read(`from=${ago(3)}&to=${today}&by=member`);
+    expect(text)
+      .to.match(/swatch s1"><\/span>keys made without a page<\/li>/)
+      .and.to.match(/swatch s2"><\/span>ira@example.com/);
+    const [mine = ''] = links(text, /<td[^>]*><a href="([^"]+)">ira@example.com/g);
+    expect(mine).to.contain(`member=${member.id}`).and.contain('by=key');
+    const keys = (await owner.get(mine)).text;
+    expect(keys).to.contain('>laptop (…abcd)</a>').and.contain('₽7.00').and.not.contain('₽42.00');
+    const theirs = (await member.get('/account/usage?by=member')).text;
+    expect(theirs).to.contain('₽7.00').and.not.contain('value="member"').and.not.contain('₽42.00');
   });
 
   it('takes odd queries for none', async () => {

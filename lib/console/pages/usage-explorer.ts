@@ -1,6 +1,6 @@
 // The figures of the usage page: a chart of what was used by hour, day or month, stacked by model, key or type, beside the
 // period before, and a table whose rows lead one level deeper, at last to the calls.
-import { readUsageSlots, type SlottedUsage } from '../../ledger/usage-slots.ts';
+import { readUsageSlots, regroupUsage, type SlottedUsage } from '../../ledger/usage-slots.ts';
 import { addUsageTotals, NO_USAGE } from '../../ledger/usage-sums.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { toRub } from '../../money/money.ts';
@@ -11,6 +11,7 @@ import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
 import { definitionList, orUsual, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { chooseUnit, isCurrent, listSlots, nameSlots, type SlotUnit, type TimeSlot } from '../time-slots.ts';
+import type { KeyOwner } from '../usage-members.ts';
 import { mayVisit, type OwnerVisit } from '../visit.ts';
 import { USAGE_WORDS as WORDS } from './usage-words.ts';
 
@@ -19,7 +20,8 @@ const DAYS_MAX = 3660;
 
 export const USAGE_SHOWS = ['charged', 'calls', 'tokens', 'failed'] as const;
 type Show = (typeof USAGE_SHOWS)[number];
-type Stack = 'model' | 'key' | 'kind';
+const STACKS = ['model', 'key', 'kind', 'member'] as const;
+type Stack = (typeof STACKS)[number];
 
 export interface UsageView {
   readonly first: string;
@@ -34,7 +36,11 @@ export interface UsageView {
 }
 
 /** The last day is at least the first one. */
-export function readUsageView({ query, services, zone }: OwnerVisit, { from, to }: ChargeQuery): UsageView {
+export function readUsageView(
+  { query, services, zone }: OwnerVisit,
+  { from, to }: ChargeQuery,
+  owners: readonly KeyOwner[],
+): UsageView {
   const today = findHourDay(services.now(), zone);
   const begin = from ?? today;
   const last = to === undefined || to < begin ? begin : to;
@@ -42,7 +48,8 @@ export function readUsageView({ query, services, zone }: OwnerVisit, { from, to 
   const earliest = addDays(last, 1 - DAYS_MAX);
   // biome-ignore lint/complexity/useMathMinMax: they are texts
   const first = begin < earliest ? earliest : begin;
-  const by = (['model', 'key', 'kind'] as const).find((name) => name === query.get('by')) ?? 'day';
+  const stacks = STACKS.filter((name) => name !== 'member' || owners.length > 0);
+  const by = stacks.find((name) => name === query.get('by')) ?? 'day';
   return {
     first,
     last,
@@ -68,6 +75,7 @@ export async function readUsageFigures(
   { services, account, zone }: OwnerVisit,
   view: UsageView,
   { filter }: ChargeQuery,
+  owners: readonly KeyOwner[],
 ): Promise<UsageFigures> {
   const { first, last, unit, stack, isCompared } = view;
   const { key, keys, model, kind } = filter;
@@ -77,8 +85,13 @@ export async function readUsageFigures(
     ...(model !== undefined && { model }),
     ...(kind && { kind }),
   };
-  const read = (slots: readonly TimeSlot[]) =>
-    readUsageSlots(services.store.usage, account.id, { ...wanted, slots, by: stack });
+  const owner = new Map(owners.flatMap(({ id, keys: theirs }) => theirs.map((each) => [each, id] as const)));
+  const read = async (slots: readonly TimeSlot[]) => {
+    const { usage } = services.store;
+    if (stack !== 'member') return readUsageSlots(usage, account.id, { ...wanted, slots, by: stack });
+    const byKey = await readUsageSlots(usage, account.id, { ...wanted, slots, by: 'key' });
+    return regroupUsage(byKey, (name) => owner.get(name) ?? '');
+  };
   const slots = listSlots(unit, { first, last, zone });
   const days = countDays(first, last);
   const earlier = { first: addDays(first, -days), last: addDays(first, -1), zone };
@@ -211,14 +224,19 @@ function linkToSlot(visit: OwnerVisit, slot: TimeSlot, { unit }: UsageView): str
 /** Undefined for those who see sums only. */
 function linkToCalls(visit: OwnerVisit, filter: Readonly<Record<string, string | undefined>>): string | undefined {
   if (!mayVisit(visit, '/account/calls')) return undefined;
-  const none = { by: undefined, unit: undefined, show: undefined, compare: undefined };
+  // The list of calls has no filter of people.
+  const isByKey = Boolean(filter.key ?? visit.query.get('key'));
+  if (visit.query.get('member') && !isByKey) return undefined;
+  const none = { member: undefined, by: undefined, unit: undefined, show: undefined, compare: undefined };
   return `/account/calls${chargeQueryText(visit, { ...none, ...filter })}`;
 }
 
-/** One level deeper: a model leads to its keys, a key to its models, both together to the calls. */
+/** One level deeper: a person and a model lead to their keys, a key to its models, both together to the calls. */
 function linkToGroup(visit: OwnerVisit, view: UsageView, group: string): string | undefined {
   const { by, first: from, last: to } = view;
   const next = by === 'model' ? 'key' : 'model';
+  if (by === 'member')
+    return group === '' ? undefined : `${visit.path}${chargeQueryText(visit, { member: group, by: 'key' })}`;
   if (by === 'kind') return `${visit.path}${chargeQueryText(visit, { kind: group, by: 'model' })}`;
   if (visit.query.get(next)) return linkToCalls(visit, { [by]: group, from, to });
   return `${visit.path}${chargeQueryText(visit, { [by]: group, by: next })}`;

@@ -17,6 +17,7 @@ import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { page } from '../page.ts';
 import { SLOT_UNITS } from '../time-slots.ts';
+import { type KeyOwner, readKeyOwners } from '../usage-members.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
@@ -43,16 +44,21 @@ export const usage = page({
   async get(visit) {
     const { language, services, account } = visit;
     const words = WORDS[language];
-    const selection = readChargeQuery(visit, USAGE_RANGE);
-    const view = readUsageView(visit, selection);
     const [behind, keys] = await Promise.all([catchUpUsage(services.store, account.id), listVisibleKeys(visit)]);
     if (behind) services.usage.foldSoon(account.id);
-    const figures = await readUsageFigures(visit, view, selection);
+    const owners = await readKeyOwners(visit, keys);
+    const selection = selectMember(visit, readChargeQuery(visit, USAGE_RANGE), owners);
+    const view = readUsageView(visit, selection, owners);
+    const figures = await readUsageFigures(visit, view, selection, owners);
     const { kinds } = chargeWords(visit);
-    const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
+    const names = new Map([
+      ...keys.map((key) => [key.id, keyName(key)] as const),
+      ...Object.entries(kinds),
+      ...owners.map(({ id, name }) => [id, name === '' ? words.nobody : name] as const),
+    ]);
     const shown = { view, figures, nameGroup: (group: string) => names.get(group) ?? group };
     const body = html`${periodLinks(visit, view)}
-${chargeFilterForm(visit, selection, { keys, kinds, more: moreFields(visit, view) })}
+${chargeFilterForm(visit, selection, { keys, kinds, more: moreFields(visit, view, owners) })}
 ${isSplit(visit, selection) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
 ${
@@ -67,13 +73,26 @@ ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" downl
   },
 });
 
-function moreFields({ language, query }: OwnerVisit, { by, show, isCompared }: UsageView): Html {
+/** Only the calls with the keys of somebody, if the query names them. */
+function selectMember({ query }: OwnerVisit, selection: ChargeQuery, owners: readonly KeyOwner[]): ChargeQuery {
+  const owner = owners.find(({ id }) => id !== '' && id === query.get('member'));
+  return owner ? { ...selection, filter: { ...selection.filter, keys: owner.keys } } : selection;
+}
+
+function moreFields(
+  { language, query }: OwnerVisit,
+  { by, show, isCompared }: UsageView,
+  owners: readonly KeyOwner[],
+): Html {
   const words = WORDS[language];
+  const people = owners.flatMap(({ id, name }) => (id === '' ? [] : [[id, name] as const]));
+  const groups: readonly UsageView['by'][] = owners.length > 0 ? [...USAGE_GROUPS, 'member'] : USAGE_GROUPS;
   const unit = SLOT_UNITS.find((name) => name === query.get('unit'));
   return html`${select(
     { name: 'by', label: words.by, chosen: by },
-    USAGE_GROUPS.map((group) => [group, words.groups[group]]),
+    groups.map((group) => [group, words.groups[group]]),
   )}
+${people.length > 0 && select({ name: 'member', label: words.member, all: words.all, chosen: query.get('member') ?? undefined }, people)}
 ${select(
   { name: 'show', label: words.show, chosen: show },
   USAGE_SHOWS.map((name) => [name, words.shows[name]]),
@@ -92,7 +111,8 @@ function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boo
 /** The usage counted so far; the rest is counted next. */
 async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
   const { services, account, zone } = visit;
-  const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
+  const owners = visit.query.has('member') ? await readKeyOwners(visit, await listVisibleKeys(visit)) : [];
+  const { state: _, ...filter } = selectMember(visit, readChargeQuery(visit, USAGE_RANGE), owners).filter;
   const report = await readUsage(services.store, account.id, { by: readGrouping(visit), zone, filter });
   if (report.behind) services.usage.foldSoon(account.id);
   return report;
@@ -108,7 +128,9 @@ function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): 
 }
 
 function readGrouping({ query }: OwnerVisit): UsageGroup {
-  return USAGE_GROUPS.find((group) => group === query.get('by')) ?? 'day';
+  // A file of people has their keys, one a row.
+  const by = query.get('by') === 'member' ? 'key' : query.get('by');
+  return USAGE_GROUPS.find((group) => group === by) ?? 'day';
 }
 
 export const usageCsv = page({
