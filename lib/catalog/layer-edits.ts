@@ -6,6 +6,16 @@ export interface LayerPart {
   readonly upstreams?: Readonly<Record<string, LayerUpstream>>;
   readonly models?: readonly LayerModel[];
   readonly overrides?: Readonly<Record<string, OverrideEntry>>;
+  readonly priceLists?: Readonly<Record<string, { readonly factor: string }>>;
+  /** By currency, in the order of their days. */
+  readonly rates?: Readonly<Record<string, readonly LayerRate[]>>;
+}
+
+interface LayerRate {
+  /** A decimal string. */
+  readonly rub: string;
+  /** Its first day, such as `2026-11-26`. */
+  readonly from: string;
 }
 
 export interface LayerUpstream {
@@ -61,6 +71,22 @@ export function changeModel(part: LayerPart, id: string, change: OverrideEntry):
 
 export function removeModel(part: LayerPart, id: string): LayerPart {
   return dropEmpty({ ...part, models: (part.models ?? []).filter((model) => model.id !== id) });
+}
+
+/** A price list that takes hundredths of a percent off all prices; 0 removes it. */
+export function setDiscount(part: LayerPart, name: string, hundredths: number): LayerPart {
+  const { [name]: _before, ...others } = part.priceLists ?? {};
+  if (hundredths === 0) return dropEmpty({ ...part, priceLists: others });
+  const left = `${10_000 - hundredths}`.padStart(4, '0');
+  return { ...part, priceLists: { ...others, [name]: { factor: `0.${left}`.replace(/0+$/, '') } } };
+}
+
+const RATES_MAX = 50;
+
+/** The rates of earlier days stay: costs of their time follow from them. */
+export function setRate(part: LayerPart, currency: string, rate: LayerRate): LayerPart {
+  const earlier = (part.rates?.[currency] ?? []).filter(({ from }) => from < rate.from);
+  return { ...part, rates: { ...part.rates, [currency]: [...earlier, rate].slice(-RATES_MAX) } };
 }
 
 function dropEmpty(part: LayerPart): LayerPart {

@@ -6,6 +6,8 @@ import {
   listLayerChanges,
   removeModel,
   removeUpstream,
+  setDiscount,
+  setRate,
 } from '../../lib/catalog/layer-edits.ts';
 
 const model = (id: string, ...upstreams: string[]): LayerModel => ({
@@ -35,6 +37,22 @@ describe('changes of the part of the catalog from pages', () => {
     expect(overridden).to.deep.equal({ overrides: { 'file-model': { aliases: ['x'] } } });
     expect(changeModel(overridden, 'file-model', {})).to.deep.equal({});
     expect(removeModel(removeModel(part, 'a'), 'b')).to.have.all.keys('upstreams');
+  });
+
+  it('set a discount, exactly, until it is nothing', () => {
+    const factors = [1000, 1, 250, 9500, 1050].map((share) => setDiscount({}, 'x', share).priceLists?.x?.factor);
+    expect(factors).to.deep.equal(['0.9', '0.9999', '0.975', '0.05', '0.895']);
+    expect(setDiscount(setDiscount({}, 'x', 1000), 'x', 0)).to.deep.equal({});
+  });
+
+  it('set a rate, and keep those of earlier days', () => {
+    const first = setRate({}, 'USD', { rub: '80', from: '2026-11-01' });
+    const second = setRate(first, 'USD', { rub: '81', from: '2026-11-20' });
+    const corrected = setRate(second, 'USD', { rub: '82', from: '2026-11-20' });
+    expect(corrected.rates?.USD).to.deep.equal([
+      { rub: '80', from: '2026-11-01' },
+      { rub: '82', from: '2026-11-20' },
+    ]);
   });
 
   it('are listed by name, models by their ids', () => {

@@ -3,6 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { audit } from '../audit.ts';
 import { priceCells, priceColumns } from '../catalog/price-table.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
+import { changeTerms, discountForm, isTermsChange, rateForm } from '../catalog/terms-forms.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { form, message, table } from '../components.ts';
@@ -92,6 +93,10 @@ export const adminCatalog = page({
   get: (visit) => catalogPage(visit),
   async post(visit, sent) {
     const { services, language, signedIn } = visit;
+    if (isTermsChange(sent.text('change'))) {
+      const problem = await changeTerms(visit, sent);
+      return problem ? { ...(await catalogPage(visit, problem)), status: 400 } : { to: `/admin/catalog?${SAVED}` };
+    }
     if (sent.text('change') !== 'restore') throw fault('stale_form');
     const version = Number(sent.text('version'));
     const saved = await services.catalogEditor.restore(version, {
@@ -128,12 +133,13 @@ async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const bar = catalogBar(visit);
   const rates = await listRates(visit);
   const lists = await listPriceLists(visit);
+  const { version } = await services.catalogEditor.read();
   const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
 <h2>${words.saves}</h2>${await listSaves(visit)}
-${lists && html`<h2>${words.lists}</h2>${lists}`}
-${rates && html`<h2>${words.rates}</h2>${rates}`}
+<h2>${words.lists}</h2>${lists}${discountForm(visit, version)}
+<h2>${words.rates}</h2>${rates}${rateForm(visit, version)}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
   return { title: words.catalog, body };

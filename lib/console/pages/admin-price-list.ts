@@ -14,7 +14,9 @@ const WORDS = defineWords({
   en: {
     title: 'Price list',
     none: 'List prices',
-    hint: 'New calls pay its prices within a second. Price lists are defined in the catalog, under “priceLists”.',
+    hint: 'New calls pay its prices within a second. Discounts are added on the page of the catalog, other price lists in its files, under “priceLists”.',
+    first: 'To give a discount, first add it on the page of the',
+    catalog: 'catalog',
     button: 'Change the price list',
     missing: 'not in the catalog: list prices apply',
     unknown: 'The catalog has no such price list.',
@@ -22,7 +24,9 @@ const WORDS = defineWords({
   ru: {
     title: 'Прайс-лист',
     none: 'Обычные цены',
-    hint: 'Новые запросы начнут тарифицироваться по нему в течение секунды. Прайс-листы задаются в каталоге, в разделе «priceLists».',
+    hint: 'Новые запросы начнут тарифицироваться по нему в течение секунды. Скидки добавляются на странице каталога, другие прайс-листы — в его файлах, в разделе «priceLists».',
+    first: 'Чтобы дать скидку, сначала добавьте её на странице',
+    catalog: 'каталога',
     button: 'Сменить прайс-лист',
     missing: 'нет в каталоге: действуют обычные цены',
     unknown: 'В каталоге нет такого прайс-листа.',
@@ -42,11 +46,12 @@ export function priceListRow(
   return [words.title, html`<code>${priceList}</code>${!isKnown && html` (<strong>${words.missing}</strong>)`}`];
 }
 
-/** Undefined where neither the catalog has a list nor the account. */
-export function priceListForm(visit: UserVisit, { id, priceList }: Account): Html | undefined {
+/** Says where to add one if neither the catalog has a list nor the account. */
+export function priceListForm(visit: UserVisit, { id, priceList }: Account): Html {
   const words = WORDS[visit.language];
   const names = [...visit.services.catalog().priceLists.keys()];
-  if (names.length === 0 && priceList === undefined) return undefined;
+  if (names.length === 0 && priceList === undefined)
+    return html`<h2>${words.title}</h2><p>${words.first} <a href="/admin/catalog">${words.catalog}</a>.</p>`;
   const chosen = priceList ?? NO_PRICE_LIST;
   const options = [[NO_PRICE_LIST, words.none], ...names.map((name) => [name, name] as const)] as const;
   return html`<h2>${words.title}</h2>

@@ -26,6 +26,7 @@ const WORDS = defineWords({
     title: 'Overview',
     held: 'Held by running calls',
     today: 'Charged today',
+    yesterday: 'Charged yesterday',
     spent: 'Charged in 30 days',
     counting: 'still being counted',
     left: 'Will last',
@@ -53,6 +54,7 @@ const WORDS = defineWords({
     title: 'Обзор',
     held: 'В резерве (запросы выполняются)',
     today: 'Списано сегодня',
+    yesterday: 'Списано вчера',
     spent: 'Списано за 30 дней',
     counting: 'подсчитывается',
     left: 'На сколько хватит',
@@ -156,9 +158,18 @@ function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: UsageRep
   const words = WORDS[language];
   const spent = used?.total.charged;
   if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
-  const today = used.rows.find(({ group }) => group === findHourDay(services.now(), zone))?.charged ?? 0n;
+  const today = findHourDay(services.now(), zone);
+  /** Leads to what it was spent on. */
+  const chargedOn = (day: string) => {
+    const sum = used.rows.find(({ group }) => group === day)?.charged ?? 0n;
+    const text = format.rub(sum);
+    return sum === 0n
+      ? text
+      : html`<a href="${linkTo(visit, `/account/usage?from=${day}&to=${day}&by=model`)}">${text}</a>`;
+  };
   const charged = [
-    [words.today, format.rub(today)],
+    [words.today, chargedOn(today)],
+    [words.yesterday, chargedOn(addDays(today, -1))],
     [words.spent, format.rub(spent)],
   ] as const;
   if (!wallet) return charged;

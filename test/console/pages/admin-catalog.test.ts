@@ -68,7 +68,7 @@ describe('the catalog page', () => {
     const test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:1') });
     try {
       const operator = await setUpOperator(test);
-      expect((await operator.get('/admin/catalog?lang=en')).text).not.to.contain('Exchange rates');
+      expect((await operator.get('/admin/catalog?lang=en')).text).not.to.contain('In use since');
     } finally {
       await test.stop();
     }

@@ -1,0 +1,130 @@
+// The forms of the catalog page for what applies to many models: discounts, as price lists, and exchange rates. Both are
+// written to the part of the catalog that is kept in the store; those of files are changed there.
+import type { SaveResult } from '../../catalog/editor.ts';
+import { type LayerPart, setDiscount, setRate } from '../../catalog/layer-edits.ts';
+import { findHourDay } from '../../money/days.ts';
+import { DEFAULT_ZONE } from '../../money/key-limits.ts';
+import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { field, form, message } from '../components.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { UserVisit } from '../visit.ts';
+import { describeRefusal } from './save-words.ts';
+
+const WORDS = defineWords({
+  en: {
+    discount: 'Add or change a discount',
+    discountText: 'A discount is a price list that takes a share off all prices. Give it to customers on their pages.',
+    list: 'Name of the price list',
+    listHint: 'Such as partner or spring-10: small Latin letters, digits, dots and dashes.',
+    percent: 'Discount, %',
+    percentHint: '0 removes the price list.',
+    save: 'Save the discount',
+    badName: 'The name has small Latin letters, digits, dots and dashes, at most 40.',
+    badPercent: 'The discount is a number of percent from 0 to 95.',
+    rate: 'Set an exchange rate',
+    rateText:
+      'Costs in this currency, and prices that follow from them, change at once. Running calls keep their prices.',
+    currency: 'Currency',
+    currencyHint: 'Three capital letters, such as USD.',
+    rub: 'Roubles for one unit',
+    saveRate: 'Save the rate',
+    badCurrency: 'A currency has three capital letters, such as USD.',
+    badRate: 'Enter the rate in roubles, such as 81.40.',
+  },
+  ru: {
+    discount: 'Добавить или изменить скидку',
+    discountText:
+      'Скидка — это прайс-лист, который уменьшает все цены на долю. Назначить его клиенту можно на странице клиента.',
+    list: 'Название прайс-листа',
+    listHint: 'Например, partner или spring-10: строчные латинские буквы, цифры, точки и дефисы.',
+    percent: 'Скидка, %',
+    percentHint: '0 удалит прайс-лист.',
+    save: 'Сохранить скидку',
+    badName: 'В названии могут быть строчные латинские буквы, цифры, точки и дефисы, не больше 40.',
+    badPercent: 'Скидка: число процентов от 0 до 95.',
+    rate: 'Задать курс валюты',
+    rateText:
+      'Себестоимость в этой валюте и зависящие от неё цены изменятся сразу. Запросы, которые уже выполняются, сохранят свои цены.',
+    currency: 'Валюта',
+    currencyHint: 'Три заглавные буквы, например USD.',
+    rub: 'Рублей за единицу',
+    saveRate: 'Сохранить курс',
+    badCurrency: 'Валюта — три заглавные латинские буквы, например USD.',
+    badRate: 'Введите курс в рублях, например 81,40.',
+  },
+});
+
+const PATH = '/admin/catalog';
+const LIST_NAME = /^(?!none$)[a-z0-9][a-z0-9._-]{0,39}$/;
+const PERCENT = /^(?:\d|[1-8]\d|9[0-5])(?:[.,]\d{1,2})?$/;
+const PERCENT_MAX = 95;
+const RATE = /^\d{1,6}(?:[.,]\d{1,6})?$/;
+
+export const isTermsChange = (change: string) => change === 'discount' || change === 'rate';
+
+export function discountForm(visit: UserVisit, version: number): Html {
+  const words = WORDS[visit.language];
+  const fields = html`${hidden('discount', version)}<p class="hint">${words.discountText}</p>
+${field({ name: 'list', label: words.list, hint: words.listHint })}
+${field({ name: 'percent', label: words.percent, hint: words.percentHint, inputmode: 'decimal' })}${codeField(visit, 'discount')}`;
+  return html`<details><summary>${words.discount}</summary>${form(visit, { action: PATH, button: words.save, fields })}</details>`;
+}
+
+export function rateForm(visit: UserVisit, version: number): Html {
+  const words = WORDS[visit.language];
+  const fields = html`${hidden('rate', version)}<p class="hint">${words.rateText}</p>
+${field({ name: 'currency', label: words.currency, hint: words.currencyHint })}
+${field({ name: 'rub', label: words.rub, inputmode: 'decimal' })}${codeField(visit, 'rate')}`;
+  return html`<details><summary>${words.rate}</summary>${form(visit, { action: PATH, button: words.saveRate, fields })}</details>`;
+}
+
+const hidden = (change: string, version: number) =>
+  html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
+
+/** Saves what a form wants; resolves to why not, if it did not. */
+export async function changeTerms(visit: UserVisit, sent: Form): Promise<Html | undefined> {
+  const { services, signedIn, language } = visit;
+  const { part } = await services.catalogEditor.read();
+  const change = sent.text('change') === 'rate' ? readRate(visit, part, sent) : readDiscount(part, sent);
+  if ('problem' in change) return message('error', WORDS[language][change.problem]);
+  const { action, target, detail, next } = change;
+  const saved: SaveResult = await services.catalogEditor.save({
+    ...{ seen: Number(sent.text('seen')), part: next, user: signedIn.user.id, note: `${action} ${target}` },
+  });
+  if (saved.status !== 'saved') return describeRefusal(visit, saved);
+  await audit(visit, { action, target, detail });
+  return undefined;
+}
+
+interface TermsChange {
+  readonly action: string;
+  readonly target: string;
+  readonly detail: Readonly<Record<string, string>>;
+  readonly next: LayerPart;
+}
+
+interface Problem {
+  readonly problem: 'badName' | 'badPercent' | 'badCurrency' | 'badRate';
+}
+
+function readDiscount(part: LayerPart, sent: Form): TermsChange | Problem {
+  const target = sent.text('list').trim();
+  const percent = sent.text('percent').trim().replace(/%$/, '').trim();
+  if (!LIST_NAME.test(target)) return { problem: 'badName' };
+  const hundredths = Math.round(Number(percent.replace(',', '.')) * 100);
+  if (!PERCENT.test(percent) || hundredths > PERCENT_MAX * 100) return { problem: 'badPercent' };
+  const detail = { percent: `${hundredths / 100}` };
+  return { action: 'price_list.change', target, detail, next: setDiscount(part, target, hundredths) };
+}
+
+function readRate({ services }: UserVisit, part: LayerPart, sent: Form): TermsChange | Problem {
+  const target = sent.text('currency').trim();
+  const rub = sent.text('rub').trim().replace(',', '.');
+  if (!/^[A-Z]{3}$/.test(target)) return { problem: 'badCurrency' };
+  if (!RATE.test(sent.text('rub').trim()) || Number(rub) === 0) return { problem: 'badRate' };
+  const from = findHourDay(services.now(), DEFAULT_ZONE);
+  return { action: 'rate.change', target, detail: { rub, from }, next: setRate(part, target, { rub, from }) };
+}
