@@ -1,17 +1,22 @@
-// The audit of marks: finds rows of keys, payments, saved methods, automatic top-ups, jobs and archives whose values were
-// changed outside the service, although they are stored only once.
+// The audit of marks: finds rows of accounts, memberships, keys, payments, saved methods, automatic top-ups, jobs and
+// archives whose values were changed outside the service, although they are stored only once.
 import type { WrongMarks } from '../store/ports/wrong-marks.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
-type Parts = Pick<Store, 'keys' | 'payments' | 'jobs' | 'archives'>;
+type Parts = Pick<Store, 'accounts' | 'users' | 'keys' | 'payments' | 'jobs' | 'archives'>;
 
 type ReadUnmarked = (page: { readonly after: string; readonly limit: number }) => Promise<WrongMarks>;
 
 const ROWS_PER_PAGE = 500;
 
-export async function checkMarks({ keys, payments, jobs, archives }: Parts, report: ReportProblem): Promise<void> {
+export async function checkMarks(
+  { accounts, users, keys, payments, jobs, archives }: Parts,
+  report: ReportProblem,
+): Promise<void> {
   const readers: readonly (readonly [string, ReadUnmarked])[] = [
+    ['account', (page) => accounts.findWrongMarks(page)],
+    ['membership', (page) => users.findWrongMarks(page)],
     ['key', (page) => keys.findWrongMarks(page)],
     ['payment', (page) => payments.findWrongMarks('payments', page)],
     ['saved method', (page) => payments.findWrongMarks('methods', page)],

@@ -27,7 +27,7 @@ export const READS = {
   attempts: ['list', 'page', 'search', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
-  accounts: ['get', 'list', 'balances', 'page', 'countPriceLists', 'allowances'],
+  accounts: ['get', 'list', 'balances', 'page', 'countPriceLists', 'allowances', 'findWrongMarks'],
   keys: ['find', 'get', 'list', 'findAccountsByEnd', 'owners', 'findWrongMarks'],
   // `open` counts as a write: its caller takes over counting.
   limits: [],
@@ -60,6 +60,7 @@ export const READS = {
     'listUserMemberships',
     'listAccountMembers',
     'memberships',
+    'findWrongMarks',
   ],
   sessions: ['get', 'list', 'link', 'listInvitations', 'attempts', 'device'],
   auditLog: ['page'],

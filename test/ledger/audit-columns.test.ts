@@ -40,8 +40,14 @@ const BLIND: readonly Blind[] = [
   },
   { at: /^schema\./, why: 'a wrong version is refused when the store is opened' },
   {
-    at: /^accounts\.(name|createdAt|requestLimits|requests|priceList|allowance\w*)$/,
-    why: 'said once, by the operator',
+    at: /^accounts\.allowanceReason$/,
+    why: 'without an amount nobody reads it',
+    rows: ({ allowanceAmount }) => allowanceAmount === null,
+  },
+  {
+    at: /^memberships\.cap(Reset|Zone)$/,
+    why: 'without a cap nobody reads them',
+    rows: ({ cap }) => cap === null,
   },
   {
     at: /^accounts\.autoTopup/,
@@ -96,6 +102,7 @@ function another({ table, column, value }: Place): unknown {
       return String(value).replace(/[48]|(?<="service":")\d/, '5');
     case 'keys.limits':
       return { ...(value as object), budget: 1n };
+    case 'accounts.requestLimits':
     case 'keys.requestLimits':
       return value === null ? '{"atOnce":1}' : String(value).replace(/\d/, '9');
     case 'charges.caps':
@@ -103,6 +110,12 @@ function another({ table, column, value }: Place): unknown {
       return typeof value === 'string' ? value.replace('1000', '1001') : [{ ...(value as object[])[0], period: 1001 }];
     case 'archives.state':
       return 'leaving';
+    case 'accounts.requests':
+      return { ...(value as object), perMinute: 61 };
+    case 'memberships.role':
+      return next(['owner', 'member', 'accountant']);
+    case 'memberships.cap':
+      return value !== null && typeof value === 'object' ? { ...value, zone: 'Asia/Omsk' } : BigInt(Number(value)) + 1n;
     case 'accounts.autoTopup':
       return { ...(value as object), amount: 1n };
     case 'usage_cursors.jobs':

@@ -60,6 +60,8 @@ describe('the audit of a store', () => {
     const others = [
       'usage.readAll',
       'archives.list',
+      'accounts.findWrongMarks',
+      'users.findWrongMarks',
       'payments.findWrongMarks',
       'jobs.findWrongMarks',
       'archives.findWrongMarks',

@@ -72,6 +72,12 @@ export async function fillStore(store: Store): Promise<void> {
   const uses = ['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 }));
   await store.keys.use(uses, { writer: 'own_a', number: 1 });
   await store.accounts.setStatus('acc_b', 'suspended');
+  await store.accounts.setRequestLimits('acc_a', { perMinute: 60, addresses: ['10.0.0.1'] });
+  await store.accounts.setPriceList('acc_a', 'partner');
+  await store.accounts.setAllowance('acc_a', { amount: RUB, reason: 'a trial' });
+  await store.users.join({ user: 'usr_a', account: 'acc_a', role: 'owner' });
+  const cap = { limit: 5n * RUB, reset: 'day', zone: 'UTC' } as const;
+  await store.users.join({ user: 'usr_b', account: 'acc_a', role: 'member', cap });
   await store.settings.set('sandbox', 'off');
   await store.settings.set('attempts.since', new Date(AT).toISOString());
   await store.promos.add(newPromo({ code: 'SPRING' }));

@@ -23,7 +23,7 @@ export interface Raw {
 
 /** Tables without money: users, alerts, files, stored replies, and the audit itself. */
 const OTHERS = [
-  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
+  ...['users', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
   ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
@@ -83,6 +83,7 @@ const KEYS: Readonly<Record<string, string>> = {
   limits: 'bucket',
   owners: 'id',
   settings: 'name',
+  memberships: 'user || account',
   rates: 'currency || seq',
   openings: 'wallet',
   usage_cursors: 'wallet',

@@ -2,6 +2,7 @@
 import { type Document, ReadConcern } from 'mongodb';
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountStore, Allowance, AutoTopup } from '../ports/accounts.ts';
+import { listWrongMarks, markAccount } from '../row-mark.ts';
 import { decideStatusChange } from '../status.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -67,6 +68,21 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     return rows.map(readAccountDocument);
   }
 
+  /** Changes what the mark of an account covers. False if there is no such account. */
+  function setTerms(id: string, terms: Document): Promise<boolean> {
+    return repeatUnknown(() =>
+      transactions.run({
+        steps: async (step) => {
+          const [row] = await readFirstBatch(step({ find: 'accounts', filter: { _id: id }, limit: 1 }));
+          if (!row) return false;
+          const $set = { ...terms, mark: markAccount(readAccountDocument({ ...row, ...terms })) };
+          await step({ update: 'accounts', updates: [{ q: { _id: id }, u: { $set } }] });
+          return true;
+        },
+      }),
+    );
+  }
+
   /** False if there is no such row. */
   async function setFields(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
     const updates = [{ q: { _id: id }, u: { $set: values } }];
@@ -91,17 +107,16 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       await transactions.run({
         steps: async (step) => {
           const ids = list.map(({ id }) => id);
-          const limits = { projection: { _id: 1 }, batchSize: ids.length, singleBatch: true };
+          const limits = { projection: { name: 1, createdAt: 1 }, batchSize: ids.length, singleBatch: true };
           const rows = await readFirstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
-          const there = new Set(rows.map(({ _id }) => _id));
+          const there = new Map(rows.map((row) => [row._id, row]));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
-          const updates = old.map(({ id, autoTopup, requests = null, priceList = null, allowance }) => ({
-            q: { _id: id },
-            u: {
-              $set: { autoTopup: toAutoTopupDocument(autoTopup), requests, priceList, ...toAllowanceFields(allowance) },
-            },
-          }));
+          const updates = old.map(({ id, autoTopup, requests = null, priceList = null, allowance }) => {
+            const terms = { requests, priceList, ...toAllowanceFields(allowance) };
+            const mark = markAccount(readAccountDocument({ ...there.get(id), ...terms }));
+            return { q: { _id: id }, u: { $set: { autoTopup: toAutoTopupDocument(autoTopup), ...terms, mark } } };
+          });
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;
           await step({ insert: 'accounts', documents: fresh.map(toAccountDocument) });
@@ -117,22 +132,32 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
-    async setStatus(id, status) {
-      const change = () => transactions.run({ steps: (step) => changeWalletStatus(step, id, status) });
-      return change().catch((error: unknown) => {
-        // If the first attempt was committed, the second one changes nothing.
-        if (error instanceof StoreError && error.applied === 'unknown') return change();
-        throw error;
-      });
-    },
+    setStatus: (id, status) =>
+      repeatUnknown(() => transactions.run({ steps: (step) => changeWalletStatus(step, id, status) })),
     setWalletFlags: (id, { playMoney, opened }) =>
       setFields('wallets', id, { playMoney: playMoney ?? false, opened: opened ?? false }),
     setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
-    setRequestLimits: (id, limits) => setFields('accounts', id, { requests: limits ?? null }),
-    setPriceList: (id, priceList) => setFields('accounts', id, { priceList: priceList ?? null }),
-    setAllowance: (id, allowance) => setFields('accounts', id, toAllowanceFields(allowance)),
+    setRequestLimits: (id, limits) => setTerms(id, { requests: limits ?? null }),
+    setPriceList: (id, priceList) => setTerms(id, { priceList: priceList ?? null }),
+    setAllowance: (id, allowance) => setTerms(id, toAllowanceFields(allowance)),
+    async findWrongMarks({ after = '', limit }) {
+      const filter = { _id: { $gt: after } };
+      const rows = await read((signal) => accounts.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return listWrongMarks(
+        rows.map((row) => ({ row: { id: row._id }, mark: row.mark, wanted: markAccount(readAccountDocument(row)) })),
+        limit,
+      );
+    },
     ...createLists({ db, scanner }),
   };
+}
+
+/** If the first attempt was committed, the second one changes nothing. */
+function repeatUnknown<T>(change: () => Promise<T>): Promise<T> {
+  return change().catch((error: unknown) => {
+    if (error instanceof StoreError && error.applied === 'unknown') return change();
+    throw error;
+  });
 }
 
 async function changeWalletStatus(step: Step, id: string, status: Account['status']): Promise<boolean> {
@@ -164,6 +189,7 @@ function toAccountDocument(account: Omit<Account, 'status'>): Document {
     ...(requests && { requests }),
     ...(priceList !== undefined && { priceList }),
     ...(allowance && toAllowanceFields(allowance)),
+    mark: markAccount(account),
   };
 }
 

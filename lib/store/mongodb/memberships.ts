@@ -2,6 +2,7 @@
 // of the management API with the role.
 import type { Db, Document } from 'mongodb';
 import type { Membership, MembershipChange, UserStore } from '../ports/users.ts';
+import { markMembership } from '../row-mark.ts';
 import { call, MAJORITY, send } from './call.ts';
 import { buildRevocation } from './keys.ts';
 import { findRole, type MemberOf, membershipId, readCapDocument, touchMembers } from './member-role.ts';
@@ -14,7 +15,7 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
   return {
     async join(membership) {
       const { role: _, cap: __, ...rest } = membership;
-      const u = { $setOnInsert: { ...rest, ...toRoleDocument(membership) } };
+      const u = { $setOnInsert: { ...rest, ...toRoleFields(membership) } };
       const updates = [{ q: { _id: membershipId(membership) }, u, upsert: true }];
       await call({ repeatable: true }, (signal) =>
         send(db, { update: 'memberships', updates, ...MAJORITY }, { signal }),
@@ -28,7 +29,7 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
           const before = await findRole(step, wanted);
           if (before === undefined) return 'none';
           if (role !== 'owner' && (await isLastOwner(step, before, wanted))) return 'last_owner';
-          const u = { $set: toRoleDocument(wanted), ...(!cap && { $unset: { cap: '' } }) };
+          const u = { $set: toRoleFields(wanted), ...(!cap && { $unset: { cap: '' } }) };
           await step({ update: 'memberships', updates: [{ q: { _id: membershipId(wanted) }, u }] });
           if (before === 'member' && role === 'accountant') await revokeMemberKeys(step, wanted, at);
           if (before === 'owner' && role !== 'owner') await revokeOwnerKeys(step, wanted, at);
@@ -41,10 +42,14 @@ export function membershipCalls(db: Db, transactions: Transactions): MembershipC
           await touchMembers(step, account);
           const isOwner = (await findRole(step, { user: from, account })) === 'owner';
           if (!isOwner || !(await findRole(step, { user: to, account }))) return 'none';
-          const updates = [
-            { q: { _id: membershipId({ user: to, account }) }, u: { $set: { role: 'owner' }, $unset: { cap: '' } } },
-            { q: { _id: membershipId({ user: from, account }) }, u: { $set: { role: 'member' } } },
-          ];
+          const after = [
+            { user: to, account, role: 'owner' },
+            { user: from, account, role: 'member' },
+          ] as const;
+          const updates = after.map((membership) => ({
+            q: { _id: membershipId(membership) },
+            u: { $set: toRoleFields(membership), $unset: { cap: '' } },
+          }));
           await step({ update: 'memberships', updates });
           await revokeOwnerKeys(step, { user: from, account }, at);
           return 'done';
@@ -90,8 +95,9 @@ async function revokeOwnerKeys(step: Step, { user, account }: MemberOf, at: numb
   await step({ update: 'management_keys', updates: [{ q, u: { $set: { revokedAt: at } }, multi: true }] });
 }
 
-function toRoleDocument({ role, cap }: Pick<Membership, 'role' | 'cap'>): Document {
-  return cap ? { role, cap: { ...cap, limit: toLong(cap.limit) } } : { role };
+function toRoleFields(membership: Membership): Document {
+  const { role, cap } = membership;
+  return { role, ...(cap && { cap: { ...cap, limit: toLong(cap.limit) } }), mark: markMembership(membership) };
 }
 
 export function readMembershipDocument({ user, account, role, cap }: Document): Membership {

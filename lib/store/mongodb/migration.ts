@@ -23,6 +23,7 @@ import {
   addRequestLimits,
   addRoles,
   addTelegram,
+  addTermsMark,
   BY_ALLOWANCE,
   BY_PRICE_LIST,
   CHARGE_WITH_CAPS,
@@ -111,6 +112,12 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { collMod: 'users', validator, ...MAJORITY }, { signal });
   },
   (db, signal) => makeCollection(db, PAPERS, signal),
+  async (db, signal) => {
+    for (const name of ['accounts', 'memberships'] as const) {
+      const validator = addTermsMark(await readValidator(db, name, signal));
+      await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
+    }
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -100,6 +100,11 @@ export function addAllowance(validator: Document): Document {
   return withOptional({ allowance: amount, allowanceReason: { bsonType: ['null', 'string'] } }, validator);
 }
 
+/** A later version of accounts and memberships has a mark, by which the audit sees a change outside the store. */
+export function addTermsMark(validator: Document): Document {
+  return withOptional({ mark: name }, validator);
+}
+
 export function addTelegram(validator: Document): Document {
   const chat = { bsonType: 'object', required: ['id', 'name'], properties: { id: name, name: text } };
   return withOptional({ telegram: chat }, validator);

@@ -1,9 +1,11 @@
 // Users and their memberships in the MongoDB store.
 import type { Document } from 'mongodb';
 import type { Membership, User, UserStore } from '../ports/users.ts';
+import { listWrongMarks, toMarkedMembership } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
+import { membershipId } from './member-role.ts';
 import { membershipCalls, readMembershipDocument } from './memberships.ts';
 import { type Row, readPlainDocument } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
@@ -54,6 +56,11 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
     },
     operators: () => read((signal) => users.countDocuments({ operator: true }, { signal })),
     ...membershipCalls(db, transactions),
+    async findWrongMarks({ after = '', limit }) {
+      const filter = { _id: { $gt: after } };
+      const rows = await read((signal) => memberships.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return listWrongMarks(rows.map(toMarkedDocument), limit);
+    },
     listUserMemberships: (user) => listMemberships({ user }, { account: 1 }),
     listAccountMembers: (account) => listMemberships({ account }, { user: 1 }),
     memberships: ({ after, limit }) =>
@@ -67,6 +74,12 @@ async function insertFirstOperator(step: Step, user: User): ReturnType<UserStore
   if (await userExists(step, { email: user.email })) return 'taken';
   await step({ insert: 'users', documents: [toUserDocument(user)] });
   return 'added';
+}
+
+/** A membership under the id of another is found by nobody. */
+function toMarkedDocument(row: Row) {
+  const membership = readMembershipDocument(row);
+  return toMarkedMembership(membership, row._id === membershipId(membership) ? row.mark : 'none');
 }
 
 function buildAfterMembership({ user, account }: Membership): Document {

@@ -2,6 +2,7 @@
 import type { Micro } from '../../money/money.ts';
 import type { RequestLimits } from '../../money/request-limits.ts';
 import type { Wallet } from '../../money/wallet.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 export interface Account {
   readonly id: string;
@@ -72,6 +73,8 @@ export interface AccountStore {
   setAllowance(id: string, allowance: Allowance | undefined): Promise<boolean>;
   /** Of all accounts that have one, in order of id. */
   allowances(): Promise<readonly (Allowance & { readonly id: string })[]>;
+  /** Of a page of accounts, those whose name, limits, price list or allowance were changed outside the store. */
+  findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** The price lists that accounts have, in order of their names. */
   countPriceLists(): Promise<readonly PriceListUse[]>;
 }

@@ -1,6 +1,7 @@
 // The port of users: who may sign in, and to which accounts they belong.
 import type { Reset } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 /** The private chat of a user with the service's bot. */
 export interface TelegramChat {
@@ -134,6 +135,8 @@ export interface UserStore {
   handOver(change: HandOver): Promise<'done' | 'none'>;
   /** Removes a membership, in one step with the keys of a member, which are revoked. `none`: there is none. */
   leave(departure: Departure): Promise<MembershipChange>;
+  /** Of a page of memberships, those whose role or cap were changed outside the store. */
+  findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** The memberships of a user, in order of account. */
   listUserMemberships(user: string): Promise<readonly Membership[]>;
   /** The members of an account, in order of user. */

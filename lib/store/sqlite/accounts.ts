@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Wallet } from '../../money/decide.ts';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountBalance, AccountStore, Allowance, AutoTopup, PriceListUse } from '../ports/accounts.ts';
+import type { WrongMarks } from '../ports/wrong-marks.ts';
+import { listWrongMarks, markAccount } from '../row-mark.ts';
 import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
@@ -33,6 +35,7 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
       request_limits = ?7, price_list = ?8, allowance_amount = ?9, allowance_reason = ?10`,
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
+  const mark = createUpdateAccountMark(db);
   return {
     put: (accounts: readonly Omit<Account, 'status'>[]): void =>
       write(() => {
@@ -41,12 +44,14 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
           const cells = [toJsonCell(requests), priceList, allowance?.amount ?? null, allowance?.reason ?? null];
           put.run(id, name, createdAt, Number(enabled), amount, threshold, ...cells);
           putWallet.run(id);
+          mark(id);
         }
       }),
     create: ({ id, name, createdAt }: Pick<Account, 'id' | 'name' | 'createdAt'>): void =>
       write(() => {
         insertAccount.run(id, name, createdAt);
         insertWallet.run(id);
+        mark(id);
       }),
     setStatus: (id: string, status: Account['status']): boolean =>
       write(() => {
@@ -63,11 +68,22 @@ export function accountWrites({ db, write }: Connection): PortWrites<'accounts'>
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
     setRequestLimits: (id: string, limits: RequestLimits | undefined): boolean =>
-      write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1),
+      write(() => setRequestLimits.run(toJsonCell(limits), id).changes === 1 && mark(id)),
     setPriceList: (id: string, priceList: string | undefined): boolean =>
-      write(() => setPriceList.run(priceList ?? null, id).changes === 1),
+      write(() => setPriceList.run(priceList ?? null, id).changes === 1 && mark(id)),
     setAllowance: (id: string, allowance: Allowance | undefined): boolean =>
-      write(() => setAllowance.run(allowance?.amount ?? null, allowance?.reason ?? null, id).changes === 1),
+      write(() => setAllowance.run(allowance?.amount ?? null, allowance?.reason ?? null, id).changes === 1 && mark(id)),
+  };
+}
+
+/** Called after every change of what the mark covers, in its transaction. */
+function createUpdateAccountMark(db: DatabaseSync): (id: string) => true {
+  const select = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
+  const update = db.prepare('UPDATE accounts SET mark = ? WHERE id = ?');
+  return (id) => {
+    const row = select.get(id);
+    if (row) update.run(markAccount(readAccountRow(row)), id);
+    return true;
   };
 }
 
@@ -85,7 +101,18 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
     `SELECT id, allowance_amount AS amount, allowance_reason AS reason FROM accounts
     WHERE allowance_amount IS NOT NULL ORDER BY id`,
   );
+  const marked = prepareBig(
+    db,
+    `${SELECT_ACCOUNT.replace('status FROM', 'status, mark FROM')} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`,
+  );
   return {
+    findWrongMarks: ({ after = '', limit }: Parameters<AccountStore['findWrongMarks']>[0]): WrongMarks => {
+      const rows = marked.all(after, limit).map((row) => ({ account: readAccountRow(row), mark: row.mark }));
+      return listWrongMarks(
+        rows.map(({ account, mark }) => ({ row: { id: account.id }, mark, wanted: markAccount(account) })),
+        limit,
+      );
+    },
     get: (id: string): Account | undefined => {
       const row = account.get(id);
       return row && readAccountRow(row);

@@ -2,6 +2,7 @@
 // the management API with the role.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, MembershipChange, UserStore } from '../ports/users.ts';
+import { markMembership } from '../row-mark.ts';
 import type { Connection } from './connection.ts';
 import { createUpdateKeyMark } from './keys.ts';
 import { readCapCells } from './rows.ts';
@@ -12,9 +13,11 @@ type HandOver = Parameters<UserStore['handOver']>[0];
 type Departure = Parameters<UserStore['leave']>[0];
 
 export function membershipWrites({ db, write }: Connection) {
-  const join = db.prepare(`INSERT INTO memberships (${MEMBERSHIP}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const join = db.prepare(
+    `INSERT INTO memberships (${MEMBERSHIP}, mark) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
   const change = db.prepare(
-    'UPDATE memberships SET role = ?3, cap = ?4, cap_reset = ?5, cap_zone = ?6 WHERE user = ?1 AND account = ?2',
+    'UPDATE memberships SET role = ?3, cap = ?4, cap_reset = ?5, cap_zone = ?6, mark = ?7 WHERE user = ?1 AND account = ?2',
   );
   const find = db.prepare('SELECT role FROM memberships WHERE user = ? AND account = ?');
   const remove = db.prepare('DELETE FROM memberships WHERE user = ? AND account = ?');
@@ -27,16 +30,16 @@ export function membershipWrites({ db, write }: Connection) {
   const isLastOwner = (role: unknown, { user, account }: Pick<Membership, 'user' | 'account'>) =>
     role === 'owner' && otherOwner.get(account, user) === undefined;
   return {
-    join: ({ user, account, role, cap }: Membership): void => {
-      write(() => join.run(user, account, role, ...toCapCells(cap)));
+    join: (membership: Membership): void => {
+      write(() => join.run(...toMembershipCells(membership)));
     },
     setMembership: (wanted: Membership, at: number): MembershipChange =>
       write(() => {
-        const { user, account, role, cap } = wanted;
+        const { user, account, role } = wanted;
         const before = find.get(user, account)?.role;
         if (before === undefined) return 'none';
         if (role !== 'owner' && isLastOwner(before, wanted)) return 'last_owner';
-        change.run(user, account, role, ...toCapCells(cap));
+        change.run(...toMembershipCells(wanted));
         if (before === 'member' && role === 'accountant') revokeKeys(wanted, at);
         if (before === 'owner' && role !== 'owner') revokeOwnerKeys(wanted, at);
         return 'done';
@@ -44,8 +47,8 @@ export function membershipWrites({ db, write }: Connection) {
     handOver: ({ account, from, to, at }: HandOver): 'done' | 'none' =>
       write(() => {
         if (find.get(from, account)?.role !== 'owner' || !find.get(to, account)) return 'none';
-        change.run(to, account, 'owner', ...toCapCells(undefined));
-        change.run(from, account, 'member', ...toCapCells(undefined));
+        change.run(...toMembershipCells({ user: to, account, role: 'owner' }));
+        change.run(...toMembershipCells({ user: from, account, role: 'member' }));
         revokeOwnerKeys({ user: from, account }, at);
         return 'done';
       }),
@@ -83,8 +86,10 @@ function createRevokeOwnerKeys(db: DatabaseSync): (of: Pick<Membership, 'user' |
   return ({ user, account }, at) => void revoke.run(at, account, user);
 }
 
-function toCapCells(cap: Membership['cap']) {
-  return [cap?.limit ?? null, cap?.reset ?? null, cap?.zone ?? null] as const;
+function toMembershipCells(membership: Membership) {
+  const { user, account, role, cap } = membership;
+  const capCells = [cap?.limit ?? null, cap?.reset ?? null, cap?.zone ?? null] as const;
+  return [user, account, role, ...capCells, markMembership(membership)] as const;
 }
 
 export function readMembershipRow(row: Record<string, unknown>): Membership {

@@ -42,3 +42,9 @@ export function addMembers(db: DatabaseSync): void {
 export const TELEGRAM_COLUMN = `
   ALTER TABLE users ADD COLUMN telegram TEXT CHECK (json_valid(telegram));
 `;
+
+/** The audit sees by a mark that what is said once was changed outside the store; earlier rows have none yet. */
+export const TERMS_MARKS = `
+  ALTER TABLE accounts ADD COLUMN mark TEXT;
+  ALTER TABLE memberships ADD COLUMN mark TEXT;
+`;

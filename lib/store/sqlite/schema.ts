@@ -8,7 +8,7 @@ import { addGrants } from './grant-schema.ts';
 import { MANAGEMENT_TABLES } from './management-schema.ts';
 import { PAPER_TABLE } from './paper-schema.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
-import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN } from './people-schema.ts';
+import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN, TERMS_MARKS } from './people-schema.ts';
 import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
@@ -402,9 +402,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   ALLOWANCE,
   TELEGRAM_COLUMN,
   PAPER_TABLE,
+  TERMS_MARKS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(PAPER_TABLE) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(TERMS_MARKS) + 1;

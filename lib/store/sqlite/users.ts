@@ -1,6 +1,8 @@
 // Users and their memberships in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { User, UserStore } from '../ports/users.ts';
+import type { WrongMarks } from '../ports/wrong-marks.ts';
+import { listWrongMarks, toMarkedMembership } from '../row-mark.ts';
 import type { Connection } from './connection.ts';
 import { MEMBERSHIP, membershipWrites, readMembershipRow } from './memberships.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -44,7 +46,18 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
   const all = db.prepare(
     `SELECT ${MEMBERSHIP} FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?`,
   );
+  const marked = db.prepare(
+    `SELECT ${MEMBERSHIP}, mark FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?`,
+  );
   return {
+    findWrongMarks: ({ after = '', limit }: Parameters<UserStore['findWrongMarks']>[0]): WrongMarks => {
+      const [user = '', account = ''] = after.split(' ');
+      const rows = marked.all(user, account, limit);
+      return listWrongMarks(
+        rows.map((row) => toMarkedMembership(readMembershipRow(row), row.mark)),
+        limit,
+      );
+    },
     ...formerUserReads(db),
     get: (id: string): User | undefined => readUserRow(get.get(id)),
     find: (email: string): User | undefined => readUserRow(find.get(email)),

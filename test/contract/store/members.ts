@@ -171,6 +171,31 @@ export function memberContract(context: StoreContext): void {
     expect(await Promise.all(kept.map(endOf))).to.deep.equal([null, null, null]);
   });
 
+  it('have a mark that follows every change of role and cap, and of the terms of their account', async () => {
+    const { accounts, users } = context.store;
+    const account = await newAccount(context.store);
+    const bob = await newMember(account, 'owner');
+    const ann = await newMember(account, 'member', CAP);
+    await accounts.setRequestLimits(account, { addresses: ['10.0.0.1'], waitSeconds: 5, atOnce: 2 });
+    await accounts.setPriceList(account, 'partner');
+    await accounts.setAllowance(account, { amount: RUB, reason: 'r' });
+    await users.setMembership({ ...ann, cap: { ...CAP, limit: 7n } }, AT);
+    await users.handOver({ account, from: bob.user, to: ann.user, at: AT });
+    await users.setMembership({ user: bob.user, account, role: 'accountant' }, AT);
+    const found = await accounts.get(account);
+    if (found)
+      await accounts.put([
+        { ...found, priceList: 'other' },
+        { ...found, id: newId('acc'), name: 'copy' },
+      ]);
+    await accounts.setRequestLimits(account, undefined);
+    await accounts.setAllowance(account, undefined);
+    for (const store of [accounts, users]) {
+      const wrong = await findWrong(store);
+      expect(wrong.filter(({ id, wallet }) => id === account || wallet === account)).to.deep.equal([]);
+    }
+  });
+
   it('hand an account over in one step, and only while both have their roles', async () => {
     const { management, users } = context.store;
     const account = await newAccount(context.store);
@@ -296,7 +321,7 @@ export function memberContract(context: StoreContext): void {
   });
 }
 
-async function findWrong(keys: KeyStore) {
+async function findWrong(keys: Pick<KeyStore, 'findWrongMarks'>) {
   const found: { readonly id: string; readonly wallet?: string }[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page: Awaited<ReturnType<KeyStore['findWrongMarks']>> = await keys.findWrongMarks({ after, limit: 500 });

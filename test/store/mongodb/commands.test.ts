@@ -59,7 +59,7 @@ describe('calls of the MongoDB store', () => {
     attempts: { list: [['c']], page: [{ from: 0, ...page }], search: [page], sums: [query], unknownCharges: ['', 5] },
     checkpoints: { changes: ['', 5], page: ['', 5] },
     archives: { opening: ['w'], openings: [{ after: '', ...page }], findWrongMarks: ['openings', page] },
-    accounts: { get: ['a'], page: [page] },
+    accounts: { get: ['a'], page: [page], findWrongMarks: [page] },
     keys: {
       find: ['h'],
       get: ['k'],
@@ -108,6 +108,7 @@ describe('calls of the MongoDB store', () => {
       listUserMemberships: ['u'],
       listAccountMembers: ['a'],
       memberships: [page],
+      findWrongMarks: [page],
     },
     sessions: { get: ['h'], list: ['u'], link: ['h'], listInvitations: ['a'], attempts: ['n'] },
     auditLog: { page: [page] },

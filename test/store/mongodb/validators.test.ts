@@ -520,8 +520,9 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
   former_users: { fields: { _id: NAME, email: NAME, createdAt: TIME, removedAt: TIME } },
   memberships: {
     fields: { _id: NAME, user: NAME, account: NAME, role: oneOf('owner', 'member', 'accountant') },
-    takes: [{ cap: { limit: long(1), reset: 'day', zone: 'UTC' } }],
+    takes: [{ cap: { limit: long(1), reset: 'day', zone: 'UTC' } }, { mark: 'a' }],
     refuses: [
+      { mark: 5 },
       { cap: null },
       { cap: { limit: long(1), reset: 'day' } },
       { cap: { limit: 1, reset: 'day', zone: 'UTC' } },
