@@ -87,6 +87,8 @@ describe('the playground in a browser', function () {
       await page.locator('#reply', { hasText: text }).waitFor();
       await page.waitForSelector('#outcome dl');
     };
+    await page.click('details:has(#system) summary');
+    await page.fill('#system', 'Be brief');
     await say('First');
     expect([await page.inputValue('#prompt'), await page.textContent('#asked')]).to.deep.equal(['', 'First']);
     await say('Second');
@@ -94,11 +96,12 @@ describe('the playground in a browser', function () {
     expect(await page.textContent('#outcome')).to.contain('₽1.00');
     await page.reload();
     await page.waitForSelector('.turns li:nth-child(2)');
+    expect(await page.inputValue('#system')).to.equal('Be brief');
     await check(page, 'conversation');
     await page.click('#anew');
     await page.waitForURL('**/account/playground');
     expect(await page.isVisible('#conversation')).to.equal(false);
-    expect(await page.inputValue('[name=turns]')).to.equal('');
+    expect([await page.inputValue('[name=turns]'), await page.inputValue('#system')]).to.deep.equal(['', '']);
   });
 
   it('shows a refusal in the language of the page', async () => {
@@ -169,10 +172,17 @@ describe('the playground in a browser', function () {
     await page.waitForSelector('#outcome dl');
     expect(await page.textContent('#reply')).to.contain('2. PNG, 50x30 pixels');
     await check(page, 'images');
-    // They are sent once.
+    // They are sent again with the next message, as long as the page is open.
     await page.fill('#prompt', 'Поздоровайся на трёх языках.');
-    await until(async () => (await page.textContent('#price'))?.includes('sandbox-heavy') === true);
+    await page.click('button[value=price]');
+    await until(async () => (await page.textContent('#price'))?.includes('sandbox-vision') === true);
     expect(await page.isVisible('#again')).to.equal(false);
+    await page.click('button[value=send]');
+    await page.locator('#conversation', { hasText: 'sent again with each message' }).waitFor();
+    await page.waitForSelector('#answer[aria-busy=false]');
+    await check(page, 'images-kept');
+    await page.reload();
+    await page.locator('#conversation', { hasText: 'no longer sent' }).waitFor();
     const edit = await visit('image');
     await edit.setInputFiles('#image', images.slice(0, 1));
     await edit.click('button[value=send]');

@@ -1,5 +1,6 @@
 // The conversation of the playground: its turns travel in the form, are sent with the next message, and stay bounded.
 import { expect } from 'chai';
+import { parseChatRequest } from '../../lib/api/dialects/chat/request.ts';
 import {
   addTurn,
   CONVERSATION_BYTES_MAX,
@@ -9,6 +10,8 @@ import {
   type Turn,
   writeConversation,
 } from '../../lib/console/playground/conversation.ts';
+import { attachImages } from '../../lib/console/playground/images.ts';
+import type { RequestImage } from '../../lib/media/reference.ts';
 import { parseEvents, type Reply } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { hiddenFields, setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
@@ -60,6 +63,23 @@ describe('a conversation of the playground', () => {
       { role: 'user', content: 'Кто ты?' },
       { role: 'assistant', content: '<b>Модель</b>' },
     ]);
+  });
+});
+
+describe('the images of a conversation', () => {
+  it('are each attached to the turn that they came with', () => {
+    const quiet = { ...TURN, answered: '', call: 'req_2', images: 1 };
+    const turns = [{ ...TURN, images: 1 }, quiet, { ...TURN, call: 'req_3', images: 2 }, { ...TURN, call: 'req_4' }];
+    const input = { conversation: { turns, forgotten: 0, spent: '1' }, keptCalls: ['req_3', 'req_2'] };
+    const messages = [{ role: 'system', content: 'Be brief' }, ...listMessages(input.conversation)];
+    const request = parseChatRequest({ model: 'm', messages: [...messages, { role: 'user', content: 'Now' }] });
+    const images = ['a', 'b', 'c'].map((source): RequestImage => ({ type: 'image', field: 'image', source }));
+    const attached = attachImages(request, images, input);
+    const sources = attached.messages.map(({ content }) =>
+      content.flatMap((part) => (part.type === 'image' && 'source' in part ? [part.source] : [])),
+    );
+    expect(sources).to.deep.equal([[], [], ['a', 'b'], [], [], [], ['c']]);
+    expect([attached.images, attachImages(request, [], input)]).to.deep.equal([3, request]);
   });
 });
 
@@ -118,6 +138,23 @@ describe('a conversation on the page of the playground', function () {
       return Number(/<section id="price"[\s\S]*?<strong class="big">₽([^<]+)</.exec(text)?.[1]);
     };
     expect(await price({ turns })).to.be.above((await price({})) + 1);
+  });
+
+  it('has a system prompt, which is sent and quoted with each message, and stays in the form', async () => {
+    const turns = writeConversation(addTurn(NO_CONVERSATION, TURN));
+    const system = `You are <Pirate>. ${'Speak like one. '.repeat(100)}`;
+    const held = ({ text }: Reply) =>
+      Number(/<section id="price"[\s\S]*?<strong class="big">₽([^<]+)</.exec(text)?.[1]);
+    const fields = { model: 'sandbox-heavy', prompt: 'Hi', turns };
+    const [without, shown] = [await post({ ...fields, do: 'price' }), await post({ ...fields, do: 'price', system })];
+    expect(held(shown)).to.be.above(held(without));
+    expect(shown.text).to.contain('You are &lt;Pirate&gt;.').and.to.contain('&quot;role&quot;:&quot;system&quot;');
+    const reply = await post({ ...fields, system });
+    const [first, second] = (readConversation(hidden(reply)) ?? NO_CONVERSATION).turns;
+    expect(second?.input).to.be.above((first?.input ?? 0) + 300);
+    expect(reply.text).to.match(/<textarea id="system"[^>]*>\nYou are &lt;Pirate/);
+    const file = await post({ do: 'download', turns, system: 'Be brief' });
+    expect(file.text).to.match(/^## System prompt\n\nBe brief\n\n## You\n/);
   });
 
   it('is downloaded as a text, and refused when it cannot be read', async () => {

@@ -1,6 +1,12 @@
 // Images in the playground: read, edited and animated under the rules of the API, at the quoted price.
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import {
+  addTurn,
+  NO_CONVERSATION,
+  readConversation,
+  writeConversation,
+} from '../../lib/console/playground/conversation.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import type { Reply } from '../../testkit/client.ts';
 import { joinText, parseEvents, until } from '../../testkit/client.ts';
@@ -8,7 +14,7 @@ import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, FORM_TYPE, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { longer } from '../../testkit/long.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
 import { PNG, png } from '../media/sample-images.ts';
 
 const PAGE = '/account/playground';
@@ -108,6 +114,30 @@ describe('images in the playground', function () {
     expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams({ ...FIELDS.text, images: '2' })}`))).to.equal(
       priceIn(seen),
     );
+  });
+
+  it('of an earlier turn are sent again with it, quoted and counted', async () => {
+    const turn = { asked: 'What is it?', images: 1, answered: 'A cat.', model: 'words', charged: '1', ms: 1 };
+    const turns = writeConversation(addTurn(NO_CONVERSATION, { ...turn, input: 1, output: 1, call: 'req_1' }));
+    const files = [file(PNG), file(png({ width: 9, height: 9 }))];
+    const without = await ask('text', [NONE], { do: 'price', turns });
+    const shown = await ask('text', [], { do: 'price', turns, kept: 'req_1', images: '1' });
+    expect(Number(priceIn(shown)) - Number(priceIn(without))).to.be.closeTo(2, 0.001);
+    expect(without.text).to.contain('(images attached: 1; no longer sent');
+    const before = await test.wallet(account);
+    const lost = await ask('text', [NONE], { turns, kept: 'req_1' });
+    expect([lost.status, lost.text.includes('Choose them again')]).to.deep.equal([400, true]);
+    expect((await test.wallet(account)).seq).to.equal(before.seq);
+    const reply = await ask('text', files, { turns, kept: 'req_1' });
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.text).to.contain('1. PNG, 9x9 pixels');
+    expect(priceIn(shown)).to.equal(rub((await lastCharge())?.reserved));
+    const next = readConversation(unescapeHtml(/name="turns" value="([^"]*)"/.exec(reply.text)?.[1] ?? ''));
+    expect(next?.turns.map(({ images }) => images)).to.deep.equal([1, 1]);
+    // A thousand tokens for each of both.
+    expect(next?.turns[1]?.input).to.be.within(2000, 2100);
+    const five = Array(4).fill(file(PNG));
+    expect((await ask('text', [...five, file(PNG)], { turns, kept: 'req_1' })).text).to.contain('at most four images');
   });
 
   it('are sent with a streamed text call', async () => {

@@ -37,6 +37,7 @@ import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
 
 const WRITTEN = { written: true } as const;
+const NO_IMAGES = { imageCount: 0, keptCalls: [], keptCount: 0 } as const;
 
 export const playground = page({
   path: PLAYGROUND,
@@ -89,7 +90,7 @@ export const playgroundVideo = page({
 
 function readSubmittedForm(visit: OwnerVisit, form: Form): PlaygroundForm {
   const input = readPlaygroundForm(visit, (name) => (form.has(name) ? form.secret(name) : undefined));
-  return form.files.length > 0 ? { ...input, imageCount: form.files.length } : input;
+  return form.files.length > 0 ? { ...input, imageCount: form.files.length - input.keptCount } : input;
 }
 
 async function send(visit: OwnerVisit, input: PlaygroundForm, images: readonly RequestImage[]): Promise<Answer> {
@@ -98,7 +99,7 @@ async function send(visit: OwnerVisit, input: PlaygroundForm, images: readonly R
       const reply = await generateText(visit, input, images);
       if (!reply) return WRITTEN;
       const { answer, conversation } = textAnswer(visit, input, reply);
-      const next = { ...input, prompt: '', imageCount: 0, conversation };
+      const next = { ...input, ...NO_IMAGES, prompt: '', conversation };
       return playgroundPage(visit, next, { answer, shown: input.conversation });
     }
     case 'embedding': {
@@ -129,8 +130,8 @@ async function tryCall(
   const refuse = (body: Html, status: number, again = input) =>
     playgroundPage(visit, again, { answer: answerSection(visit, { body }), status });
   // Browsers drop chosen files when the page is shown again; a call without them must not be charged.
-  if (input.imageCount > 0 && form.files.length === 0)
-    return refuse(refusal(visit, WORDS[language].mistakes.again), 400, { ...input, imageCount: 0 });
+  if (input.imageCount < 0 || input.imageCount + input.keptCount !== form.files.length)
+    return refuse(refusal(visit, WORDS[language].mistakes.again), 400, { ...input, ...NO_IMAGES });
   const mistake = findMistake(input);
   if (mistake) return refuse(refusal(visit, WORDS[language].mistakes[mistake]), 400);
   let images: readonly RequestImage[] = [];
@@ -182,7 +183,7 @@ async function downloadConversation(visit: OwnerVisit, input: PlaygroundForm): P
   return {
     type: 'text/markdown; charset=utf-8',
     name: 'conversation.md',
-    content: writeTranscript(conversation, words.you),
+    content: writeTranscript(conversation, input.system, words),
   };
 }
 
@@ -204,7 +205,7 @@ async function playgroundPage(
   const isText = input.kind === 'text';
   const answered = answer ?? answerSection(visit);
   const main = (made: Html) =>
-    html`${isText ? [conversationSection(visit, shown ?? NO_CONVERSATION), answered, made] : [made, answered]}${samples(visit, input)}`;
+    html`${isText ? [conversationSection(visit, shown ?? NO_CONVERSATION, input.keptCalls), answered, made] : [made, answered]}${samples(visit, input)}`;
   const lack =
     keys.length === 0
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`

@@ -114,7 +114,11 @@ function formatSeconds({ language, format }: OwnerVisit, ms: number): string {
 }
 
 /** The turns before the prompt, or before the answer that is shown below them. */
-export function conversationSection(visit: OwnerVisit, { turns, forgotten, spent }: Conversation): Html {
+export function conversationSection(
+  visit: OwnerVisit,
+  { turns, forgotten, spent }: Conversation,
+  keptCalls: readonly string[],
+): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const items = turns.map(({ asked, images, answered, model, charged, ms, input, output, call }) => {
@@ -124,7 +128,7 @@ export function conversationSection(visit: OwnerVisit, { turns, forgotten, spent
       formatSeconds(visit, ms),
       words.turnTokens(format.number(input), format.number(output)),
     ];
-    return html`<li><p class="asked"><strong>${words.you}:</strong> ${asked}${images > 0 && html` <span class="hint">(${words.withImages(format.number(images))})</span>`}</p>
+    return html`<li><p class="asked"><strong>${words.you}:</strong> ${asked}${images > 0 && html` <span class="hint">(${words.withImages(format.number(images))}; ${keptCalls.includes(call) ? words.imagesKept : words.imagesGone})</span>`}</p>
 <div class="answered">${answered}</div>
 <p class="hint">${facts.join(' · ')} · <a href="${linkTo(visit, `/account/calls/${encodeURIComponent(call)}`)}">${words.call}</a></p></li>`;
   });

@@ -48,7 +48,11 @@ export function generateText(
   inputImages: InputImages,
 ): Promise<CollectedReply | undefined> {
   return runCallAsKey(visit, input.key, (context) =>
-    collectReply(visit.services.text, attachImages(parseChatRequest(buildRequestBody(input)), inputImages), context),
+    collectReply(
+      visit.services.text,
+      attachImages(parseChatRequest(buildRequestBody(input)), inputImages, input),
+      context,
+    ),
   );
 }
 
@@ -70,7 +74,7 @@ export async function streamText(
   await runCallAsKey(visit, input.key, async (context, call) => {
     call.streams = true;
     getRequestState(visit.request).notes.stream = true;
-    const request = attachImages(parseChatRequest({ ...buildRequestBody(input), stream: true }), inputImages);
+    const request = attachImages(parseChatRequest({ ...buildRequestBody(input), stream: true }), inputImages, input);
     await visit.services.text.run(request, context, streamOutput(visit, describeOutcome));
   });
 }

@@ -5,7 +5,7 @@ import { formatRub, type Micro, parseRub } from '../../money/money.ts';
 
 export interface Turn {
   readonly asked: string;
-  /** How many images were attached; they are not sent again. */
+  /** How many images were attached. They stay in the browser, which may send them again. */
   readonly images: number;
   readonly answered: string;
   readonly model: string;
@@ -99,18 +99,32 @@ interface Message {
   readonly content: string;
 }
 
-/** For the API. An answer without text would be refused by some models. */
-export function listMessages({ turns }: Conversation): readonly Message[] {
-  return turns
-    .filter(({ answered }) => answered.trim() !== '')
-    .flatMap(({ asked, answered }) => [
-      { role: 'user' as const, content: asked },
-      { role: 'assistant' as const, content: answered },
-    ]);
+/** Those that are sent again. An answer without text would be refused by some models. */
+export function listSentTurns({ turns }: Conversation): readonly Turn[] {
+  return turns.filter(({ answered }) => answered.trim() !== '');
+}
+
+/** Two messages for each turn that is sent again. */
+export function listMessages(conversation: Conversation): readonly Message[] {
+  return listSentTurns(conversation).flatMap(({ asked, answered }) => [
+    { role: 'user' as const, content: asked },
+    { role: 'assistant' as const, content: answered },
+  ]);
+}
+
+/** How many images are sent again with each turn that is sent again; `keptCalls` are the calls whose images are. */
+export function countKeptImages(conversation: Conversation, keptCalls: readonly string[]): readonly number[] {
+  return listSentTurns(conversation).map(({ call, images }) => (keptCalls.includes(call) ? images : 0));
+}
+
+interface TranscriptTitles {
+  readonly you: string;
+  readonly system: string;
 }
 
 /** As a text file. */
-export function writeTranscript({ turns }: Conversation, you: string): string {
-  const parts = turns.map(({ asked, answered, model }) => `## ${you}\n\n${asked}\n\n## ${model}\n\n${answered}\n`);
-  return parts.join('\n');
+export function writeTranscript({ turns }: Conversation, system: string, titles: TranscriptTitles): string {
+  const part = (title: string, content: string) => `## ${title}\n\n${content}\n`;
+  const parts = turns.flatMap(({ asked, answered, model }) => [part(titles.you, asked), part(model, answered)]);
+  return [...(system.trim() === '' ? [] : [part(titles.system, system)]), ...parts].join('\n');
 }

@@ -8,6 +8,7 @@ import type { OwnerVisit } from '../visit.ts';
 import {
   CONVERSATION_FIELD,
   type Conversation,
+  countKeptImages,
   listMessages,
   NO_CONVERSATION,
   readConversation,
@@ -21,6 +22,7 @@ type PlayField =
   | 'key'
   | 'model'
   | 'prompt'
+  | 'system'
   | 'max_tokens'
   | 'dimensions'
   | 'size'
@@ -36,14 +38,22 @@ export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly videoOptions: VideoOffers | undefined;
   /** The turns before the prompt, for text; undefined if they cannot be read. */
   readonly conversation: Conversation | undefined;
-  /** How many images were chosen. */
+  /** How many images were chosen for the prompt. */
   readonly imageCount: number;
+  /** The calls of earlier turns whose images the browser sends again. */
+  readonly keptCalls: readonly string[];
+  /** How many images those are. */
+  readonly keptCount: number;
   /** How many the kind takes at most. */
   readonly imagesMax: number;
 }
 
 /** The form's field for the images; its field `images` says how many there are. */
 export const IMAGE_FIELD = 'image';
+
+/** The form's field for the calls whose images come again, before those of the prompt. */
+export const KEPT_FIELD = 'kept';
+const KEPT_CALLS_MAX = 10;
 
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };
 
@@ -61,15 +71,18 @@ export function readPlaygroundForm(
   const text = (name: PlayField) => read(name) ?? DEFAULTS[name] ?? '';
   const model = text('model') || (models[0] ?? '');
   const found = catalog.byName.get(model);
+  const conversation = kind === 'text' ? readConversation(read(CONVERSATION_FIELD) ?? '') : NO_CONVERSATION;
+  const keptCalls = (read(KEPT_FIELD) ?? '').split(' ', KEPT_CALLS_MAX).filter((call) => call !== '');
   return {
     kind,
     models,
     model,
     videoOptions: kind === 'video' && found?.type === 'video' ? listOffers(found) : undefined,
     key: text('key'),
-    conversation: kind === 'text' ? readConversation(read(CONVERSATION_FIELD) ?? '') : NO_CONVERSATION,
+    conversation,
     // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),
+    system: text('system').replaceAll('\r\n', '\n'),
     max_tokens: text('max_tokens').trim(),
     dimensions: text('dimensions').trim(),
     size: text('size'),
@@ -77,6 +90,8 @@ export function readPlaygroundForm(
     resolution: text('resolution'),
     aspect: text('aspect'),
     imageCount: /^\d{1,3}$/.test(count) ? Number(count) : 0,
+    keptCalls,
+    keptCount: countKeptImages(conversation ?? NO_CONVERSATION, keptCalls).reduce((sum, images) => sum + images, 0),
     imagesMax: countImagesMax(kind, catalog),
   };
 }
@@ -110,6 +125,7 @@ export function findMistake({
   aspect,
   videoOptions,
   imageCount,
+  keptCount,
   imagesMax,
   conversation,
 }: PlaygroundForm): Mistake | undefined {
@@ -117,7 +133,7 @@ export function findMistake({
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
   if (kind === 'embedding' && dimensions !== '' && !COUNT.test(dimensions)) return 'dimensions';
-  if (imageCount > imagesMax) return kind === 'video' ? 'image' : 'images';
+  if (imageCount + keptCount > imagesMax) return kind === 'video' ? 'image' : 'images';
   if (!videoOptions) return undefined;
   const isOffered = (value: string, offered: readonly (string | number)[]) =>
     value === '' || offered.map(String).includes(value);
@@ -133,6 +149,7 @@ export function buildRequestBody({
   kind,
   model,
   prompt,
+  system,
   size,
   conversation = NO_CONVERSATION,
   ...more
@@ -143,7 +160,11 @@ export function buildRequestBody({
       return dropEmpty({
         model,
         max_tokens: number(more.max_tokens),
-        messages: [...listMessages(conversation), { role: 'user', content: prompt }],
+        messages: [
+          ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+          ...listMessages(conversation),
+          { role: 'user', content: prompt },
+        ],
       });
     case 'embedding':
       return dropEmpty({ model, input: prompt, dimensions: number(more.dimensions) });

@@ -13,7 +13,7 @@ import { type Html, html } from '../html.ts';
 import { describeTextPrice } from '../token-price.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { CONVERSATION_FIELD, NO_CONVERSATION, writeConversation } from './conversation.ts';
-import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
+import { findMistake, IMAGE_FIELD, KEPT_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
 import { type Quote, quoteCall } from './quote.ts';
 import { listSamples } from './samples.ts';
 import { WORDS } from './words.ts';
@@ -21,6 +21,7 @@ import { WORDS } from './words.ts';
 export const PLAYGROUND = '/account/playground';
 /** Half the form limit: Russian characters take six bytes each when sent. */
 const PROMPT_MAX = 8000;
+const SYSTEM_MAX = 3000;
 const IMAGE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
 
 export function kindLinks(visit: OwnerVisit, { kind }: PlaygroundForm): Html {
@@ -50,12 +51,16 @@ ${select(
 )}`;
   const options = html`<div id="choices">${choices(visit, input)}</div>`;
   const settings = html`${chosen}${options}`;
-  return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
+  return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-images="${input.imagesMax}" data-lost="${words.lost}" data-stopped="${words.stopped}">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="kind" value="${input.kind}">
 <input type="hidden" name="images" value="${imageCount}">
-${isText && html`<input type="hidden" name="${CONVERSATION_FIELD}" value="${turns}">`}
-${isText ? html`<details${turns === '' && html` open`}><summary>${words.settings}: ${input.model}</summary>${settings}</details>` : chosen}
+${
+  isText &&
+  html`<input type="hidden" name="${CONVERSATION_FIELD}" value="${turns}">
+<input type="hidden" name="${KEPT_FIELD}" value="">`
+}
+${isText ? html`<details${turns === '' && html` open`}><summary>${words.settings}: ${input.model}</summary>${settings}</details>${systemField(visit, input)}` : chosen}
 ${textArea({ name: 'prompt', label: words.prompt, value: input.prompt, rows: 5, max: PROMPT_MAX })}
 ${input.imagesMax > 0 && imageField(visit, input)}
 ${!isText && options}
@@ -69,6 +74,13 @@ ${
 <a class="button quiet" id="anew" href="${linkTo(visit, PLAYGROUND)}">${words.anew}</a>`
 }</p>
 </form>`;
+}
+
+/** Folded away until it is used. */
+function systemField({ language }: OwnerVisit, { system }: PlaygroundForm): Html {
+  const words = WORDS[language];
+  const area = { name: 'system', label: words.instructions, value: system, rows: 3, max: SYSTEM_MAX, optional: true };
+  return html`<details${system !== '' && html` open`}><summary>${words.system}</summary>${textArea({ ...area, hint: words.systemHint })}</details>`;
 }
 
 function imageField({ language, format }: OwnerVisit, { kind, imageCount, imagesMax }: PlaygroundForm): Html {

@@ -44,13 +44,14 @@ export async function quoteCall(
     case 'text': {
       const request = attachImages(
         parseChatRequest(buildRequestBody(input)),
-        Array(input.imageCount).fill(UNKNOWN_IMAGE),
+        Array(input.imageCount + input.keptCount).fill(UNKNOWN_IMAGE),
+        input,
       );
       const { model } = chooseModel(catalog, request, limits);
       const { tokensHeld } = await estimateInput(request);
       const { maxTokens } = request;
       const amount = computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) });
-      const answering = input.imageCount > 0 ? findVisionModel(catalog, model, limits) : model;
+      const answering = request.images > 0 ? findVisionModel(catalog, model, limits) : model;
       return { amount, model: answering.id, price: model.price };
     }
     case 'embedding': {

@@ -87,14 +87,17 @@ function withImageFiles(input: PlaygroundForm, files: readonly string[]): Body {
   if (!first || input.kind === 'image') return body;
   if (input.kind === 'video') return { ...body, image: first };
   const images = [first, ...rest].map((url) => ({ type: 'image_url', image_url: { url } }));
-  return { ...body, messages: [{ role: 'user', content: [{ type: 'text', text: input.prompt }, ...images] }] };
+  const before = (body.messages as readonly unknown[]).slice(0, -1);
+  const prompt = { role: 'user', content: [{ type: 'text', text: input.prompt }, ...images] };
+  return { ...body, messages: [...before, prompt] };
 }
 
-function buildResponsesBody({ model, prompt, max_tokens }: PlaygroundForm, files: readonly string[]): Body {
+function buildResponsesBody({ model, prompt, system, max_tokens }: PlaygroundForm, files: readonly string[]): Body {
   const images = files.map((file) => ({ type: 'input_image', image_url: new ImageFile(file) }));
   const content = [{ type: 'input_text', text: prompt }, ...images];
   return {
     model,
+    ...(system.trim() !== '' && { instructions: system }),
     ...(max_tokens !== '' && { max_output_tokens: Number(max_tokens) }),
     input: images.length > 0 ? [{ role: 'user', content }] : prompt,
   };

@@ -5,6 +5,12 @@ import { adopt, parse } from './live.js';
 
 const PRICE_AFTER_MS = 400;
 
+/**
+ * The images of earlier turns by the calls of those turns: sent again while this page is open.
+ * @type {Map<string, readonly File[]>}
+ */
+const sentImages = new Map();
+
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('#play'));
 if (form) followForm(form);
 
@@ -21,12 +27,33 @@ function part(id) {
 async function post(path, what, signal) {
   const fields = new FormData(/** @type {HTMLFormElement} */ (form));
   fields.set('do', what);
+  keepImages(fields);
   // The price depends on the number of images, not on their content.
   if (what === 'price') fields.delete('image');
   const response = await fetch(path, { method: 'POST', body: fields, signal });
   // The session has ended: show the sign-in page.
   if (response.redirected) location.href = response.url;
   return response;
+}
+
+/**
+ * Puts the images of earlier turns before those of the message, the latest first as far as a call takes them.
+ * @param {FormData} fields
+ */
+function keepImages(fields) {
+  const { turns = [] } = JSON.parse(String(fields.get('turns') || '{}'));
+  let left = Number(form?.dataset.images) - Number(fields.get('images'));
+  const kept = [];
+  for (const { call, answered } of turns.toReversed()) {
+    const images = sentImages.get(call) ?? [];
+    if (images.length === 0 || images.length > left || answered.trim() === '') continue;
+    kept.unshift(call);
+    left -= images.length;
+  }
+  const own = fields.getAll('image');
+  fields.set('kept', kept.join(' '));
+  fields.delete('image');
+  for (const image of [...kept.flatMap((call) => sentImages.get(call) ?? []), ...own]) fields.append('image', image);
 }
 
 /** @param {HTMLFormElement} form */
@@ -92,7 +119,14 @@ function keepConversation(turns) {
     if (other.startsWith('turns ') && !other.startsWith(`turns ${csrf.value} `)) sessionStorage.removeItem(other);
   }
   turns.addEventListener('input', () => sessionStorage.setItem(name, turns.value));
-  document.getElementById('anew')?.addEventListener('click', () => sessionStorage.removeItem(name));
+  document.getElementById('anew')?.addEventListener('click', () => {
+    sessionStorage.removeItem(name);
+    sessionStorage.removeItem(`${name} system`);
+  });
+  const system = /** @type {HTMLTextAreaElement} */ (elements.namedItem('system'));
+  system.value ||= sessionStorage.getItem(`${name} system`) ?? '';
+  if (system.value !== '') system.closest('details')?.setAttribute('open', '');
+  system.addEventListener('input', () => sessionStorage.setItem(`${name} system`, system.value));
   if (turns.value !== '') sessionStorage.setItem(name, turns.value);
   else if (kept !== '') {
     turns.value = kept;
@@ -105,11 +139,14 @@ function keepConversation(turns) {
 /**
  * After an answer: the next message starts empty, and is sent with the turns so far.
  * @param {string} turns
+ * @param {readonly File[]} images Of the message that was answered.
  */
-function continueConversation(turns) {
+function continueConversation(turns, images) {
   const { elements } = /** @type {HTMLFormElement} */ (form);
   const field = /** @type {HTMLInputElement} */ (elements.namedItem('turns'));
   field.value = turns;
+  const last = JSON.parse(turns).turns.at(-1);
+  if (last) sentImages.set(last.call, images);
   /** @type {HTMLTextAreaElement} */ (elements.namedItem('prompt')).value = '';
   const files = /** @type {HTMLInputElement | null} */ (elements.namedItem('image'));
   if (files) files.value = '';
@@ -133,9 +170,10 @@ async function sendText(form, button) {
   part('thoughts').lastElementChild?.replaceChildren();
   part('reply').textContent = '';
   part('outcome').textContent = '';
+  const images = /** @type {HTMLInputElement | null} */ (form.elements.namedItem('image'))?.files ?? [];
   try {
     const response = await post(live, 'send', call.signal);
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) await showEvents(response);
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) await showEvents(response, [...images]);
     else showRefusal(await response.text());
   } catch {
     part('outcome').textContent = call.signal.aborted ? stopped : lost;
@@ -157,8 +195,11 @@ function showRefusal(page) {
   part('reply').textContent = parse(page).querySelector('main')?.textContent ?? '';
 }
 
-/** @param {Response} response */
-async function showEvents(response) {
+/**
+ * @param {Response} response
+ * @param {readonly File[]} images
+ */
+async function showEvents(response, images) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -176,7 +217,7 @@ async function showEvents(response) {
         isWhole = true;
         const { html, turns } = JSON.parse(data);
         part('outcome').replaceChildren(...parse(html).body.childNodes);
-        if (turns) continueConversation(turns);
+        if (turns) continueConversation(turns, images);
       } else if (data.startsWith('{')) {
         const delta = JSON.parse(data).choices?.[0]?.delta;
         text += delta?.content ?? '';
