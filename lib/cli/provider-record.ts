@@ -152,9 +152,16 @@ async function observe(recording: object, folder: string): Promise<object> {
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
   const stage = await openStage(plugin, {});
   try {
-    const { text, finish, usage, citations, fault } = (await stage.run(complete)) as TextOutcome;
-    const cited = citations.length > 0 && { citations };
-    return fault === undefined ? { text, finish, usage, ...cited } : { text, fault };
+    const { text, finish, usage, reasoning, states, citations, fault } = (await stage.run(complete)) as TextOutcome;
+    if (fault !== undefined) return { text, fault };
+    return {
+      text,
+      finish,
+      usage,
+      ...(reasoning !== '' && { reasoning }),
+      ...(states.length > 0 && { state: states }),
+      ...(citations.length > 0 && { citations }),
+    };
   } finally {
     await stage.close();
   }
