@@ -5,6 +5,13 @@ import type { At } from './page-tour-management.ts';
 import type { Visitor } from './pages.ts';
 import { BUYER, BUYER_FORM, SELLER, SELLER_FORM, writeStatement } from './papers.ts';
 
+/** Issued in an earlier month. */
+const ACT_MONTH = '2026-09';
+const ACT = {
+  ...{ begin: '0', chargedBegin: '0', end: '73410004000', chargedEnd: '73910004000' },
+  ...{ grants: '500000000', paidBegin: '0', paidEnd: '100000000000' },
+};
+
 export interface Papers {
   readonly invoice: string;
 }
@@ -30,6 +37,10 @@ export async function makePapers(
   const again = { ...paid, Номер: '43', ПлательщикИНН: '500100732259', Плательщик: 'ИП Ким Анна Сергеевна' };
   const content = writeStatement([paid, unsure, again]);
   await operator.upload('/admin/papers/bank', [{ name: 'statement', fileName: 'statement.txt', content }]);
+  await store.papers.issue({
+    ...{ kind: 'act', id: `${account}:${ACT_MONTH}`, account, state: 'issued', at: Date.now() },
+    content: JSON.stringify({ ...ACT, month: ACT_MONTH, zone: terms.zone, seller: SELLER, buyer: BUYER, user: '-' }),
+  });
   return { invoice: id };
 }
 
@@ -42,6 +53,8 @@ export function listPaperStops<Stop>(at: At<Stop>, { invoice }: Papers): readonl
         ['form:has(#amount) button', true],
       ],
     }),
+    at('/account/papers', 'papers-no-act', { does: [['form:has(#month) button', true]] }),
+    at('/account/papers/acts/{month}', 'papers-act', { path: `/account/papers/acts/${ACT_MONTH}` }),
     at('/account/papers/invoices/{id}', 'invoice', { path: `/account/papers/invoices/${invoice}` }),
   ];
 }
@@ -57,6 +70,7 @@ export function listOperatorPaperStops<Stop>(at: At<Stop>, { invoice }: Papers, 
     }),
     at('/admin/papers/bank', 'papers-bank'),
     at('/admin/papers/invoices/{id}', 'invoice', { path: `/admin/papers/invoices/${invoice}` }),
+    at('/admin/accounts/{id}/papers/{month}', 'papers-act', { path: `/admin/accounts/${account}/papers/${ACT_MONTH}` }),
     at('/admin/accounts/{id}/papers', 'account-papers', { path: `/admin/accounts/${account}/papers` }),
   ];
 }

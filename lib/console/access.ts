@@ -26,6 +26,7 @@ export const ACCESS = {
   '/account/wallet': PAYERS,
   '/account/wallet/receipt': PAYERS,
   '/account/papers': PAYERS,
+  '/account/papers/acts/{month}': PAYERS,
   '/account/papers/invoices/{id}': PAYERS,
   '/account/statement': PAYERS,
   '/account/statement.csv': PAYERS,

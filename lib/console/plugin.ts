@@ -1,6 +1,7 @@
 // The pages as a hapi plugin: their own routes and response style, without API keys.
 import type { Plugin } from '@hapi/hapi';
 import type { PageRoutes } from './page.ts';
+import { act, adminAct } from './pages/act.ts';
 import { adminAccount } from './pages/admin-account.ts';
 import { adminAccountCalls } from './pages/admin-account-calls.ts';
 import { adminAccountPapers } from './pages/admin-account-papers.ts';
@@ -76,6 +77,7 @@ const PAGES: readonly PageRoutes[] = [
   statementCsv,
   papers,
   invoice,
+  act,
   usage,
   usageCsv,
   calls,
@@ -99,6 +101,7 @@ const PAGES: readonly PageRoutes[] = [
   adminAccount,
   adminAccountCalls,
   adminAccountPapers,
+  adminAct,
   adminCalls,
   adminPeople,
   adminPerson,

@@ -17,6 +17,8 @@ export const READS = {
     'chargedAt',
     'movements',
     'movedSince',
+    'paidBefore',
+    'grantsCharged',
     'paymentSums',
     'budgets',
     'budgetPage',

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { unescapeHtml, type Visitor } from '../../testkit/pages.ts';
 import { BUYER_FORM, SELLER_FORM } from '../../testkit/papers.ts';
-import { applied, RUB, topup } from '../contract/store/context.ts';
+import { applied, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
 import { openPages, type Pages } from './stage.ts';
 
 const PAPERS = '/account/papers';
@@ -106,6 +106,40 @@ describe('the pages of papers for companies', () => {
     expect([more.status, more.text.includes('Too many invoices')]).to.deep.equal([400, true]);
     const all = await invoicesOf(owner.account);
     expect(new Set(all.map(({ number }) => number)).size).to.equal(21);
+  });
+
+  it('issue the act of a month that is over, once, and show it to owners and operators', async () => {
+    const owner = await pages.owner();
+    const store = pages.faults.real;
+    const now = new Date();
+    const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 12));
+    const [month, at] = [last.toISOString().slice(0, 7), last.getTime()];
+    const chargeId = newId('req');
+    const start = { chargeId, amount: 77n * RUB, at, lease: at + 60_000 };
+    await applied(store, topup(owner.account, 1000n * RUB), reserve(owner.account, start));
+    await applied(store, settle(owner.account, chargeId, { amount: 76_545_000n, at }));
+    const issue = { change: 'act', month };
+    expect(await read(owner, PAPERS)).to.not.contain('name="month"');
+    await owner.submit(PAPERS, { ...BUYER_FORM, change: 'details' });
+    for (const wrong of ['', '2026-13', '2001-01', now.toISOString().slice(0, 7)])
+      expect((await owner.submit(PAPERS, { ...issue, month: wrong })).status, wrong).to.equal(400);
+    const path = `${PAPERS}/acts/${month}`;
+    expect((await owner.get(path)).status).to.equal(404);
+    for (const _ of [1, 2]) {
+      const { status, headers } = await owner.submit(PAPERS, issue);
+      expect([status, headers.location]).to.deep.equal([303, path]);
+    }
+    expect(await lastDeed()).to.include({ action: 'act.issue', target: `${owner.account}:${month}` });
+    const seen = await read(owner, path);
+    expect(seen).to.match(/Акт об оказании услуг № \d+ от \d+ \S+ \d{4}/);
+    expect(seen).to.contain('Семьдесят шесть рублей 55 копеек').and.to.contain('В том числе НДС 22 %');
+    expect(seen).to.contain('Вышеперечисленные услуги оказаны полностью и в срок').and.to.contain('Остаток аванса');
+    expect(await read(owner, PAPERS)).to.contain(path);
+    const admin = `/admin/accounts/${owner.account}/papers`;
+    expect(await read(operator, admin)).to.contain(`${admin}/${month}`);
+    expect(await read(operator, `${admin}/${month}`)).to.contain(BUYER_FORM.name);
+    expect((await operator.get(`${admin}/2001-01`)).status).to.equal(404);
+    expect((await (await pages.owner()).get(path)).status).to.equal(404);
   });
 
   async function hidden(visitor: Visitor): Promise<Record<string, string>> {

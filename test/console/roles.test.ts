@@ -9,8 +9,13 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { listPageRoutes } from '../../testkit/page-tour.ts';
 import { setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 
-/** Pages of things that the account does not have: a payment, a management key, an invoice. */
-const MISSING = ['/account/wallet/receipt', '/account/keys/management/{id}', '/account/papers/invoices/{id}'];
+/** Pages of things that the account does not have: a payment, a management key, an invoice, an act. */
+const MISSING = [
+  '/account/wallet/receipt',
+  '/account/keys/management/{id}',
+  '/account/papers/invoices/{id}',
+  '/account/papers/acts/{month}',
+];
 
 /** A key and what was done with it. */
 interface Things {

@@ -1,5 +1,6 @@
 // Papers of an account: the details of the company that pays, and its invoices.
 import { fault } from '../../base/faults.ts';
+import { findAct, issueAct, readActRow, readMonth } from '../../payments/papers/acts.ts';
 import {
   BUYER_FIELDS,
   type Buyer,
@@ -17,6 +18,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { actForm, actTable, describeActRefusal } from '../papers/act-list.ts';
 import { buyerFields, type FormState, listBuyerDetails, readTyped } from '../papers/details-form.ts';
 import { invoiceTable } from '../papers/invoice-list.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -27,6 +29,8 @@ const WORDS = defineWords({
     off: 'This service issues no invoices: its operator has not entered the details of the seller.',
     intro: 'Invoices and acts for Russian companies and sole proprietors. The papers themselves are in Russian.',
     invoices: 'Invoices',
+    acts: 'Acts',
+    newAct: 'New act',
     none: 'No invoices yet.',
     order: 'New invoice',
     needDetails: 'Enter the details of your company first: they are printed on the invoice.',
@@ -50,6 +54,8 @@ const WORDS = defineWords({
     off: 'Сервис не выставляет счета: оператор ещё не указал реквизиты исполнителя.',
     intro: 'Счета и акты для организаций и индивидуальных предпринимателей.',
     invoices: 'Счета',
+    acts: 'Акты',
+    newAct: 'Новый акт',
     none: 'Счетов пока нет.',
     order: 'Новый счёт',
     needDetails: 'Сначала укажите реквизиты организации: они печатаются в счёте.',
@@ -76,6 +82,8 @@ const PER_PAGE = 25;
 interface PageState {
   readonly details?: FormState<(typeof BUYER_FIELDS)[number]>;
   readonly order?: { readonly amount: string; readonly problem: string };
+  /** Why an act was not issued. */
+  readonly act?: string;
   readonly problem?: string;
 }
 
@@ -89,6 +97,8 @@ export const papers = page({
     switch (sent.text('change')) {
       case 'details':
         return changeDetails(visit, sent);
+      case 'act':
+        return issueByForm(visit, seller, sent);
       case 'invoice':
         return orderByForm(visit, seller, sent);
       default:
@@ -132,6 +142,22 @@ async function orderByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promi
   return { to: linkTo(visit, `${PATH}/invoices/${id}`) };
 }
 
+async function issueByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promise<Answer> {
+  const { services, account, language, zone, signedIn } = visit;
+  const refuse = async (act: string) => ({ ...(await papersPage(visit, { act })), status: 400 });
+  const buyer = await readBuyer(services.store, account.id);
+  if (!buyer) return refuse(WORDS[language].needDetails);
+  const month = readMonth(sent.text('month'));
+  if (month === undefined) return refuse(describeActRefusal(language, 'month'));
+  const order = { account: account.id, month, zone, seller, buyer, user: signedIn.user.id, now: services.now() };
+  const known = await findAct(services.store, account.id, month);
+  const answer = known ? { act: known } : await issueAct(services.store, order);
+  if ('refusal' in answer) return refuse(describeActRefusal(language, answer.refusal));
+  const { id, number } = answer.act;
+  if (!known) await audit(visit, { action: 'act.issue', target: id, detail: { number } });
+  return { to: linkTo(visit, `${PATH}/acts/${month}`) };
+}
+
 async function papersPage(visit: OwnerVisit, state: PageState): Promise<Page> {
   const { services, language, account, query } = visit;
   const words = WORDS[language];
@@ -147,6 +173,8 @@ ${state.problem !== undefined && message('error', state.problem)}
 ${await orderForm(visit, buyer, state)}
 <h2>${words.invoices}</h2>
 ${await invoiceSection(visit)}
+<h2>${words.acts}</h2>
+${await actSection(visit, buyer, state)}
 <h2>${words.details}</h2>
 ${detailsSection(visit, buyer, state)}
 ${wallet}`;
@@ -180,6 +208,17 @@ async function invoiceSection(visit: OwnerVisit): Promise<Html> {
   const base = `${PATH}/invoices/`;
   return html`${invoiceTable(visit, { invoices: rows.map(readInvoiceRow), base, zone })}
 ${last && html`<p><a href="${linkTo(visit, `${PATH}?before=${last.at}-${last.id}`)}" rel="next">${words.more}</a></p>`}`;
+}
+
+const ACTS_SHOWN = 60;
+
+async function actSection(visit: OwnerVisit, buyer: Buyer | undefined, { act }: PageState): Promise<Html> {
+  const { services, account, language } = visit;
+  const words = WORDS[language];
+  const rows = await services.store.papers.list({ kind: 'act', account: account.id, limit: ACTS_SHOWN });
+  return html`${actTable(visit, { acts: rows.map(readActRow), base: `${PATH}/acts/` })}
+${buyer && html`<h3>${words.newAct}</h3>`}
+${buyer && actForm(visit, linkTo(visit, PATH), act)}`;
 }
 
 /** `<time>-<id>` of the last one of the previous page. */

@@ -77,7 +77,7 @@ function decisionForm(visit: UserVisit, { payment, match, invoice }: MatchedPaym
   ] as const;
   const target = { name: 'target', id: `target-${at}`, label: words.target, hint: words.targetHint, optional: true };
   const fields = html`<input type="hidden" name="change" value="decide"><input type="hidden" name="payment" value="${payment.id}">
-${field({ ...target, value: suggestTarget(invoice) })}${codeField(visit, `payment-${at}`)}`;
+${field({ ...target, value: suggestTarget({ match, invoice }) })}${codeField(visit, `payment-${at}`)}`;
   const steps = [
     ['credit', words.credit],
     ['dismiss', words.dismiss],
@@ -87,10 +87,11 @@ ${definitionList(facts)}
 ${stepForm(visit, { action: PATH, fields, steps })}</section>`;
 }
 
-/** A paid invoice tells only whose the money is. */
-function suggestTarget(invoice: Invoice | undefined): string {
-  if (!invoice) return '';
-  return invoice.state === 'paid' ? invoice.account : `${invoice.number}`;
+/** Only where the payer is the buyer; a paid invoice tells only whose the money is. */
+function suggestTarget({ match, invoice }: Pick<MatchedPayment, 'match' | 'invoice'>): string {
+  const reason = match?.status === 'unsure' ? match.reason : undefined;
+  if (reason === 'paid_already') return invoice?.account ?? '';
+  return reason === 'other_sum' ? `${invoice?.number ?? ''}` : '';
 }
 
 export interface CreditedPayment {

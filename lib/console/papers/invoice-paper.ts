@@ -19,7 +19,7 @@ ${await drawQr(buildInvoiceQr(invoice))}</div>
 ${seller.contract !== '' && html`<div class="party"><dt>Основание</dt><dd>${seller.contract}</dd></div>`}
 </dl>
 <table class="lines"><caption>Услуги</caption>
-<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол-во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
+<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол‑во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
 <tbody><tr><td>1</td><td>${seller.service} (аванс, пополнение баланса)</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
 </table>
 <table class="totals"><caption>Итоги</caption><tbody>

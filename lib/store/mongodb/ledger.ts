@@ -7,6 +7,7 @@ import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
+import { createPaidReads } from './paid-reads.ts';
 import {
   type Row,
   readBudgetDocument,
@@ -72,6 +73,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
       return row ? row.chargedAfter : 0n;
     },
     ...createMovementReads(entries),
+    ...createPaidReads(entries),
     paymentSums: createPaymentSums(connection),
     ...createBudgetReads(budgets),
     grantsDue: createGrantsDue(connection),

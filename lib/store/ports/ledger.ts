@@ -52,6 +52,13 @@ export interface LedgerStore {
   ): Promise<readonly Entry[]>;
   /** What all such entries of a wallet from a time on have moved in, less what they moved out. */
   movedSince(wallet: string, at: number): Promise<Micro>;
+  /** Payments and corrections of a wallet before a time, less what went back; grants do not count. */
+  paidBefore(wallet: string, at: number): Promise<Micro>;
+  /**
+   * What grants paid of the calls of a wallet that were charged in a span, less what its refunds gave back; the calls must
+   * not be archived. Reads each of them: at most a day at once.
+   */
+  grantsCharged(wallet: string, span: { readonly from: number; readonly to: number }): Promise<Micro>;
   /** What was paid into all wallets, and what went back, from a time on until before another, by kind of entry. */
   paymentSums(span: { readonly from: number; readonly to: number }): Promise<readonly PaymentSum[]>;
   /** The existing sums of these keys and caps. */

@@ -26,6 +26,7 @@ import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idem
 import { createLoadJob, createSaveJob } from './jobs.ts';
 import { type EncodedOutcome, encodeOutcome } from './outcomes.ts';
 import { ALIVE } from './owners.ts';
+import { createPaidReads } from './paid-reads.ts';
 import { createLoadPayment, createSavePayment } from './payments.ts';
 import {
   BUDGET_COLUMNS,
@@ -313,6 +314,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
     chargedAt: (walletId: string, at: number): Micro =>
       mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
     ...createMovementReads(db),
+    ...createPaidReads(db),
     paymentSums: ({ from, to }: Parameters<LedgerStore['paymentSums']>[0]): PaymentSum[] =>
       paymentSums.all(from, to).map((row) => ({ ...(row as unknown as PaymentSum), count: Number(row.count) })),
     budgets: (keys: readonly string[]): BudgetSum[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),

@@ -42,7 +42,7 @@ export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as 
 
 /** Reads that may take long run in their own thread, so that no other call waits for them. */
 export const SCANS: Partial<Calls> = {
-  ledger: ['charges', 'budgetPage'],
+  ledger: ['charges', 'budgetPage', 'grantsCharged'],
   journal: READS.journal,
   attempts: ['page', 'search', 'sums', 'unknownCharges'],
   checkpoints: READS.checkpoints,

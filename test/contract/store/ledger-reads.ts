@@ -234,6 +234,31 @@ function movementTests(context: StoreContext): void {
     expect(sums).to.deep.equal([1477n, 477n, -23n, 7n].map((rub) => rub * RUB));
     expect(await store.ledger.movedSince(newId('acc'), 0)).to.equal(0n);
   });
+
+  it('is summed up to a time without grants, whose part of calls is summed by itself, less refunds', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    const [first, film] = [newId('req'), newId('req')];
+    await applied(store, topup(wallet, 1000n * RUB, { at: AT }), grant(wallet, 7n * RUB, { at: AT + 1 }));
+    await applied(store, reserve(wallet, { chargeId: first, amount: 9n * RUB, at: AT + 2 }));
+    await applied(store, settle(wallet, first, { amount: 5n * RUB, at: AT + 3 }));
+    await applied(store, charge(wallet, { chargeId: film, amount: 4n * RUB, at: AT + 4 }));
+    await applied(store, giveBack('refund', wallet, film, { at: AT + 5 }));
+    await applied(store, charge(wallet, { amount: 8n * RUB, at: AT + 6 }));
+    await applied(store, adjust(wallet, -30n * RUB));
+    const paid = await Promise.all([AT, AT + 1].map((at) => store.ledger.paidBefore(wallet, at)));
+    expect(paid).to.deep.equal([0n, 970n * RUB]);
+    const spans = [
+      [2, 4],
+      [4, 5],
+      [5, 6],
+      [6, 9],
+      [0, 9],
+    ] as const;
+    const sums = spans.map(([from, to]) => store.ledger.grantsCharged(wallet, { from: AT + from, to: AT + to }));
+    expect(await Promise.all(sums)).to.deep.equal([5n, 2n, -2n, 2n, 7n].map((rub) => rub * RUB));
+    expect(await store.ledger.grantsCharged(newId('acc'), { from: 0, to: AT })).to.equal(0n);
+  });
 }
 
 function orphanTests(context: StoreContext): void {

@@ -42,6 +42,8 @@ describe('calls of the MongoDB store', () => {
       chargedAt: ['w', AT],
       movements: ['w', { from: 0, to: AT, ...page }],
       movedSince: ['w', AT],
+      paidBefore: ['w', AT],
+      grantsCharged: ['w', { from: AT, to: AT + 1 }],
       paymentSums: [{ from: 0, to: AT }],
       budgets: [['k']],
       budgetPage: [{ after: 'a', before: 'b', ...page }],

@@ -1,0 +1,181 @@
+// Acts: months whose roundings add up, refunds, grants, and that an act stays as it was issued.
+import { expect } from 'chai';
+import {
+  type Act,
+  type ActRefusal,
+  computeActKopecks,
+  computeAdvance,
+  findAct,
+  findActDate,
+  findLastMonth,
+  issueAct,
+  readMonth,
+  roundToKopecks,
+  shiftMonth,
+} from '../../../lib/payments/papers/acts.ts';
+import { type FaultyStore, lose, openFaultyStore } from '../../../testkit/faulty-store.ts';
+import { BUYER, SELLER } from '../../../testkit/papers.ts';
+import {
+  applied,
+  endGrant,
+  giveBack,
+  grant,
+  newId,
+  RUB,
+  rejection,
+  reserve,
+  settle,
+  topup,
+} from '../../contract/store/context.ts';
+
+const ZONE = 'Europe/Moscow';
+const at = (day: string, time = '12:00:00') => Date.parse(`${day}T${time}+03:00`);
+const NOW = at('2026-06-15');
+
+describe('acts', () => {
+  let faults: FaultyStore;
+  before(async () => {
+    faults = await openFaultyStore();
+  });
+  after(() => faults.close());
+
+  async function newAccount(createdAt = at('2026-01-10')): Promise<string> {
+    const id = newId('acc');
+    await faults.real.accounts.create({ id, name: 'test', createdAt });
+    await applied(faults.real, topup(id, 1000n * RUB, { at: createdAt }));
+    return id;
+  }
+
+  async function call(account: string, amount: bigint, moment: number): Promise<string> {
+    const chargeId = newId('req');
+    await applied(
+      faults.real,
+      reserve(account, { chargeId, amount, at: moment - 1000, lease: moment + 60_000 }),
+      settle(account, chargeId, { amount, at: moment }),
+    );
+    return chargeId;
+  }
+
+  const order = async (account: string, month: string, more: object = {}) => {
+    const terms = { account, month, zone: ZONE, seller: SELLER, buyer: BUYER, user: 'usr_a', now: NOW, ...more };
+    return issueAct(faults.store, terms);
+  };
+  async function issue(account: string, month: string): Promise<Act> {
+    const answer = await order(account, month);
+    if ('refusal' in answer) throw new Error(answer.refusal);
+    return answer.act;
+  }
+  const refusal = async (account: string, month: string): Promise<ActRefusal | undefined> => {
+    const answer = await order(account, month);
+    return 'refusal' in answer ? answer.refusal : undefined;
+  };
+
+  it('round so that all months add up to the total, in whichever order they are issued', async () => {
+    for (const months of [
+      ['2026-02', '2026-03', '2026-04'],
+      ['2026-04', '2026-02', '2026-03'],
+    ]) {
+      const account = await newAccount();
+      // 0.335 kopecks of February, and so on: each by itself would be rounded down.
+      await call(account, 1_003_350n, at('2026-02-03'));
+      await call(account, 1_003_350n, at('2026-03-31', '23:59:59'));
+      await call(account, 1_003_350n, at('2026-04-01', '00:00:00'));
+      const acts = [];
+      for (const month of months) acts.push(await issue(account, month));
+      const byMonth = acts.toSorted((one, other) => one.month.localeCompare(other.month)).map(computeActKopecks);
+      expect(byMonth).to.deep.equal([100n, 101n, 100n]);
+      expect(byMonth.reduce((sum, one) => sum + one)).to.equal(roundToKopecks(3_010_050n));
+    }
+  });
+
+  it('are numbered, stay as they were issued, and once more change nothing', async () => {
+    const account = await newAccount();
+    await call(account, 5n * RUB, at('2026-05-02'));
+    faults.next('papers.issue', lose);
+    await rejection(issue(account, '2026-05'));
+    const act = await issue(account, '2026-05');
+    const other = { seller: { ...SELLER, name: 'other' }, user: 'usr_b', zone: 'Asia/Tokyo' };
+    expect(await order(account, '2026-05', other)).to.deep.equal({ act });
+    expect(await findAct(faults.real, account, '2026-05')).to.deep.equal(act);
+    expect(act).to.include({ account, month: '2026-05', zone: ZONE, user: 'usr_a' });
+    const next = await newAccount();
+    await call(next, RUB, at('2026-05-02'));
+    const both = await Promise.all([issue(next, '2026-05'), issue(next, '2026-05')]);
+    expect(both[0]).to.deep.equal(both[1]);
+    expect(both[0]?.number).to.equal(act.number + 1);
+  });
+
+  it('count a call that was booked late in the next act', async () => {
+    const account = await newAccount();
+    await call(account, 5n * RUB, at('2026-03-02'));
+    await call(account, 7n * RUB, at('2026-04-02'));
+    const march = await issue(account, '2026-03');
+    await call(account, 3n * RUB, at('2026-03-30'));
+    await call(account, 2n * RUB, at('2026-04-30'));
+    const april = await issue(account, '2026-04');
+    expect([march, april].map(computeActKopecks)).to.deep.equal([500n, 1200n]);
+  });
+
+  it('are net of refunds; a month with more refunds than calls is made up for by the next', async () => {
+    const account = await newAccount();
+    const film = await call(account, 50n * RUB, at('2026-02-27'));
+    await issue(account, '2026-02');
+    await applied(faults.real, giveBack('refund', account, film, { at: at('2026-03-01') }));
+    await call(account, 20n * RUB, at('2026-03-05'));
+    await call(account, 45n * RUB, at('2026-04-05'));
+    expect(await refusal(account, '2026-03')).to.equal('nothing');
+    // April: 45, less the 30 of March. Without an act of March, its 30 are in April's.
+    expect(computeActKopecks(await issue(account, '2026-04'))).to.equal(1500n);
+    expect(await refusal(account, '2026-05')).to.equal('nothing');
+  });
+
+  it('leave out what grants paid, and state it apart', async () => {
+    const account = await newAccount();
+    const id = newId('grant');
+    await applied(faults.real, grant(account, 30n * RUB, { at: at('2026-02-01'), grantId: id }));
+    const film = await call(account, 20n * RUB, at('2026-02-10'));
+    await call(account, 25n * RUB, at('2026-03-10'));
+    await applied(faults.real, { ...endGrant(account, id), at: at('2026-03-20') } as never);
+    await applied(faults.real, giveBack('refund', account, film, { at: at('2026-04-02') }));
+    await call(account, 4n * RUB, at('2026-04-10'));
+    expect(await refusal(account, '2026-02')).to.equal('nothing');
+    const march = await issue(account, '2026-03');
+    expect([computeActKopecks(march), march.grants]).to.deep.equal([1500n, 10n * RUB]);
+    const april = await issue(account, '2026-04');
+    expect([computeActKopecks(april), april.grants]).to.deep.equal([400n, -20n * RUB]);
+  });
+
+  it('state the advance before and after, which adds up with what came in', async () => {
+    const account = await newAccount();
+    await call(account, 100n * RUB + 4_000n, at('2026-02-10'));
+    await applied(faults.real, topup(account, 500n * RUB, { at: at('2026-03-01', '00:00:00') }));
+    await call(account, 250n * RUB + 4_000n, at('2026-03-10'));
+    const [february, march] = [await issue(account, '2026-02'), await issue(account, '2026-03')];
+    expect(computeAdvance(february)).to.deep.equal({ opening: 100_000n, received: 0n, closing: 90_000n });
+    expect(computeAdvance(march)).to.deep.equal({ opening: 90_000n, received: 50_000n, closing: 114_999n });
+    expect(computeActKopecks(march)).to.equal(25_001n);
+  });
+
+  it('are of months that are over in the zone of the account', async () => {
+    const account = await newAccount();
+    await call(account, RUB, at('2026-05-31', '23:30:00'));
+    expect(await refusal(account, '2026-06')).to.equal('open');
+    expect(await refusal(account, '2027-01')).to.equal('open');
+    const answer = await order(account, '2026-05', { zone: 'America/New_York', now: at('2026-06-01', '06:59:59') });
+    expect(answer).to.deep.equal({ refusal: 'open' });
+    expect(computeActKopecks(await issue(account, '2026-05'))).to.equal(100n);
+    expect(findLastMonth(at('2026-06-01', '00:00:00'), ZONE)).to.equal('2026-05');
+    expect(findLastMonth(at('2026-06-01', '00:00:00'), 'UTC')).to.equal('2026-04');
+  });
+
+  it('name months by their calendar', () => {
+    expect([readMonth('2026-02'), readMonth('2026-13'), readMonth('2026-2')]).to.deep.equal([
+      '2026-02',
+      undefined,
+      undefined,
+    ]);
+    expect([shiftMonth('2026-12', 1), shiftMonth('2026-01', -1)]).to.deep.equal(['2027-01', '2025-12']);
+    expect(findActDate('2028-02')).to.equal('2028-02-29');
+    expect([4999n, 5000n, -5000n, -5001n].map(roundToKopecks)).to.deep.equal([0n, 1n, 0n, -1n]);
+  });
+});
