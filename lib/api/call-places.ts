@@ -1,10 +1,7 @@
 // Starts calls whose key or account may run only so many at once. The store counts them over all gateways, in the
 // transaction that holds their money; calls that find no place wait here, in order, and the first of them tries again.
 import { type Fault, fault } from '../base/faults.ts';
-import { type CallCap, CallsFull, listCallLimits } from '../ledger/caps.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
-
-export type CallLimited = Pick<KeyHolder, 'id' | 'account' | 'limits' | 'accountRequests'>;
+import { type CallCap, type CallLimited, CallsFull, listCallLimits } from '../ledger/caps.ts';
 
 export interface WaitingCall {
   readonly holder: CallLimited;

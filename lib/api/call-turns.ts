@@ -1,8 +1,8 @@
 // The calls of a key, and of an account, that run at once: those of this process enter in order before their body is
 // read, so that only few try for a place among those of all processes (`call-places.ts`), which keeps the limit.
-import { accountCallsId, keyCallsId } from '../money/budget.ts';
+import { type CallLimited, getCallCounts } from '../ledger/caps.ts';
 import type { RequestLimits } from '../money/request-limits.ts';
-import { type CallLimited, type CallPlaces, createCallPlaces, tooManyCalls, WAITING_MAX } from './call-places.ts';
+import { type CallPlaces, createCallPlaces, tooManyCalls, WAITING_MAX } from './call-places.ts';
 
 /** The turn of a call in this process. */
 export interface Turn {
@@ -46,11 +46,13 @@ export function createCallTurns(): CallTurns {
     };
   }
 
-  async function enterBoth({ id, account, limits, accountRequests = {} }: CallLimited, signal: AbortSignal) {
+  async function enterBoth(caller: CallLimited, signal: AbortSignal) {
+    const { limits, accountRequests = {} } = caller;
+    const counts = getCallCounts(caller);
     const from = performance.now();
-    const leaveKey = await enterLane(keyCallsId(id), limits.requests ?? {}, signal);
+    const leaveKey = await enterLane(counts.key, limits.requests ?? {}, signal);
     try {
-      const leaveAccount = await enterLane(accountCallsId(account), accountRequests, signal);
+      const leaveAccount = await enterLane(counts.account, accountRequests, signal);
       return {
         waitedMs: performance.now() - from,
         leave() {

@@ -62,13 +62,20 @@ interface CallLimit {
   readonly waitSeconds: number;
 }
 
-type Limited = Pick<KeyHolder, 'id' | 'account' | 'limits' | 'accountRequests'>;
+/** Whose calls at once may be limited. */
+export type CallLimited = Pick<KeyHolder, 'id' | 'budgetKey' | 'account' | 'limits' | 'accountRequests'>;
+
+/** The ids of the counts of the calls that run now; a replacement key counts in that of the key that it replaced. */
+export function getCallCounts(caller: CallLimited): { readonly key: string; readonly account: string } {
+  return { key: keyCallsId(getBudgetKeyId(caller)), account: accountCallsId(caller.account) };
+}
 
 /** The limits on calls at once of a key and of its account. */
-export function listCallLimits({ id, account, limits, accountRequests }: Limited): readonly CallLimit[] {
+export function listCallLimits(caller: CallLimited): readonly CallLimit[] {
+  const counts = getCallCounts(caller);
   const ofBoth = [
-    { id: keyCallsId(id), ...limits.requests },
-    { id: accountCallsId(account), ...accountRequests },
+    { id: counts.key, ...caller.limits.requests },
+    { id: counts.account, ...caller.accountRequests },
   ];
   return ofBoth.flatMap(({ id: count, atOnce, waitSeconds = 0 }) =>
     atOnce === undefined ? [] : [{ cap: { kind: 'calls', id: count, limit: BigInt(atOnce) }, waitSeconds }],

@@ -9,6 +9,7 @@ import { until } from '../../testkit/client.ts';
 
 const caller = (id: string, requests?: RequestLimits, accountRequests?: RequestLimits) => ({
   id,
+  budgetKey: null as string | null,
   account: 'acc',
   limits: { ...NO_LIMITS, ...(requests && { requests }) },
   ...(accountRequests && { accountRequests }),
@@ -115,6 +116,13 @@ describe('places of calls', () => {
     limit = undefined;
     await until(() => first.started && second.started);
     expect(counts.get(keyCallsId('key'))).to.equal(1);
+  });
+
+  it('of a replaced key count those of the key before', async () => {
+    counts.set(keyCallsId('old'), 1);
+    const next = take('next', { ...caller('new', { atOnce: 1 }), budgetKey: 'old' });
+    await settle();
+    tooMany(next);
   });
 
   it('end with the client that leaves, and with what else refuses the call', async () => {

@@ -6,6 +6,7 @@ import type { RequestLimits } from '../../lib/money/request-limits.ts';
 
 const caller = (id: string, requests?: RequestLimits, accountRequests?: RequestLimits) => ({
   id,
+  budgetKey: null as string | null,
   account: 'acc',
   limits: { ...NO_LIMITS, ...(requests && { requests }) },
   ...(accountRequests && { accountRequests }),
@@ -114,6 +115,14 @@ describe('turns of calls', () => {
     waiting[0]?.leave();
     await settle();
     waiting[1]?.leave();
+  });
+
+  it('of a key and of the key that replaces it are the same', async () => {
+    const first = enter(caller('old', { atOnce: 1 })).state;
+    const next = enter({ ...caller('new', { atOnce: 1 }), budgetKey: 'old' }).state;
+    await settle();
+    expect([first.entered, next.entered]).to.deep.equal([true, false]);
+    first.leave();
   });
 
   it('refuse at once where too many wait', async () => {
