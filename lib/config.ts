@@ -67,6 +67,8 @@ export interface Config {
   readonly videoDeadlineMs: number;
   /** Lifetime of a hold's or a job's lease; the sweeper runs at least as often. */
   readonly leaseMs: number;
+  /** How long a shutdown still accepts calls while health checks fail, so that a proxy notices. */
+  readonly shutdownDelayMs: number;
   /** How long a shutdown waits for calls to finish. */
   readonly drainMs: number;
   /** Where `/metrics` is served; without a port, no metrics are collected. */
@@ -154,6 +156,7 @@ const schema = Joi.object({
   VIDEO_DEADLINE_MS: milliseconds(7_200_000),
   // A shorter lease would expire before it is renewed.
   LEASE_MS: milliseconds(15_000, 50),
+  SHUTDOWN_DELAY_MS: milliseconds(0, 0),
   DRAIN_MS: milliseconds(30_000, 0),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
   METRICS_PORT: Joi.number()
@@ -244,6 +247,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     videoPollMs: value.VIDEO_POLL_MS,
     videoDeadlineMs: value.VIDEO_DEADLINE_MS,
     leaseMs: value.LEASE_MS,
+    shutdownDelayMs: value.SHUTDOWN_DELAY_MS,
     drainMs: value.DRAIN_MS,
     metricsHost: value.METRICS_HOST,
     metricsPort: value.METRICS_PORT,

@@ -27,6 +27,7 @@ import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
+import { createShutdown } from './http/shutdown.ts';
 import { noteAttemptsSince } from './ledger/attempts-since.ts';
 import { createLateFetcher, type FetchLimits } from './media/fetcher.ts';
 import { createResults } from './media/results.ts';
@@ -194,7 +195,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   });
   await http.server.register({ plugin: consolePlugin, options: web.services });
   const chores = isMember ? usage : createChores({ store, log, metrics, more: [usage] });
-  const { calls, parser, holders } = services;
+  const { calls, parser, holders, shutdown } = services;
   const { current, failure: catalogFailure } = catalog;
   metrics?.watchService({ calls, catalog: current, catalogFailure, upstreams, ping: store.ping });
 
@@ -214,6 +215,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   }
 
   async function stop(): Promise<void> {
+    await shutdown.begin();
     chores.stop();
     web.close();
     await alerting.stop();
@@ -355,6 +357,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
     budget: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     recentBalances: createRecentBalanceCache(),
     isReal: parts.isReal,
+    shutdown: createShutdown(config.shutdownDelayMs),
     topups: parts.topups,
     log,
     bodyLimits,

@@ -46,7 +46,7 @@ const milliseconds = (field: keyof Config, byDefault: number, least = 1): Variab
     ['2147483647', 2_147_483_647],
   ],
   // A timer of more fires at once.
-  bad: [...count(field, byDefault).bad, `${least - 1}`, '2147483648', '10s'],
+  bad: [...count(field, byDefault).bad.slice(least > 0 ? 0 : 1), `${least - 1}`, '2147483648', '10s'],
 });
 
 const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
@@ -241,10 +241,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     good: [['9464', 9464]],
     bad: ['-1', '65536', '94.5', 'none'],
   },
-  DRAIN_MS: {
-    ...milliseconds('drainMs', 30_000, 0),
-    bad: milliseconds('drainMs', 30_000, 0).bad.filter((text) => text !== '0'),
-  },
+  SHUTDOWN_DELAY_MS: milliseconds('shutdownDelayMs', 0, 0),
+  DRAIN_MS: milliseconds('drainMs', 30_000, 0),
 };
 
 describe('config', () => {

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts';
 import type { BodyLimits } from '../http/body.ts';
 import type { LiveCalls } from '../http/live-calls.ts';
 import type { MemoryQuota } from '../http/memory-quota.ts';
+import type { Shutdown } from '../http/shutdown.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
@@ -47,6 +48,7 @@ export interface Services {
   readonly recentBalances: RecentBalanceCache;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
+  readonly shutdown: Shutdown;
   /** Notified of calls refused for lack of money. */
   readonly topups: Pick<AutoTopup, 'reportRefusal'>;
   readonly log: Logger;

@@ -13,6 +13,7 @@ import {
   readHead,
   type SendOptions,
   send,
+  until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
@@ -322,7 +323,10 @@ describe('the API document', () => {
     });
 
     it('a gateway without models, and one that is stopped while calls run', async () => {
-      const stopping = await startGateway({ catalog: { models: [] }, env: { DRAIN_MS: '0' } });
+      const stopping = await startGateway({
+        catalog: { models: [] },
+        env: { DRAIN_MS: '0', SHUTDOWN_DELAY_MS: '500' },
+      });
       await verify('/readyz', 503, {}, stopping.url);
       stopping.writeCatalog(chatCatalog(upstream.url));
       await stopping.gateway.reload();
@@ -336,7 +340,10 @@ describe('the API document', () => {
       });
       const calls = DIALECTS.map((path) => verify(path, 503, { key, body: ask('hi') }, stopping.url));
       await running;
-      await Promise.all([...calls, stopping.stop()]);
+      const stopped = stopping.stop();
+      await until(async () => (await send(`${stopping.url}/healthz`)).status === 503);
+      await verify('/healthz', 503, {}, stopping.url);
+      await Promise.all([...calls, stopped]);
     });
 
     it('bodies that are too long or stall', async () => {

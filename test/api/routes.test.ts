@@ -59,6 +59,7 @@ describe('an endpoint that only reads', () => {
       turns: { enter: () => undefined },
       calls,
       upstreams: () => [UPSTREAM],
+      shutdown: { isUnderWay: () => false },
       catalog: () => catalog,
       limits: { generate: limit, balance: limit, videos: limit },
     } as unknown as Services;

@@ -253,7 +253,13 @@ describe('deployment files', () => {
 
   it('leave calls time to end', () => {
     const { drainMs } = readConfig({});
-    for (const gateway of gateways) expect(seconds(gateway.stop_grace_period)).to.be.at.least(drainMs / 1000 + 15);
+    for (const gateway of gateways) {
+      const delayMs = Number(fill(gateway.environment?.SHUTDOWN_DELAY_MS ?? '0'));
+      // The proxy asks twice before it believes it.
+      const [, everyS] = /health_interval (\d+)s/.exec(read('deploy/Caddyfile')) ?? [];
+      expect(delayMs).to.be.above(2000 * Number(everyS));
+      expect(seconds(gateway.stop_grace_period)).to.be.at.least((delayMs + drainMs) / 1000 + 17);
+    }
     const [, grace] = /grace_period (\d+s)/.exec(read('deploy/Caddyfile')) ?? [];
     expect(seconds(proxy.stop_grace_period)).to.be.above(seconds(grace));
     expect(seconds(grace)).to.be.at.least(drainMs / 1000);

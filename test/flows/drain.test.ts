@@ -39,8 +39,8 @@ describe('drain', () => {
   });
   after(() => rig.close());
 
-  const start = async (drainMs: number) => {
-    service = await rig.start({ env: { DRAIN_MS: String(drainMs) } });
+  const start = async (drainMs: number, delayMs = 0) => {
+    service = await rig.start({ env: { DRAIN_MS: String(drainMs), SHUTDOWN_DELAY_MS: String(delayMs) } });
   };
 
   /** Sends the signal; resolves to how long the process took to leave. */
@@ -66,6 +66,18 @@ describe('drain', () => {
     if (firstChunk) await until(() => text.includes('first'));
     return { ended, sent };
   }
+
+  it('tells proxies first, and still answers calls meanwhile', async () => {
+    await start(1000, 1500);
+    const account = await books.account();
+    const left = leave('SIGTERM');
+    const check = (path: string) => send(service.url + path);
+    await until(async () => (await check('/healthz')).status === 503);
+    expect((await check('/healthz')).json).to.deep.equal({ status: 'stopping' });
+    expect((await check('/readyz')).json).to.include({ status: 'unavailable', store: true });
+    expect((await send(service.url + CHAT, { key: account.key, body: ask('hi') })).status).to.equal(200);
+    expect(await left).to.be.above(1400);
+  });
 
   const refused = (url: string) =>
     new Promise<string | undefined>((resolve) => {

@@ -1,6 +1,6 @@
 // Health checks and the document itself, in the API document.
 
-import { choice, constant, count, type Json, object, ref } from '../../base/json-schema.ts';
+import { choice, count, type Json, object, ref } from '../../base/json-schema.ts';
 import { type Chapter, headers, json } from './schema.ts';
 
 /** An operation without authentication. */
@@ -20,7 +20,10 @@ export const healthChapter: Chapter = {
       get: withoutKey({
         operationId: 'getHealth',
         summary: 'Liveness check',
-        responses: { 200: reply('The process is alive.', 'Health', { status: 'ok' }) },
+        responses: {
+          200: reply('The process is alive.', 'Health', { status: 'ok' }),
+          503: reply('The process is about to stop; it still answers calls.', 'Health', { status: 'stopping' }),
+        },
       }),
     },
     '/readyz': {
@@ -29,11 +32,15 @@ export const healthChapter: Chapter = {
         summary: 'Readiness check',
         responses: {
           200: reply('The service can handle calls.', 'Readiness', { status: 'ok', store: true, models: 12 }),
-          503: reply('The store does not respond, or no model is available.', 'Readiness', {
-            status: 'unavailable',
-            store: false,
-            models: 12,
-          }),
+          503: reply(
+            'The store does not respond, no model is available, or the process is about to stop.',
+            'Readiness',
+            {
+              status: 'unavailable',
+              store: false,
+              models: 12,
+            },
+          ),
         },
       }),
     },
@@ -46,7 +53,7 @@ export const healthChapter: Chapter = {
     },
   },
   schemas: {
-    Health: object({ status: constant('ok') }),
+    Health: object({ status: choice(['ok', 'stopping']) }),
     Readiness: object({
       status: choice(['ok', 'unavailable']),
       store: { type: 'boolean', description: 'Whether the store responds.' },

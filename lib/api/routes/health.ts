@@ -4,16 +4,27 @@ import type { ServerRoute } from '@hapi/hapi';
 import { readReadiness } from '../../calls/readiness.ts';
 import type { Services } from '../services.ts';
 
-export function healthRoutes({ store, catalog }: Pick<Services, 'store' | 'catalog'>): readonly ServerRoute[] {
+export function healthRoutes({
+  store,
+  catalog,
+  shutdown,
+}: Pick<Services, 'store' | 'catalog' | 'shutdown'>): readonly ServerRoute[] {
   return [
-    { method: 'GET', path: '/healthz', options: { auth: false }, handler: () => ({ status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/healthz',
+      options: { auth: false },
+      handler: (_request, h) =>
+        shutdown.isUnderWay() ? h.response({ status: 'stopping' }).code(503) : { status: 'ok' },
+    },
     {
       method: 'GET',
       path: '/readyz',
       options: { auth: false },
       handler: async (_request, h) => {
         const readiness = await readReadiness({ catalog, ping: store.ping });
-        return h.response(readiness).code(readiness.status === 'ok' ? 200 : 503);
+        const status = shutdown.isUnderWay() ? 'unavailable' : readiness.status;
+        return h.response({ ...readiness, status }).code(status === 'ok' ? 200 : 503);
       },
     },
   ];
