@@ -1,6 +1,7 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
 
 import { type Attempt, toAttemptRows } from './attempt.ts';
+import { findBudgetKey, getIdempotencyId } from './batch-keys.ts';
 import {
   addSpending,
   type BudgetSum,
@@ -26,13 +27,12 @@ import {
   operationId,
   type Wallet,
 } from './decide.ts';
-import type { CapState } from './decision.ts';
+import type { CapState, StateBefore } from './decision.ts';
 import { getPaidBalance } from './grants.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from './idempotency.ts';
 import { decideJob, getJobId, type Job, type JobOutcome } from './job-rules.ts';
 import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
-import { CHARGE_STARTING_KINDS } from './replay.ts';
 
 /** What a store loads for a batch: the rows listed by `collectBatchKeys`, if they exist. */
 export interface Loaded {
@@ -71,49 +71,131 @@ export interface Folded {
   readonly attempts: readonly Attempt[];
 }
 
-/** The ids of the rows a batch needs. */
-interface BatchKeys {
-  readonly wallets: Set<string>;
-  readonly charges: Set<string>;
-  readonly entries: Set<string>;
-  readonly jobs: Set<string>;
-  readonly payments: Set<string>;
+export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
+  const batch = openBatch(loaded);
+  const outcomes = operations.map((op) => applyOperation(op, batch));
+  return {
+    outcomes,
+    wallets: batch.wallets.listChanged(),
+    charges: batch.charges.listChanged(),
+    entries: batch.entries,
+    jobs: batch.jobs.listChanged(),
+    payments: batch.payments.listChanged(),
+    budgets: batch.budgets.listChanged(),
+    idempotencyRecords: batch.idempotencyRecords.listChanged(),
+    attempts: [...batch.attempts.values()].flat(),
+  };
 }
 
-export function collectBatchKeys(operations: readonly Operation[]): BatchKeys {
-  const rows = { wallets: new Set<string>(), charges: new Set<string>(), entries: new Set<string>() };
-  const keys: BatchKeys = { ...rows, jobs: new Set(), payments: new Set() };
-  for (const op of operations) {
-    keys.wallets.add(op.wallet);
-    const chargeId = getChargeId(op);
-    if (chargeId === undefined) keys.entries.add(operationId(op));
-    else keys.charges.add(chargeId);
-    const change = getJobChange(op);
-    if (change) keys.jobs.add(getJobId(change));
-    const payment = getPaymentChange(op);
-    if (payment) keys.payments.add(payment.id);
+/** Rows as they are so far: what an operation of the batch has changed, and otherwise what was loaded. */
+class Table<Row> {
+  readonly #loaded: ReadonlyMap<string, Row>;
+  readonly #changed = new Map<string, Row>();
+
+  constructor(loaded: ReadonlyMap<string, Row>) {
+    this.#loaded = loaded;
   }
-  return keys;
-}
 
-/** The ids of keys whose budget sums a batch needs; `charges` are those loaded. */
-export function collectBudgetKeys(
-  operations: readonly Operation[],
-  charges: Pick<ReadonlyMap<string, Charge>, 'get'>,
-): Set<string> {
-  const keys = new Set<string>();
-  for (const op of operations) {
-    const charge = charges.get(getChargeId(op) ?? '');
-    const key = findBudgetKey(op, charge);
-    if (key !== undefined) keys.add(key);
-    for (const { id } of listCaps(op, charge)) keys.add(id);
+  get(id: string | undefined): Row | undefined {
+    return id === undefined ? undefined : (this.#changed.get(id) ?? this.#loaded.get(id));
   }
-  return keys;
+
+  set(id: string, row: Row): void {
+    this.#changed.set(id, row);
+  }
+
+  listChanged(): readonly Row[] {
+    return [...this.#changed.values()];
+  }
 }
 
-/** The wallets in which a batch starts calls: the running calls of a wallet limit what it may spend. */
-export function collectExposedWallets(operations: readonly Operation[]): Set<string> {
-  return new Set(operations.filter(({ kind }) => CHARGE_STARTING_KINDS.includes(kind)).map(({ wallet }) => wallet));
+/** The books while a batch runs. */
+type Batch = ReturnType<typeof openBatch>;
+
+function openBatch(loaded: Loaded) {
+  return {
+    wallets: new Table(loaded.wallets),
+    charges: new Table(loaded.charges),
+    /** Of operations without a charge. */
+    priorEntries: new Table(loaded.entries),
+    jobs: new Table(loaded.jobs),
+    payments: new Table(loaded.payments),
+    budgets: new Table(loaded.budgets),
+    idempotencyRecords: new Table(loaded.idempotencyRecords),
+    exposures: new Map<string, Micro>(loaded.exposed),
+    /** All new ones. */
+    entries: [] as Entry[],
+    /** By charge. */
+    attempts: new Map<string, readonly Attempt[]>(),
+  };
+}
+
+function applyOperation(op: Operation, batch: Batch): Outcome {
+  const before = findStateBefore(op, batch);
+  const { wallet, charge } = before;
+  const decision = decide(before, op);
+  const job = decideJobChange(op, decision, batch);
+  // Money and job change together or not at all.
+  if (job && decision.entry && job.status !== 'done')
+    return toOutcome({ status: 'stale_job', wallet, charge }, job.job);
+  const payment = decidePaymentChange(op, { decision, prior: before.prior }, batch);
+  if (payment && decision.entry && payment.status !== 'done')
+    return { status: 'stale_payment', ...(wallet && { wallet }), ...pickPayment(payment) };
+  if (job?.status === 'done' && job.job) batch.jobs.set(job.job.id, job.job);
+  if (payment?.status === 'done' && payment.payment) batch.payments.set(payment.payment.id, payment.payment);
+  if (decision.entry) book(op, { before, decision, entry: decision.entry }, batch);
+  const outcome = payment
+    ? { ...toOutcome(decision, undefined), ...pickPayment(payment) }
+    : toOutcome(decision, job?.job);
+  return decision.entry ? outcome : addReason(outcome, decision);
+}
+
+function findStateBefore(op: Operation, batch: Batch): StateBefore {
+  const { budgets, exposures } = batch;
+  const chargeId = getChargeId(op);
+  const charge = batch.charges.get(chargeId);
+  const budget = budgets.get(findBudgetKey(op, charge));
+  const caps = 'caps' in op ? op.caps?.map((cap) => toCapState(cap, budgets.get(cap.id), exposures)) : undefined;
+  return {
+    wallet: batch.wallets.get(op.wallet),
+    charge,
+    prior: chargeId === undefined ? batch.priorEntries.get(operationId(op)) : undefined,
+    budget,
+    takenKey: findTakenKey(op, batch),
+    exposed: exposures.get(op.wallet),
+    exposedInBudget: getBudgetExposure(op, budget, exposures),
+    ...(caps && { caps }),
+  };
+}
+
+interface Accepted {
+  readonly before: StateBefore;
+  readonly decision: Decision;
+  readonly entry: Entry;
+}
+
+/** Writes an accepted operation into the books. */
+function book(op: Operation, { before, decision, entry }: Accepted, batch: Batch): void {
+  const { wallet, charge } = decision;
+  const { budgets } = batch;
+  batch.entries.push(entry);
+  if (getChargeId(op) === undefined) batch.priorEntries.set(entry.opId, entry);
+  if (wallet) batch.wallets.set(wallet.id, wallet);
+  if (charge) {
+    batch.charges.set(charge.id, charge);
+    const added = getExposure(charge) - getExposure(before.charge);
+    if (added !== 0n) addExposure(batch.exposures, charge, added);
+    const sum = bookIntoBudget(before.budget, charge, entry);
+    if (sum) budgets.set(sum.key, sum);
+    for (const cap of charge.caps ?? NO_CAPS) {
+      const spent = bookIntoCap(budgets.get(cap.id), cap, { charge, entry });
+      if (spent) budgets.set(spent.key, spent);
+    }
+  }
+  if ('idempotency' in op && op.idempotency)
+    batch.idempotencyRecords.set(op.idempotency.id, createIdempotencyRecord(op, op.idempotency));
+  if ('attempts' in op && op.attempts)
+    batch.attempts.set(op.chargeId, toAttemptRows({ charge: op.chargeId, wallet: op.wallet }, op.attempts));
 }
 
 /** The amount that a charge may still cost above its hold. */
@@ -137,95 +219,7 @@ function exposedBudgetName(key: string, period: number): string {
   return `${key} ${period}`;
 }
 
-/** The ids of the idempotency records that a batch needs; nearly always none. */
-export function collectIdempotencyIds(operations: readonly Operation[]): Set<string> {
-  const ids = new Set<string>();
-  for (const op of operations) {
-    const id = getIdempotencyId(op);
-    if (id !== undefined) ids.add(id);
-  }
-  return ids;
-}
-
-function getIdempotencyId(op: Operation): string | undefined {
-  if ('idempotency' in op) return op.idempotency?.id;
-  return 'idempotencyId' in op ? op.idempotencyId : undefined;
-}
-
-function findBudgetKey(op: Operation, charge: Charge | undefined): string | undefined {
-  if ('budget' in op && op.budget) return op.budget.key ?? op.key;
-  return charge && charge.period !== null ? (charge.budgetKey ?? charge.key) : undefined;
-}
-
 const NO_CAPS: readonly CapPeriod[] = [];
-
-/** The further budgets that an operation, or the call that it ends, counts in. */
-function listCaps(op: Operation, charge: Charge | undefined): readonly { readonly id: string }[] {
-  return ('caps' in op ? op.caps : charge?.caps) ?? NO_CAPS;
-}
-
-export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
-  const wallets = new Map<string, Wallet>();
-  const charges = new Map<string, Charge>();
-  const jobs = new Map<string, Job>();
-  const payments = new Map<string, Payment>();
-  const budgets = new Map<string, BudgetSum>();
-  const idempotencyRecords = new Map<string, IdempotencyRecord>();
-  const attempts = new Map<string, readonly Attempt[]>();
-  const entries: Entry[] = [];
-  const exposures = new Map<string, Micro>(loaded.exposed);
-  const outcomes = operations.map((op): Outcome => {
-    const chargeId = getChargeId(op);
-    const wallet = wallets.get(op.wallet) ?? loaded.wallets.get(op.wallet);
-    const charge = chargeId === undefined ? undefined : (charges.get(chargeId) ?? loaded.charges.get(chargeId));
-    const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
-    const key = findBudgetKey(op, charge);
-    const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
-    const takenKey = findTakenKey(op, { idempotencyRecords, charges, loaded });
-    const exposed = exposures.get(op.wallet);
-    const exposedInBudget = getBudgetExposure(op, budget, exposures);
-    const getSum = (id: string) => budgets.get(id) ?? loaded.budgets.get(id);
-    const caps = 'caps' in op ? op.caps?.map((cap) => toCapState(cap, getSum(cap.id), exposures)) : undefined;
-    const decision = decide(
-      { wallet, charge, prior, budget, takenKey, exposed, exposedInBudget, ...(caps && { caps }) },
-      op,
-    );
-    const job = decideJobChange(op, decision, { jobs, loaded });
-    // Money and job change together or not at all.
-    if (job && decision.entry && job.status !== 'done')
-      return toOutcome({ status: 'stale_job', wallet, charge }, job.job);
-    const payment = decidePaymentChange(op, { decision, prior }, { payments, loaded });
-    if (payment && decision.entry && payment.status !== 'done')
-      return { status: 'stale_payment', ...(wallet && { wallet }), ...pickPayment(payment) };
-    if (job?.status === 'done' && job.job) jobs.set(job.job.id, job.job);
-    if (payment?.status === 'done' && payment.payment) payments.set(payment.payment.id, payment.payment);
-    const outcome = payment
-      ? { ...toOutcome(decision, undefined), ...pickPayment(payment) }
-      : toOutcome(decision, job?.job);
-    if (!decision.entry) return addReason(outcome, decision);
-    entries.push(decision.entry);
-    if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
-    if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
-    if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
-    const added = getExposure(outcome.charge) - getExposure(charge);
-    if (outcome.charge && added !== 0n) addExposure(exposures, outcome.charge, added);
-    const sum = key === undefined ? undefined : bookIntoBudget(budget, decision);
-    if (sum) budgets.set(sum.key, sum);
-    for (const cap of decision.charge?.caps ?? NO_CAPS) {
-      const spent = bookIntoCap(getSum(cap.id), cap, decision);
-      if (spent) budgets.set(spent.key, spent);
-    }
-    if ('idempotency' in op && op.idempotency)
-      idempotencyRecords.set(op.idempotency.id, createIdempotencyRecord(op, op.idempotency));
-    if ('attempts' in op && op.attempts)
-      attempts.set(op.chargeId, toAttemptRows({ charge: op.chargeId, wallet: op.wallet }, op.attempts));
-    return outcome;
-  });
-  const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
-  const counted = { budgets: [...budgets.values()], idempotencyRecords: [...idempotencyRecords.values()] };
-  const ended = { attempts: [...attempts.values()].flat() };
-  return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted, ...ended };
-}
 
 /**
  * The calls of a batch that may have earlier attempts in the store: their hold had ended before, or they never had one.
@@ -241,21 +235,27 @@ function getBudgetExposure(op: Operation, budget: BudgetSum | undefined, exposur
   return exposures.get(exposedBudgetName(op.budget.key ?? op.key, resolvePeriod(budget, op.budget)));
 }
 
+function toCapState(cap: CapTerms, sum: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>): CapState {
+  return { sum, exposed: exposures.get(exposedBudgetName(cap.id, resolvePeriod(sum, cap))) ?? 0n };
+}
+
 /** Money that a call takes or returns counts in the period in which the call started. */
-function bookIntoBudget(budget: BudgetSum | undefined, { charge, entry }: Decision): BudgetSum | undefined {
-  if (!charge || !entry || charge.period === null) return undefined;
+function bookIntoBudget(budget: BudgetSum | undefined, charge: Charge, entry: Entry): BudgetSum | undefined {
   const { key, budgetKey, wallet, period } = charge;
+  if (period === null) return undefined;
   return addSpending(budget, { key: budgetKey ?? key, wallet, period, amount: getSpending(entry) });
 }
 
-function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: Decision) {
-  // The sum of a run that has closed may have been removed: what comes back to it is no spending of a new one.
-  if (!charge || !entry || (!sum && getCapSpending(id, entry) < 0n)) return undefined;
-  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount: getCapSpending(id, entry) });
+interface BookedCall {
+  readonly charge: Charge;
+  readonly entry: Entry;
 }
 
-function toCapState(cap: CapTerms, sum: BudgetSum | undefined, exposures: ReadonlyMap<string, Micro>): CapState {
-  return { sum, exposed: exposures.get(exposedBudgetName(cap.id, resolvePeriod(sum, cap))) ?? 0n };
+function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { charge, entry }: BookedCall) {
+  const amount = getCapSpending(id, entry);
+  // The sum of a run that has closed may have been removed: what comes back to it is no spending of a new one.
+  if (!sum && amount < 0n) return undefined;
+  return addSpending(sum, { key: id, wallet: charge.wallet, period, amount });
 }
 
 /** What a refusal says beside its status. */
@@ -264,23 +264,11 @@ function addReason(outcome: Outcome, { exposed, cap }: Decision): Outcome {
   return cap === undefined ? outcome : { ...outcome, cap };
 }
 
-interface IdempotencySoFar {
-  readonly idempotencyRecords: ReadonlyMap<string, IdempotencyRecord>;
-  readonly charges: ReadonlyMap<string, Charge>;
-  readonly loaded: Loaded;
-}
-
 /** The idempotency record of an operation, if another call has taken the key. */
-function findTakenKey(
-  op: Operation,
-  { idempotencyRecords, charges, loaded }: IdempotencySoFar,
-): IdempotencyRecord | undefined {
-  const id = getIdempotencyId(op);
-  if (id === undefined) return undefined;
-  const record = idempotencyRecords.get(id) ?? loaded.idempotencyRecords.get(id);
-  if (record?.charge === getChargeId(op)) return undefined;
-  const charge = record && (charges.get(record.charge) ?? loaded.charges.get(record.charge));
-  return isIdempotencyKeyTaken(record, charge, op.at) ? record : undefined;
+function findTakenKey(op: Operation, { idempotencyRecords, charges }: Batch): IdempotencyRecord | undefined {
+  const record = idempotencyRecords.get(getIdempotencyId(op));
+  if (!record || record.charge === getChargeId(op)) return undefined;
+  return isIdempotencyKeyTaken(record, charges.get(record.charge), op.at) ? record : undefined;
 }
 
 function createIdempotencyRecord(
@@ -290,29 +278,18 @@ function createIdempotencyRecord(
   return { ...terms, wallet, charge, reply: null };
 }
 
-interface JobsSoFar {
-  readonly jobs: ReadonlyMap<string, Job>;
-  readonly loaded: Loaded;
-}
-
 /** Changes the job of an operation that is applied, or was before; a refused operation changes nothing. */
-function decideJobChange(op: Operation, { status }: Decision, { jobs, loaded }: JobsSoFar): JobOutcome | undefined {
+function decideJobChange(op: Operation, { status }: Decision, { jobs }: Batch): JobOutcome | undefined {
   const change = getJobChange(op);
   if (!change || (status !== 'done' && status !== 'exists')) return undefined;
-  const id = getJobId(change);
-  return decideJob(jobs.get(id) ?? loaded.jobs.get(id), change);
-}
-
-interface PaymentsSoFar {
-  readonly payments: ReadonlyMap<string, Payment>;
-  readonly loaded: Loaded;
+  return decideJob(jobs.get(getJobId(change)), change);
 }
 
 /** As for a job; the entry, new or existing, says what the wallet gave. */
 function decidePaymentChange(
   op: Operation,
   { decision, prior }: { readonly decision: Decision; readonly prior: Entry | undefined },
-  { payments, loaded }: PaymentsSoFar,
+  { payments }: Batch,
 ): PaymentOutcome | undefined {
   const change = getPaymentChange(op);
   const entry = decision.entry ?? prior;
@@ -321,7 +298,7 @@ function decidePaymentChange(
   const paid = getPaidBalance(decision.wallet as Wallet);
   const returned = ('returned' in op && op.returned) || 0n;
   const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: paid < 0n ? -paid : 0n };
-  return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
+  return decidePayment(payments.get(change.id), change, moved);
 }
 
 function pickPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {

@@ -77,6 +77,7 @@ export function run(books: Books, op: Operation): OutcomeStatus | undefined {
   for (const job of folded.jobs) books.jobs.set(job.id, job);
   for (const payment of folded.payments) books.payments.set(payment.id, payment);
   for (const budget of folded.budgets) books.budgets.set(budget.key, budget);
+  for (const entry of folded.entries) if (entry.charge === null) books.entries.set(entry.opId, entry);
   books.journal.push(...folded.entries);
   return folded.outcomes[0]?.status;
 }

@@ -1,7 +1,8 @@
 // Idempotency keys in a batch: the first call takes its key, others are refused, and a call that fails frees it.
 import { expect } from 'chai';
+import { collectIdempotencyIds } from '../../lib/money/batch-keys.ts';
 import type { Operation, Wallet } from '../../lib/money/decide.ts';
-import { collectIdempotencyIds, fold } from '../../lib/money/fold.ts';
+import { fold } from '../../lib/money/fold.ts';
 import type { IdempotencyTerms } from '../../lib/money/idempotency.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 

@@ -1,7 +1,8 @@
 // Money and a job that change in one batch: both or neither, and a repeat changes nothing.
 import { expect } from 'chai';
+import { collectBatchKeys } from '../../lib/money/batch-keys.ts';
 import type { ChargeOp, Operation, RefundOp } from '../../lib/money/decide.ts';
-import { collectBatchKeys, fold } from '../../lib/money/fold.ts';
+import { fold } from '../../lib/money/fold.ts';
 import type { CreateJob, FailJob } from '../../lib/money/job-rules.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
 

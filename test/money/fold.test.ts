@@ -1,6 +1,7 @@
 // Random histories over several wallets: the invariants hold after every batch, however the batches are cut.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { collectBatchKeys, collectBudgetKeys } from '../../lib/money/batch-keys.ts';
 import type { BudgetSum } from '../../lib/money/budget.ts';
 import {
   type Charge,
@@ -12,7 +13,7 @@ import {
   operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
-import { collectBatchKeys, collectBudgetKeys, fold } from '../../lib/money/fold.ts';
+import { fold } from '../../lib/money/fold.ts';
 import { getPaidBalance } from '../../lib/money/grants.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';

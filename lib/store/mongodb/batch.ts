@@ -3,19 +3,15 @@
 // which copies send, takes a few more.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
-import type { BudgetSum } from '../../money/budget.ts';
-import type { Charge, Operation, Outcome } from '../../money/decide.ts';
 import {
-  addExposure,
   collectBatchKeys,
   collectBudgetKeys,
   collectExposedWallets,
   collectIdempotencyIds,
-  type Folded,
-  fold,
-  type Loaded,
-  listReplacedAttempts,
-} from '../../money/fold.ts';
+} from '../../money/batch-keys.ts';
+import type { BudgetSum } from '../../money/budget.ts';
+import type { Charge, Operation, Outcome } from '../../money/decide.ts';
+import { addExposure, type Folded, fold, type Loaded, listReplacedAttempts } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { Micro } from '../../money/money.ts';
 import { createHeldChargeCache, type WalletChargeCache } from '../held-charge-cache.ts';

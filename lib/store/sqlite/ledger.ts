@@ -1,19 +1,15 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { type BudgetSum, RUN_IDS } from '../../money/budget.ts';
-import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
 import {
-  addExposure,
   collectBatchKeys,
   collectBudgetKeys,
   collectExposedWallets,
   collectIdempotencyIds,
-  type Folded,
-  fold,
-  type Loaded,
-  listReplacedAttempts,
-} from '../../money/fold.ts';
+} from '../../money/batch-keys.ts';
+import { type BudgetSum, RUN_IDS } from '../../money/budget.ts';
+import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
+import { addExposure, type Folded, fold, type Loaded, listReplacedAttempts } from '../../money/fold.ts';
 import { findNextEnd } from '../../money/grants.ts';
 import type { Micro } from '../../money/money.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
