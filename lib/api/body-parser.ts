@@ -171,7 +171,11 @@ function createThread({ idleMs, onReply, onDeath }: ThreadOptions): Thread {
       worker = undefined;
       onDeath(error);
     };
-    started.on('message', onReply).on('error', onEnd);
+    // A thread that is given up may still answer: to ask it for more would never end.
+    const onMessage = (reply: ParseReply) => {
+      if (worker === started) onReply(reply);
+    };
+    started.on('message', onMessage).on('error', onEnd);
     started.on('exit', () => onEnd(new Error('the parser thread exited')));
     started.unref();
     return started;

@@ -199,6 +199,7 @@ describe('body parser', () => {
       const read = (text: string) =>
         Promise.resolve(own.parse(bytesOf(JSON.stringify(ask(text))), { format: 'chat', signal: never }));
       const threadOf = () => posted.mock.calls.at(-1)?.this as Worker;
+      const threads: Worker[] = [];
       try {
         for (const [die, cause] of [
           [() => threadOf().terminate(), 'the parser thread exited'],
@@ -206,6 +207,7 @@ describe('body parser', () => {
         ] as const) {
           const failed = read('x'.repeat(LONG)).catch((error: unknown) => error);
           const next = read('y'.repeat(LONG));
+          threads.push(threadOf());
           void die();
           const error = await failed;
           expect(isFault(error) && [error.data?.code, (error.cause as Error).message]).to.deep.equal([
@@ -214,6 +216,11 @@ describe('body parser', () => {
           ]);
           expect(firstText(await next)).to.equal('y'.repeat(LONG));
         }
+        // What a thread that was given up still says starts nothing.
+        const orders = posted.mock.callCount();
+        threads.at(-1)?.emit('message', { group: [], more: false });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        expect(posted.mock.callCount()).to.equal(orders);
       } finally {
         posted.mock.restore();
         await own.close();
