@@ -54,14 +54,15 @@ describe('an unknown path', () => {
 
   for (const [adds, right] of Object.entries(RIGHT)) {
     it(`gets the right base for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
-      for (const base of BASES.filter((each) => each !== right)) {
-        for (const endpoint of ENDPOINTS) {
+      // Each endpoint below every third base, and below each base every third endpoint.
+      for (const [at, endpoint] of ENDPOINTS.entries()) {
+        expect((await send(`${gateway.url}${right}${adds}${endpoint}`, { body: {} })).status).to.not.equal(404);
+        for (const base of BASES.filter((each, index) => each !== right && (index + at) % 3 === 0)) {
           const path = `${base}${adds}${endpoint}`;
           const reply = await send(`${gateway.url}${path}?beta=true`, { body: {} });
           // A base may be wrong and the address right, as where "/v1" is in both.
           if (reply.status !== 404 || reply.json.error.message.includes('model')) continue;
           expect(readAdvice(reply.json.error.message, `${adds}${endpoint}`), path).to.equal(right);
-          expect((await send(`${gateway.url}${right}${adds}${endpoint}`, { body: {} })).status).to.not.equal(404);
         }
       }
     });

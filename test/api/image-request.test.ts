@@ -10,7 +10,7 @@ import { GIF, JPEG, PNG, png } from '../media/sample-images.ts';
 
 const BLOCKED_MS_MAX = 50;
 const MIB = 1024 * 1024;
-const LONG_MIB = longer(10, 40);
+const LONG_MIB = longer(5, 40);
 const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 const LINK = 'https://images.example/a.png';
 
@@ -179,7 +179,7 @@ describe('image request of a long body', () => {
     'a long link': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(LONG_MIB * MIB)}` }),
     'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
   };
-  for (const [name, make] of Object.entries(shapes)) {
+  for (const [name, make] of Object.entries(shapes).filter((_, at) => longer(at % 2 === 0, true))) {
     it(`does not block the event loop by ${name}`, async function () {
       this.timeout(30_000);
       let worst = Number.POSITIVE_INFINITY;

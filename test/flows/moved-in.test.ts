@@ -5,13 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { runCommand } from '../cli/command.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { NEW_API, OLD_KEYS } from '../moving/new-api.ts';
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`a client that moved in: ${kind.name}`, () => {
     let upstream: TestUpstream;
     let database: StoreDatabase;

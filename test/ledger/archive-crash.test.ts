@@ -21,7 +21,7 @@ const STEPS = [
   ...['before archives.put 2', 'after archives.put 2'],
 ];
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`${kind.name}: an archive run that is killed`, () => {
     const some = kind === SQLITE ? STEPS.filter((_, at) => at % 5 === 1) : [];
     for (const step of longer(some, STEPS)) {

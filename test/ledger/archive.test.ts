@@ -29,7 +29,7 @@ import { ago, booksOf, call, expectClean, type Folder, history, makeFolder } fro
 /** Of a wallet that is archived beside other work. */
 const CALLS = longer(60, 150);
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`${kind.name}: archives of old calls`, () => {
     let folder: Folder;
     let database: StoreDatabase;

@@ -4,7 +4,8 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {
   AT,
   applied,
@@ -22,7 +23,7 @@ import {
 const SINCE = 'attempts.since';
 const COST = newAttempt().cost as NonNullable<NewAttempt['cost']>;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the audit of attempts: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;

@@ -8,7 +8,7 @@ import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
 import { CHARGE_KINDS, type ChargeKind, type Operation } from '../../lib/money/decide.ts';
 import { mapUnits, USAGE_UNITS } from '../../lib/money/usage-units.ts';
 import { longer } from '../../testkit/long.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {
   applied,
   appliedInBatches,
@@ -123,7 +123,7 @@ async function compare({ store }: StoreContext, calls: readonly Call[]): Promise
   expect(before.total.charged + since.total.charged).to.equal(charged);
 }
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the usage report on ${kind.name}`, () => {
     const context = useStore(kind);
 

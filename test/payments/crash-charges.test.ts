@@ -14,13 +14,13 @@ import { PaymentStage } from './service-stage.ts';
 const CHARGE_STEPS = ['create', 'begin', 'succeed', 'pay', 'tell', 'changeAutoTopup'];
 const BANK_STEPS = longer<readonly Asked[]>([], ['start', 'fetch']);
 const around = (steps: readonly string[]) => steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
-const CHARGE_CASES = longer(['before pay', 'after pay'], around(CHARGE_STEPS));
+const CHARGE_CASES = longer(['after pay'], around(CHARGE_STEPS));
 const LOSSES: readonly (readonly [spent: bigint, taken: bigint])[] = [
   [0n, 1000n],
   [600n, 400n],
 ];
 const LOST_CASES = longer(
-  [['before lose', LOSSES.slice(0, 1)] as const, ['after lose', LOSSES.slice(1)] as const],
+  [['after lose', LOSSES.slice(1)] as const],
   around(['dispute', 'lose']).map((at) => [at, LOSSES] as const),
 );
 const WON_CASES = longer(['after keep'], around(['dispute', 'keep']));
@@ -181,7 +181,8 @@ function suite(kind: StoreKind): void {
     it('includes the refund that was running when it was opened, whichever process dies', async function () {
       this.timeout(60_000);
       const { store } = stage;
-      for (const at of ['before keep', 'after keep']) {
+      const cases = longer(['after keep'], ['before keep', 'after keep']);
+      for (const at of cases) {
         const service = stage.service();
         const { id } = await stage.credited(service);
         stage.bank.refunds = 'pending';
@@ -199,7 +200,7 @@ function suite(kind: StoreKind): void {
         expect(await stage.payment(id)).to.include({ phase: 'kept', refunded: 300n * RUB, dueAt: null });
         expect(stage.bank.ofOrder(id)[0]?.refunds.length).to.equal(1);
       }
-      expect(await stage.topped()).to.equal(1400n * RUB);
+      expect(await stage.topped()).to.equal(BigInt(cases.length) * 700n * RUB);
     });
   });
 }

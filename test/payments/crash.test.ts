@@ -72,7 +72,7 @@ function suite(kind: StoreKind): void {
   }
 
   for (const step of STORE_STEPS) {
-    for (const when of ['before', 'after'] as const) {
+    for (const when of longer(['after'] as const, ['before', 'after'] as const)) {
       it(`${when} ${step}`, async function () {
         this.timeout(60_000);
         stage.bank.hook = payAtOnce;
@@ -84,7 +84,7 @@ function suite(kind: StoreKind): void {
   }
 
   for (const step of BANK_STEPS) {
-    for (const when of ['before', 'after'] as const) {
+    for (const when of longer(['after'] as const, ['before', 'after'] as const)) {
       it(`${when} the bank handles ${step}`, async function () {
         this.timeout(60_000);
         const signal = await runUntilKilled(stage, {}, (kill) => {

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { hiddenFields, makeCode, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 import { isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
@@ -207,7 +208,7 @@ describe('secrets of payments', function () {
       .map(({ method, path }) => (method === 'get' ? path : ''))
       .filter((path) => path.startsWith('/admin') && !path.includes('{'));
     const orders = ids.flatMap((id) => [`${WALLET}?order=${id}`, `${WALLET}/receipt?order=${id}`]);
-    for (const lang of ['en', 'ru']) {
+    for (const lang of longer(['en'], ['en', 'ru'])) {
       for (const path of [...ofOwner, ...orders]) {
         see(path, (await owner.get(`${path}${path.includes('?') ? '&' : '?'}lang=${lang}`)).text);
       }
@@ -266,7 +267,7 @@ describe('secrets of payments', function () {
       ],
     ];
     for (const command of commands) {
-      for (const more of [[], ['--json']]) {
+      for (const more of longer([['--json']], [[], ['--json']])) {
         const { stdout, stderr } = await runCommand([...command.split(' '), ...more], env);
         see(command, stdout + stderr);
       }
