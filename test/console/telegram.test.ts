@@ -1,9 +1,10 @@
 // Linking a chat on the pages of alerts, for an owner and an operator, through a whole gateway.
 import { expect } from 'chai';
-import { until } from '../../testkit/client.ts';
-import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { BOT_TOKEN, startTelegram, type TelegramServer } from '../../testkit/telegram.ts';
+import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const OWN = '/account/settings/alerts';
 const ADMIN = '/admin/alerts';
@@ -11,18 +12,19 @@ const ADMIN = '/admin/alerts';
 describe('the pages of alerts with a Telegram bot', () => {
   let test: TestGateway;
   let telegram: TelegramServer;
+  let upstream: TestUpstream;
 
   before(async () => {
-    telegram = await startTelegram();
+    [telegram, upstream] = await Promise.all([startTelegram(), startUpstream()]);
     test = await startGateway({
-      catalog: { upstreams: {}, models: [] },
+      catalog: chatCatalog(upstream.url),
       env: { TELEGRAM_BOT_TOKEN: BOT_TOKEN, TELEGRAM_API: telegram.url },
       timings: { alertsEveryMs: 20 },
     });
   });
   after(async () => {
     await test?.stop();
-    await telegram.stop();
+    await Promise.all([telegram.stop(), upstream.close()]);
   });
 
   const textsTo = (chat: number) => telegram.sent.filter((message) => message.chat === `${chat}`);
@@ -66,6 +68,16 @@ describe('the pages of alerts with a Telegram bot', () => {
     await test.store.settings.set('last_audit', JSON.stringify({ at: 1, problems: 2, drift: '-1500000' }));
     await until(() => textsTo(902).some(({ text }) => text.includes('found 2 problems; drift: -1.50 RUB')));
     expect((await operator.get(ADMIN)).text).to.contain('Ledger does not add up');
-    expect(textsTo(901).some(({ text }) => text.includes('problems'))).to.equal(false);
+    const { key } = await test.account();
+    const body = { model: 'model-a', messages: [{ role: 'user', content: 'Hi' }] };
+    for (const [status, words] of [
+      [401, 'refuses our key (1 of 1)'],
+      [402, 'out of money or quota (keys: 1 of 1)'],
+    ] as const) {
+      upstream.behave(answerStatus(status, { error: { message: 'no' } }));
+      await send(`${test.url}/api/v1/chat/completions`, { key, body });
+      await until(() => textsTo(902).some(({ text }) => text.includes(words)));
+    }
+    expect(textsTo(901).some(({ text }) => /problems|upstream/.test(text))).to.equal(false);
   });
 });

@@ -69,7 +69,9 @@ function checkProxy(headers: Answered['headers'], trustedProxies: string): reado
 
 export async function checkMail({ smtpUrl }: Config): Promise<readonly Finding[]> {
   if (smtpUrl === undefined)
-    return [warning('mail', 'SMTP_URL is not set', 'Without it, alerts go to webhooks only and links by hand.')];
+    return [
+      warning('mail', 'SMTP_URL is not set', 'Without it, alerts go to webhooks and Telegram only, and links by hand.'),
+    ];
   try {
     await checkMailServer(smtpUrl);
     return [ok('mail', 'the server takes our user and password')];
