@@ -54,7 +54,7 @@ export interface Citation {
    * for all of its block.
    */
   readonly passage?: { readonly start: number; readonly end: number };
-  /** The same as its wire format writes it: clients of that format get it unchanged. */
+  /** The same as its wire format writes it, for clients of that format. */
   readonly original?: CitationOriginal;
 }
 

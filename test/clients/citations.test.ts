@@ -1,5 +1,8 @@
 // Citations as real clients read them, through the whole gateway, and as they send them back.
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
+import { generateText, streamText } from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -117,6 +120,23 @@ describe('citations at real clients', () => {
       expect(events, model).to.have.length(1);
       const input = [{ role: 'user', content: 'Which colour?' }, item, { role: 'user', content: 'Sure?' }] as never;
       expect((await client.responses.create({ model, input })).status).to.equal('completed');
+    }
+  });
+
+  it('are pages to the AI SDK in each format, whose reader takes no other shape', async () => {
+    answer(chunk({ content: 'Green.' }), { ...chunk({}, 'stop'), citations: ['https://example.com/grass'] });
+    const settings = { apiKey: account.key, baseURL: `${gateway.url}/api/v1` };
+    const openai = createOpenAI(settings);
+    const models = [openai.chat('chat'), openai.responses('chat'), createAnthropic(settings)('chat')];
+    for (const model of models) {
+      const asked = { model, prompt: 'Which colour?', maxOutputTokens: 64, maxRetries: 0 };
+      const whole = await generateText(asked);
+      const streamed = streamText(asked);
+      for (const { text, sources } of [whole, { text: await streamed.text, sources: await streamed.sources }]) {
+        expect(text, model.provider).to.equal('Green.');
+        const urls = sources.map((source) => source.sourceType === 'url' && source.url);
+        expect(urls, model.provider).to.deep.equal(['https://example.com/grass']);
+      }
     }
   });
 });

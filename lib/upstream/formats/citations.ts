@@ -47,23 +47,24 @@ export function readMessageCitation(value: unknown): Citation | undefined {
 
 /** Undefined for one that clients of messages could not read. */
 export function writeMessageCitation(citation: Citation): JsonObject | undefined {
-  const { url, title = null, quote = '', document, range } = citation;
+  const { url, title, quote = '', document, range } = citation;
   const own = findOriginal(citation, MESSAGES);
   if (own) return own;
-  if (document !== undefined && range) {
-    const [type, , from, to] = RANGES.find(([, unit]) => unit === range.unit) as (typeof RANGES)[number];
+  const named = RANGES.find(([, unit]) => unit === range?.unit);
+  if (document !== undefined && range && named) {
+    const [type, , from, to] = named;
     return {
       type,
       cited_text: quote,
       document_index: document,
-      document_title: title,
+      document_title: title ?? null,
       [from]: range.start,
       [to]: range.end,
     };
   }
   return url === undefined
     ? undefined
-    : { type: 'web_search_result_location', cited_text: quote, url, title, encrypted_index: '' };
+    : { type: 'web_search_result_location', cited_text: quote, url, title: title ?? url, encrypted_index: '' };
 }
 
 /** The fields that a messages upstream takes back, of citations of documents. */
@@ -95,28 +96,29 @@ function readAnnotation(value: unknown, format: string, before: number): Citatio
   };
 }
 
-/** `given` is the passage where the citation names none. */
+/** `given` is the passage where the citation names none. Clients of chats fail for any other type, and for less. */
 export function writeChatAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
-  const own = findOriginal(citation, CHAT);
-  if (own) return own;
-  const { url, title = '', quote, passage = given } = citation;
+  const { url, title = url, quote, passage = given } = citation;
   if (url === undefined) return undefined;
+  const own = findOriginal(citation, CHAT);
   const place = { start_index: passage.start, end_index: passage.end };
-  return {
-    type: 'url_citation',
-    url_citation: { url, title, ...(quote !== undefined && { content: quote }), ...place },
-  };
+  const quoted = quote !== undefined && { content: quote };
+  return { type: 'url_citation', url_citation: { ...readFields(own?.url_citation), url, title, ...quoted, ...place } };
 }
+
+/** Those of files are as the vendor writes them. */
+const FILE_TYPES: ReadonlySet<unknown> = new Set(['file_citation', 'container_file_citation', 'file_path']);
 
 /** `given` is the text of the part: places count from its start. */
 export function writeResponsesAnnotation(citation: Citation, given: Passage): JsonObject | undefined {
-  const { url, title = '', passage = given } = citation;
-  const start = Math.max(0, passage.start - given.start);
-  const place = { start_index: start, end_index: Math.max(start, passage.end - given.start) };
+  const { url, title = url, passage = given } = citation;
   const own = findOriginal(citation, RESPONSES);
+  if (FILE_TYPES.has(own?.type)) return own;
+  if (url === undefined) return undefined;
   // Texts that were two parts upstream may be one here.
-  if (own) return citation.passage ? { ...own, ...place } : own;
-  return url === undefined ? undefined : { type: 'url_citation', url, title, ...place };
+  const start = Math.max(0, passage.start - given.start);
+  const end = Math.max(start, passage.end - given.start);
+  return { ...own, type: 'url_citation', url, title, start_index: start, end_index: end };
 }
 
 /** Pages that an answer is based on as a whole: a list of addresses, or of results with a `url` and a `title`. */

@@ -170,7 +170,7 @@ describe('citations', () => {
     const whole = [{ object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }];
     for (const events of [streamed, whole, [...streamed.slice(0, 2), delta({}, 'stop'), delta({ annotations })]]) {
       const parts = readParts(new ChatReply(kit, {}), events);
-      expect(chatAnnotations(parts)).to.deep.equal(annotations);
+      expect(chatAnnotations(parts)).to.deep.equal([annotation]);
       const mapped = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 3, end_index: 8 };
       expect(responsesAnnotations(parts)).to.deep.equal([[mapped]]);
       const location = { type: 'web_search_result_location', cited_text: '', encrypted_index: '' };
