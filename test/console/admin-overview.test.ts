@@ -1,7 +1,10 @@
 // The operator's first page: the state of the ledger, unreleased holds, failing upstreams, and open decisions.
 import { expect } from 'chai';
+import { keepBankPayments } from '../../lib/payments/papers/bank-payments.ts';
+import { parseBankStatement } from '../../lib/payments/papers/bank-statement.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, type Visitor } from '../../testkit/pages.ts';
+import { writeStatement } from '../../testkit/papers.ts';
 
 describe('the overview of an operator', () => {
   let test: TestGateway;
@@ -56,6 +59,13 @@ describe('the overview of an operator', () => {
     db.close();
     await operator.submit('/admin/ledger', {});
     expect((await facts()).Ledger).to.match(/^adds up \(/);
+  });
+
+  it('counts bank payments that wait to be credited', async () => {
+    expect((await operator.get('/admin')).text).to.not.contain('Bank payments');
+    const stated = parseBankStatement(writeStatement([{ Номер: '1' }, { Номер: '2' }]));
+    await keepBankPayments(test.store, stated, Date.now());
+    expect((await operator.get('/admin')).text).to.contain('Bank payments to be credited: 2');
   });
 
   it('counts unreleased holds, and upstreams with problems', async () => {

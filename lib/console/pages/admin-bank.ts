@@ -136,6 +136,16 @@ async function readTarget({ services }: UserVisit, text: string): Promise<Credit
   return row && { invoice: row.id };
 }
 
+const COUNTED_MAX = 100;
+
+/** Those that wait to be credited, counted up to a hundred. */
+export async function countBankPayments({ services, format }: UserVisit): Promise<string> {
+  const list = { kind: 'payment', limit: COUNTED_MAX } as const;
+  const states = ['open', 'claimed'].map((state) => services.store.papers.list({ ...list, state }));
+  const count = (await Promise.all(states)).flat().length;
+  return count < COUNTED_MAX ? format.number(count) : `${format.number(COUNTED_MAX)}+`;
+}
+
 async function bankPage(visit: UserVisit, problem?: string): Promise<Page> {
   const { services, language, query } = visit;
   const words = BANK_WORDS[language];

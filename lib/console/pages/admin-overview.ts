@@ -12,6 +12,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listOwnAccounts, type UserVisit } from '../visit.ts';
+import { countBankPayments } from './admin-bank.ts';
 import { countPayments, OPEN_GROUPS } from './admin-payments.ts';
 
 const WORDS = defineWords({
@@ -97,10 +98,11 @@ ${own}`;
 async function listDecisions(visit: UserVisit): Promise<Html> {
   const { services, language, format } = visit;
   const words = DASHBOARD_WORDS[language];
-  const [reviews, disputes, refunds, audited] = await Promise.all([
+  const [reviews, disputes, refunds, bank, audited] = await Promise.all([
     countPayments(visit, OPEN_GROUPS.review),
     countPayments(visit, OPEN_GROUPS.disputed),
     countPayments(visit, OPEN_GROUPS.refunding),
+    countBankPayments(visit),
     readLastAudit(services.store),
   ]);
   const upstreams = services.upstreams();
@@ -112,6 +114,7 @@ async function listDecisions(visit: UserVisit): Promise<Html> {
     reviews !== '0' && ['/admin/payments?phase=review', words.reviews(reviews)],
     disputes !== '0' && ['/admin/payments?phase=disputed', words.disputes(disputes)],
     refunds !== '0' && ['/admin/payments?phase=refunding', words.refunds(refunds)],
+    bank !== '0' && ['/admin/papers/bank', words.bank(bank)],
     losses.length > 0 && ['/admin/checks', words.losses(losses.join(', '))],
     audited !== undefined &&
       audited.problems > 0 && [

@@ -103,6 +103,7 @@ async function invoicePage(visit: InvoiceVisit, found: Invoice, { problem }: { p
   const body = html`<div class="screen">
 ${problem !== undefined && message('error', problem)}
 ${query.get('done') === 'canceled' && message('done', words.done)}
+${!visit.account && html`<p>${words.account}: <a href="/admin/accounts/${found.account}">${found.buyer.name}</a></p>`}
 <p>${words.state}: ${describeInvoiceState(visit, found, zone)}</p>
 <p>${words.print}</p></div>
 ${await renderInvoice(found)}

@@ -43,12 +43,13 @@ export function paperStore({ db }: Connection, transactions: Transactions): Pape
     change: (rows) =>
       transactions.run({
         async steps(step) {
-          for (const row of rows) if (((await findRow(step, row))?.version ?? 0) !== row.version - 1) return false;
-          for (const row of rows) {
-            const { _id, ...u } = toDocument(row);
-            if (row.version === 1) await step({ insert: 'papers', documents: [{ _id, ...u }] });
-            else await step({ update: 'papers', updates: [{ q: { _id }, u }] });
-          }
+          const found = await findVersions(step, rows);
+          if (rows.some((row) => (found.get(toId(row)) ?? 0) !== row.version - 1)) return false;
+          const documents = rows.filter(({ version }) => version === 1).map(toDocument);
+          const changed = rows.filter(({ version }) => version > 1).map(toDocument);
+          const updates = changed.map(({ _id, ...u }) => ({ q: { _id }, u }));
+          if (documents.length > 0) await step({ insert: 'papers', documents });
+          if (updates.length > 0) await step({ update: 'papers', updates });
           return true;
         },
       }),
@@ -64,6 +65,12 @@ export function paperStore({ db }: Connection, transactions: Transactions): Pape
       await call({ repeatable: true }, (signal) => send(db, command, { signal }));
     },
   };
+}
+
+async function findVersions(step: Step, rows: readonly PaperRow[]): Promise<ReadonlyMap<string, number>> {
+  const query = { filter: { _id: { $in: rows.map(toId) } }, projection: { version: 1 }, batchSize: rows.length };
+  const found = await readFirstBatch(step({ find: 'papers', ...query, singleBatch: true }));
+  return new Map(found.map(({ _id, version }) => [_id, Number(version)]));
 }
 
 async function findRow(step: Step, { kind, id }: { kind: PaperKind; id: string }): Promise<PaperRow | undefined> {

@@ -44,6 +44,9 @@ export function paperContract(context: StoreContext): void {
     expect(await papers.change([paid, { ...other, version: 2, content: '{}' }])).to.equal(true);
     expect(await papers.get('payment', one.id)).to.deep.equal(paid);
     expect(await papers.get('buyer', one.id)).to.equal(undefined);
+    const many = Array.from({ length: 150 }, () => newPaper({ kind: 'payment' }));
+    expect(await papers.change(many)).to.equal(true);
+    expect(await papers.change([newPaper({ kind: 'payment' }), ...many.slice(-1)])).to.equal(false);
     const rivals = ['claimed', 'dismissed', 'open'].map((state) => papers.change([{ ...paid, version: 3, state }]));
     expect((await Promise.all(rivals)).filter(Boolean)).to.have.length(1);
   });
