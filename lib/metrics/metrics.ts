@@ -5,7 +5,7 @@ import type { RouteChange } from '../calls/health.ts';
 import { describeUpstreams, type FullReadiness, readReadiness } from '../calls/readiness.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { CountedRequest } from '../http/access-log.ts';
-import type { BadHttp } from '../http/server.ts';
+import type { BadHttp } from '../http/bad-input.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AttemptStore } from '../store/ports/attempts.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Ending } from '../calls/ending.ts';
 import type { CountedRequest } from '../http/access-log.ts';
-import type { BadHttp } from '../http/server.ts';
+import type { BadHttp } from '../http/bad-input.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import { attemptSeries, createMissingSeries, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
