@@ -306,20 +306,23 @@ function applyMoneyChange(
   const lists = change.kind === 'reverse' ? applyLostDispute(payment, fold) : applyBookedRefund(payment, change, fold);
   if (!lists) return undefined;
   const isWhole = refunded === payment.credited;
-  const phase =
-    change.kind === 'reverse'
-      ? 'reversed'
-      : DISPUTE_PHASES.includes(payment.phase)
-        ? payment.phase
-        : isWhole
-          ? 'refunded'
-          : 'partly_refunded';
   return {
-    phase,
+    phase: findPhaseAfterRefund(payment, change, isWhole),
     ...money,
     ...lists,
     dueAt: isWhole ? null : dueAtForRefunds(parseRefunds({ ...payment, ...lists }), change.at),
   };
+}
+
+/** A refund during or after a dispute leaves its phase. */
+function findPhaseAfterRefund(
+  { phase }: Payment,
+  { kind }: BookRefund | ReversePayment,
+  isWhole: boolean,
+): PaymentPhase {
+  if (kind === 'reverse') return 'reversed';
+  if (DISPUTE_PHASES.includes(phase)) return phase;
+  return isWhole ? 'refunded' : 'partly_refunded';
 }
 
 /** Requested refunds keep the payment due. */
