@@ -9,7 +9,7 @@ import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
 import { itLong } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { MILL, RECORDINGS } from './mill.ts';
+import { CITING, MILL, RECORDINGS } from './mill.ts';
 import { SEEDED_DEFECTS } from './seeded-defects.ts';
 
 /** Of a process that answers nothing. */
@@ -67,6 +67,31 @@ describe('seeded defects of a provider', function () {
         (error) => [String(error)],
       );
       expect(missing, name).to.have.length(1);
+    }
+  });
+
+  it('are found in citations, lost or sent back, where an answer with some is recorded', async () => {
+    const seeded = [
+      ['if (page) out.cite({ url: page });', '', 'reads as expected'],
+      [
+        'host.textOf(content) }));',
+        'host.textOf(content), from: content[0].citations?.[0].original.value }));',
+        'is read the same when its citations go back',
+      ],
+    ] as const;
+    for (const [from, to, name] of seeded) {
+      const failing = `recording: ${CITING.name}: ${name}`;
+      const recordings = [...RECORDINGS, CITING];
+      expect(await failures(await write(MILL, recordings), failing)).to.deep.equal([]);
+      expect(
+        await failures(
+          await write(
+            MILL.replace(from, () => to),
+            recordings,
+          ),
+          failing,
+        ),
+      ).to.deep.equal([failing]);
     }
   });
 

@@ -18,9 +18,10 @@ export default {
 
     function readerOf() {
       return {
-        take({ text, call, usage, done, trouble }, out) {
+        take({ text, page, call, usage, done, trouble }, out) {
           if (trouble) throw host.fault.ofComplaint({ error: trouble }, true);
           if (text) out.text(text);
+          if (page) out.cite({ url: page });
           if (call) out.tool({ block: call.at, id: call.id, name: call.name, json: call.json });
           if (usage) out.usage(usage);
           if (done) out.finish(REASONS.get(done) ?? 'other', done);
@@ -81,6 +82,14 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 
 const started = [{ json: { job: 'p1' } }, { json: { state: 'running' } }];
 const film = { kind: 'video', source, reply: { json: { id: 'f1' } } };
+
+/** Beyond what the suite asks for. */
+export const CITING = {
+  name: 'an answer that names its page',
+  source,
+  reply: data({ text: 'Hello.' }, { page: 'https://example.com' }, { done: 'complete' }, { usage }),
+  expect: { text: 'Hello.', finish: 'stop', citations: [{ url: 'https://example.com' }] },
+};
 
 /** What the suite asks for, and nothing more. */
 export const RECORDINGS = [

@@ -7,7 +7,7 @@ interface SeededDefect {
   readonly failing: string;
 }
 
-const TAKE = 'take({ text, call, usage, done, trouble }, out) {';
+const TAKE = 'take({ text, page, call, usage, done, trouble }, out) {';
 const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
 const SUBMIT = "const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));";
 const LOOK = "const { value } = await host.json(urlOf('/films/' + id), get(signal));";
