@@ -146,6 +146,12 @@ for (const kind of longer([SQLITE], STORES)) {
       telegram.block(chat);
       const alerts = openAlerts(store);
       await alerts.queueAlert(account, { type: 'card.saved', data: { card: 'Visa' } }, 'one');
+      // Nobody is unlinked without a word.
+      smtp.refuse(user.email);
+      await alerts.checkAll();
+      expect((await store.users.get(user.id))?.telegram?.id).to.equal(`${chat}`);
+      smtp.refuse();
+      now += 61_000;
       await alerts.checkAll();
       const letters = smtp.letters.filter(({ to }) => to === user.email);
       expect(letters.map(({ head }) => /Subject: (.*)/.exec(head)?.[1]?.trim()).sort()).to.deep.equal([
