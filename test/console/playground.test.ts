@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { keyCallsId } from '../../lib/money/budget.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { CHAT, joinText, open, parseEvents, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, setUpOwner } from '../../testkit/pages.ts';
+import { applied, giveBack, reserve } from '../contract/store/context.ts';
 
 const PAGE = '/account/playground';
 const TEXT = { kind: 'text', model: 'sandbox-lite', max_tokens: '700' };
@@ -208,6 +210,16 @@ describe('the playground', function () {
     ] as const) {
       it(name, () => refusedAs(ask(fields), { status, words }));
     }
+
+    it('a call beside as many calls of the key as may run at once', async () => {
+      const { id } = await accounts().issueKey(account.id, 'one', { requests: { atOnce: 1 } });
+      const caps = [{ id: keyCallsId(id), period: 0, limit: 1n }];
+      await applied(test.store, reserve(account.id, { chargeId: 'req_1', key: id, caps, lease: Date.now() + 60_000 }));
+      const { status, text } = await ask(good, id);
+      expect([status, text.includes('Too many calls at once: the limit is 1.')]).to.deep.equal([429, true]);
+      await applied(test.store, giveBack('release', account.id, 'req_1'));
+      expect((await ask(good, id)).status).to.equal(200);
+    });
 
     it('a key that is unknown, revoked, expired or of another account', async () => {
       const foreign = await test.account();
