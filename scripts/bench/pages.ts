@@ -1,12 +1,11 @@
 // `npm run bench:pages`: the time and weight of every page of the tour, for each role, on a store with a million calls: half
 // of them of one account, the others of 1,000 accounts. Prints the first request, p50 and p95 of the others until their
-// first byte, the CPU time of the process for a request, and the weight; exits with 1 above the limits. Filled stores are
+// first byte, the CPU time of the process for a request, and the weight; exits with 1 above the limits, on a busy machine by CPU time. Filled stores are
 // kept in the folder of `--cache`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { ACCESS, type AccountPath, findSight } from '../../lib/console/access.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -31,6 +30,7 @@ const rounds = Number(values.rounds);
 
 const WALLETS = 1000;
 const KEYS = 3;
+const FOLD_TRIES = 50;
 const BOUNDS = { ms: 50, bytes: 80 * 1024 };
 
 /** A page, and whose it is. */
@@ -63,11 +63,13 @@ async function measureStore(kind: string, folder: string): Promise<boolean> {
   const test = await startGateway({ catalog: {}, folder: join(folder, `home-${kind}`), database: stock.url, env });
   try {
     const sights = await listSights(test);
-    const assets = await measureAssets(test.url, sights);
-    console.log(`\n${kind}: styles, scripts and icon ${kib(assets)} gzipped, once\n`);
-    console.log('who         first    p50    p95  cpu ms     html  gzipped  page');
+    const weigh = createWeigh(test.url);
+    console.log(
+      `\n${kind}, load ${loadavg()[0]?.toFixed(1)}: ms until the first byte, ms of CPU, size, size with its files\n`,
+    );
+    console.log('who           first    p50    p95    cpu      html       all  page');
     const rows: boolean[] = [];
-    for (const sight of sights) rows.push(await measurePage(sight, assets));
+    for (const sight of sights) rows.push(await measurePage(sight, weigh));
     console.log(`${rows.length} pages, ${rows.filter((fits) => !fits).length} above ${BOUNDS.ms} ms or 80 KiB`);
     return rows.every(Boolean);
   } finally {
@@ -78,7 +80,17 @@ async function measureStore(kind: string, folder: string): Promise<boolean> {
 }
 
 async function foldAll(store: Store): Promise<void> {
-  for (const wallet of [LARGE, ...smallWallets({ wallets: WALLETS })]) await foldUsage(store, wallet);
+  for (const wallet of [LARGE, ...smallWallets({ wallets: WALLETS })]) {
+    // A busy database refuses a step now and then; the next try goes on after the last one.
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await foldUsage(store, wallet);
+        break;
+      } catch (error) {
+        if (tries === FOLD_TRIES) throw error;
+      }
+    }
+  }
 }
 
 /** The stops of the tour, whose busy account is the large one, and its pages as people with other roles see them. */
@@ -173,7 +185,7 @@ function listFilters(): readonly string[] {
   ];
 }
 
-async function measurePage({ who, path, visitor }: Sight, assets: number): Promise<boolean> {
+async function measurePage({ who, path, visitor }: Sight, weigh: Weigh): Promise<boolean> {
   const times: number[] = [];
   const cpu: number[] = [];
   let text = '';
@@ -190,26 +202,36 @@ async function measurePage({ who, path, visitor }: Sight, assets: number): Promi
   const [first = 0, ...rest] = times;
   const at = (list: readonly number[], share: number) =>
     list.toSorted((one, other) => one - other)[Math.floor(list.length * share)] ?? 0;
-  const [p50, p95] = [at(rest, 0.5), at(rest, 0.95)];
-  const gzipped = gzipSync(text).length;
-  const fits = p95 <= BOUNDS.ms && gzipped + assets <= BOUNDS.bytes;
-  const figures = [first, p50, p95, at(cpu.slice(1), 0.5)].map((ms) => ms.toFixed(1).padStart(7)).join('');
-  const weight = `${kib(Buffer.byteLength(text))} ${kib(gzipped)}`;
-  console.log(`${who.padEnd(10)}${figures} ${weight}  ${path}${fits ? '' : '  BROKEN'}`);
+  const [p50, p95, work] = [at(rest, 0.5), at(rest, 0.95), at(cpu.slice(1), 0.5)];
+  const bytes = Buffer.byteLength(text) + (await weigh(text));
+  // Others work on a busy machine, and what a page waits for them says nothing about it.
+  const isSlow = (isBusy() ? work : p95) > BOUNDS.ms;
+  const fits = !isSlow && bytes <= BOUNDS.bytes;
+  const figures = [first, p50, p95, work].map((ms) => ms.toFixed(1).padStart(7)).join('');
+  const weight = `${kib(Buffer.byteLength(text))} ${kib(bytes)}`;
+  console.log(`${who.padEnd(12)}${figures} ${weight}  ${path}${fits ? '' : '  BROKEN'}`);
   return fits;
 }
 
-/** The size of everything that pages load, as if each loaded it all. */
-async function measureAssets(url: string, sights: readonly Sight[]): Promise<number> {
-  const owner = sights.find(({ who }) => who === 'owner');
-  if (!owner) return 0;
-  const pages = [await owner.visitor.get('/account'), await owner.visitor.get('/account/playground')];
-  const paths = new Set(
-    pages.flatMap(({ text }) => [...text.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)),
-  );
-  let sum = 0;
-  for (const path of paths) sum += gzipSync(await (await fetch(`${url}${path}`)).text()).length;
-  return sum;
+const isBusy = () => (loadavg()[0] ?? 0) > cpus().length;
+
+/** The bytes of what a page loads, as the gateway sends them to a browser. */
+type Weigh = (page: string) => Promise<number>;
+
+function createWeigh(url: string): Weigh {
+  const sizes = new Map<string, Promise<number>>();
+  const load = async (path: string) =>
+    Number((await fetch(`${url}${path}`, { headers: { 'accept-encoding': 'gzip' } })).headers.get('content-length'));
+  return async (page) => {
+    const paths = new Set([...page.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path = '']) => path));
+    let sum = 0;
+    for (const path of paths) {
+      const size = sizes.get(path) ?? load(path);
+      sizes.set(path, size);
+      sum += await size;
+    }
+    return sum;
+  };
 }
 
 function kib(bytes: number): string {

@@ -1,6 +1,6 @@
 // The audit log: who changed what, newest first.
 
-import { table } from '../components.ts';
+import { shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { page } from '../page.ts';
@@ -59,7 +59,8 @@ function renderDetail(text: string): Html | undefined {
 export const adminAudit = page({
   path: '/admin/audit',
   who: 'operator',
-  async get({ services, query, language, format }) {
+  async get(visit) {
+    const { services, query, language, format } = visit;
     const words = WORDS[language];
     const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
     const { auditLog, users } = services.store;
@@ -69,7 +70,7 @@ export const adminAudit = page({
     const people = new Map(await Promise.all(ids.map(async (id) => [id, await findEmail(id)] as const)));
     const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
-      format.time(at),
+      shortTime(visit, at),
       people.get(user) ?? findWord(words.others, user) ?? user,
       html`<span title="${action}">${actionText(language, action)}</span>${renderDetail(detailText({ language, format }, detail))}`,
       account !== null && renderId(account),
@@ -82,7 +83,7 @@ export const adminAudit = page({
         ? html`<p>${words.none}</p>`
         : table(
             words.title,
-            titles.map((title) => ({ title })),
+            titles.map((title, at) => (at < 2 ? { title, narrow: 'main' } : { title })),
             rows,
           )
     }

@@ -2,7 +2,7 @@
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
 import { select } from '../charge-query.ts';
-import { field, table } from '../components.ts';
+import { field, orUsual, shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -141,23 +141,33 @@ ${field({ name: 'account', label: words.account, value: account, optional: true 
 </form>`;
 }
 
-function paymentTable({ language, format }: UserVisit, payments: readonly Payment[]): Html {
+function paymentTable(visit: UserVisit, payments: readonly Payment[]): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   const { phases, origins } = paymentWords(language);
   const columns = [words.time, words.payment, words.phase, words.account, words.provider, words.origin];
   const amounts = [words.amount, words.credited, words.refunded];
   const rows = payments.map(({ id, createdAt, wallet, provider, phase, origin, amount, credited, refunded }) => [
-    format.time(createdAt),
+    shortTime(visit, createdAt),
     html`<a href="/admin/payments/${id}"><code>…${id.slice(-8)}</code></a>`,
     phases[phase],
     html`<a href="/admin/accounts/${wallet}"><code title="${wallet}">…${wallet.slice(-8)}</code></a>`,
     provider,
     origins[origin],
-    ...[amount, credited, refunded].map((micro) => format.rub(micro)),
+    format.rub(amount),
+    orUsual(format.rub(credited), credited === amount || credited === 0n),
+    orUsual(format.rub(refunded), refunded === 0n),
   ]);
   return table(
     words.title,
-    [...columns.map((title) => ({ title })), ...amounts.map((title) => ({ title, number: true }))],
+    [
+      ...columns.map((title, at) => (at < 2 ? { title, narrow: 'main' as const } : { title })),
+      ...amounts.map((title, at) => ({
+        title,
+        number: true,
+        narrow: at === 0 ? ('sum' as const) : ('named' as const),
+      })),
+    ],
     rows,
   );
 }

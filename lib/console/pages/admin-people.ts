@@ -81,7 +81,11 @@ async function find({ services }: UserVisit, search: string): Promise<{ people: 
 
 function list({ language, format }: UserVisit, people: readonly User[]): Html {
   const words = WORDS[language];
-  const columns = [words.email, words.role, words.status, words.app, words.created].map((title) => ({ title }));
+  const columns = [
+    { title: words.email, narrow: 'main' },
+    ...[words.role, words.status].map((title) => ({ title })),
+    ...[words.app, words.created].map((title) => ({ title, narrow: 'named' as const })),
+  ] as const;
   const rows = people.map(({ id, email, operator, status, totpSecret, createdAt }) => [
     html`<a href="/admin/people/${id}">${email}</a>`,
     operator ? words.operator : words.owner,

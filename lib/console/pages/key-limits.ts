@@ -12,7 +12,7 @@ import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { select } from '../charge-query.ts';
-import { field, form, message } from '../components.ts';
+import { field, form, message, usual } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -203,8 +203,8 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Bud
         ? words.noBudget
         : html`${bar}${format.rub(spent)} / ${format.rub(budget)}${reset !== 'none' && html`, ${words.resets[reset]}`}`
     }${endUsers && html`<br>${format.rub(endUsers.cap)} ${words.perUser}${endUsers.reset !== 'none' && html`, ${words.resets[endUsers.reset]}`}`}`,
-    html`${expiresAt === null ? words.never : format.time(expiresAt)}`,
-    html`${models === null ? words.all : models.join(', ')}`,
+    expiresAt === null ? usual(words.never) : html`${format.time(expiresAt)}`,
+    models === null ? usual(words.all) : html`${models.join(', ')}`,
   ];
 }
 

@@ -3,7 +3,7 @@ import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
 import { type BudgetSum, getBudgetKeyId } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
-import { field, form, message, table } from '../components.ts';
+import { field, form, message, shortTime, table } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -173,13 +173,14 @@ interface KeyTableParts {
 function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }: KeyTableParts): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
+  const named = (title: string) => ({ title, narrow: 'named' }) as const;
   const columns = [
-    ...[words.name, words.key, words.budget, words.expires, words.models, words.created, words.used].map((title) => ({
-      title,
-    })),
-    { title: words.calls, number: true },
+    { title: words.name, narrow: 'main' },
+    { title: words.key, narrow: 'sum' },
+    ...[words.budget, words.expires, words.models, words.created, words.used].map(named),
+    { ...named(words.calls), number: true },
     { title: words.actions },
-  ];
+  ] as const;
   const cells = rows.map((key) => [
     html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${members.has(key.createdBy ?? '') && html`<br><span class="hint">${members.get(key.createdBy ?? '')}</span>`}`,
     html`<code>…${key.last4}</code>`,
@@ -189,7 +190,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }:
       sums.find((sum) => sum.key === getBudgetKeyId(key)),
     ),
     format.date(key.createdAt),
-    key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),
+    key.lastUsedAt === null ? words.never : shortTime(visit, key.lastUsedAt),
     format.number(key.requestsCount),
     isActive(visit, key)
       ? html`<a href="${linkToKey(visit, key, '/limits')}">${words.limits}</a> <a href="${linkToKey(visit, key)}">${words.revoke}</a>`

@@ -82,7 +82,9 @@ export const models = page({
   get(visit) {
     const words = WORDS[visit.language];
     const listed = listModels(chooseOwnCatalog(visit));
-    const columns = [words.model, words.type, words.provider, words.price].map((title) => ({ title }));
+    const columns = [words.model, words.type, words.provider, words.price].map((title, at) =>
+      at === 0 ? { title, narrow: 'main' as const } : { title },
+    );
     const rows = listed.map((model) => [
       html`<code>${model.id}</code>${model.aliases.length > 0 && html` <span class="hint">${words.aliases(model.aliases.join(', '))}</span>`}`,
       words.types[model.type],

@@ -25,6 +25,7 @@ export const WORDS = defineWords({
       `The invitation was emailed to ${email}. Its link works once and expires in a week. Somebody who already has access accepts it after signing in.`,
     notSent: (email: string) =>
       `The invitation could not be emailed to ${email}. Send it again from the list below, later.`,
+    actions: 'Actions',
     invitations: 'Invitations',
     expires: 'Expires',
     again: 'New link',
@@ -88,6 +89,7 @@ export const WORDS = defineWords({
       `Приглашение отправлено на ${email}. Ссылка из письма сработает один раз в течение недели. Тот, у кого уже есть доступ, примет приглашение после входа.`,
     notSent: (email: string) =>
       `Не удалось отправить приглашение на ${email}. Отправьте его снова из списка ниже, чуть позже.`,
+    actions: 'Действия',
     invitations: 'Приглашения',
     expires: 'Действует до',
     again: 'Новая ссылка',

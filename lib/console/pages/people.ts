@@ -152,7 +152,7 @@ async function memberTable(visit: OwnerVisit, rows: readonly Person[]): Promise<
 function invitationTable(visit: OwnerVisit, links: readonly Link[]): Html {
   const words = WORDS[visit.language];
   const roles = roleWords(visit);
-  const columns = [words.email, words.role, words.capHead, words.expires, ''].map((title) => ({ title }));
+  const columns = [words.email, words.role, words.capHead, words.expires, words.actions].map((title) => ({ title }));
   const act = (email: string, change: 'again' | 'revoke') =>
     form(visit, {
       action: linkTo(visit, `${PEOPLE}/invitation`),
