@@ -102,7 +102,9 @@ describe('the pages of users', () => {
     expect((await createVisitor(test.url).get(`/reset?token=${token}`)).status).to.equal(404);
     expect(await test.store.users.listAccountMembers(account)).to.deep.equal([]);
     expect((await test.store.keys.list(account)).every(({ revokedAt }) => revokedAt === null)).to.equal(true);
-    expect((await operator.get('/admin/audit')).text).to.contain(`<td role="cell" data-title="Who" class="main">${email}</td>`);
+    expect((await operator.get('/admin/audit')).text).to.contain(
+      `<td role="cell" data-title="Who" class="main">${email}</td>`,
+    );
     // An old link does not work; the address may be invited again.
     const { text } = await operator.submit(`/admin/accounts/${account}`, { change: 'invite', email });
     const back = await comeIn(test, linkIn(text), { code: '' });
