@@ -179,6 +179,39 @@ for (const kind of longer([SQLITE], STORES)) {
         expect((await ofKey(none)).groups).to.deep.equal([]);
     });
 
+    it('are found by parts of the time of any length, few or many', async () => {
+      const wallet = await newWallet(store());
+      for (const hours of [0, 3, 5, 6, 59]) await call(wallet, [ANSWERED], { at: day + hours * HOUR_MS });
+      await foldUsage(store(), wallet);
+      const many = Array.from({ length: 45 }, (_, at) => at + (at > 7 ? 15 : 0));
+      for (const [hours, counts] of [
+        [
+          [0, 4, 6],
+          [2, 1, 2],
+        ],
+        [
+          [1, 3, 7, 50],
+          [0, 3, 0, 1],
+        ],
+        [many, many.map((hour) => Number([0, 3, 5, 6, 59].includes(hour)))],
+      ] as const) {
+        const starts = hours.map((hour) => day + hour * HOUR_MS);
+        const slots = starts.map((from, at) => ({ from, to: starts[at + 1] ?? day + 60 * HOUR_MS }));
+        const { groups } = await readUsageSlots(store().usage, wallet, { slots, by: 'model' });
+        expect(groups[0]?.slots.map(({ calls }) => calls)).to.deep.equal(counts);
+        const rows = await sums({
+          subject: 'account',
+          by: 'both',
+          starts,
+          from: starts[0] ?? 0,
+          to: day + 60 * HOUR_MS,
+          name: wallet,
+        });
+        const found = starts.map((at) => rows.find((row) => row.at === at)?.calls ?? 0);
+        expect(found).to.deep.equal(counts);
+      }
+    });
+
     it('say what accounts may spend, and find them by the end of a key', async () => {
       const wallet = await newWallet(store(), 1200n);
       const found = (await store().accounts.balances()).find(({ id }) => id === wallet);

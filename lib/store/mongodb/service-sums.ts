@@ -16,6 +16,7 @@ import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro } from './rows.ts';
 import { TIME_FIELDS } from './service-upsert.ts';
+import { buildSlotStart } from './slots.ts';
 import { readSnapshot, type SnapshotReading } from './snapshot.ts';
 
 const COUNTS = [...SERVICE_COUNTS, ...TIME_FIELDS];
@@ -88,7 +89,8 @@ function buildServicePipeline(query: ServiceQuery): Document[] {
   const { subject, by, name, limit } = query;
   const $or = listServiceSpans(query).map(({ grain, from, to }) => ({ subject, grain, at: { $gte: from, $lt: to } }));
   const counts = subject === 'route' ? COUNTS : SERVICE_COUNTS;
-  const _id = { at: by === 'name' ? { $literal: 0 } : '$at', name: by === 'at' ? '' : '$name' };
+  const at = query.starts ? buildSlotStart('$at', query.starts) : '$at';
+  const _id = { at: by === 'name' ? { $literal: 0 } : at, name: by === 'at' ? '' : '$name' };
   return [
     { $match: { $and: [{ $or }, name === undefined ? {} : { name }] } },
     { $group: { _id, ...sumFields(counts) } },

@@ -18,6 +18,7 @@ import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro, toLong } from './rows.ts';
 import { readRouteDocument, serviceStore } from './service-sums.ts';
 import { buildServiceUpsert, toTimeFields } from './service-upsert.ts';
+import { buildSlotStart } from './slots.ts';
 import { readSnapshot } from './snapshot.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
@@ -96,7 +97,7 @@ function createReadSlots(db: Connection['db']): UsageStore['slots'] {
   const collection = db.collection<Row>('usage_hours');
   return async (wallet, { by, starts, to, ...filter }) => {
     const from = starts[0] ?? to;
-    const $group = { _id: { hour: '$hour', group: GROUPS[by] }, ...sumCounts() };
+    const $group = { _id: { hour: buildSlotStart('$hour', starts), group: GROUPS[by] }, ...sumCounts() };
     const pipeline = [{ $match: buildUsageMatch(wallet, { ...filter, by, from, to }) }, { $group }];
     const rows = await read((signal) => collection.aggregate(pipeline, { signal }).toArray());
     return rows.map(({ _id: { hour, group }, ...row }) => {
