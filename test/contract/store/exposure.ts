@@ -28,7 +28,7 @@ export function exposureContract(context: StoreContext): void {
   it('leave a wallet at most one excess below zero, however many run concurrently', async () => {
     const openers = [context.store, await context.other(), await context.other(2)];
     const wallet = await newWallet(context.store);
-    const calls = Array.from({ length: longer(90, 300) }, (_, at) => ({ at, op: uncapped(wallet) }));
+    const calls = Array.from({ length: longer(36, 300) }, (_, at) => ({ at, op: uncapped(wallet) }));
     const statusOf = new Map<Operation, string>();
     const tries = openers.map(async (store, index) => {
       const own = calls.filter(({ at }) => at % 3 === index).map(({ op }) => op);

@@ -12,7 +12,7 @@ import { AT, newId, rejection, type StoreKind, useStore } from './context.ts';
 
 const KIB = 1024;
 /** Of a MiB each. */
-const PIECES = longer(32, 64);
+const PIECES = longer(16, 64);
 
 export function newMedia(more: Partial<NewMedia> = {}): NewMedia {
   const kind = { kind: 'image', mediaType: 'image/png' } as const;

@@ -15,7 +15,7 @@ export function newPaper(more: Partial<PaperRow> = {}): PaperRow {
 export function paperContract(context: StoreContext): void {
   it('get numbers without gaps or twins from two openers at once, and keep them', async () => {
     const openers = [context.store, await context.other()];
-    const drafts = Array.from({ length: longer(20, 60) }, (_, at): Issue => {
+    const drafts = Array.from({ length: longer(12, 60) }, (_, at): Issue => {
       const { number: _number, version: _version, ...draft } = newPaper({ at: AT + at });
       return draft;
     });

@@ -159,7 +159,7 @@ describe('sqlite store', () => {
     it('loses and doubles nothing if batches are repeated', async () => {
       const store = await folder.open(folder.file());
       const wallet = await newWallet(store, 100_000n);
-      const rounds = longer(3, 8);
+      const rounds = longer(2, 8);
       for (let round = 0; round < rounds; round += 1) {
         const killer = sleep(Math.random() * 20).then(() => workers.last('tollgate-writer').terminate());
         for (let turn = 0; turn < 10; turn += 1) {
