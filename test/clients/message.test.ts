@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { catchRejection, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { catchRejection, MESSAGE_SDKS, MODEL, messageSdks, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
@@ -188,7 +188,7 @@ describe('the key as each client sends it', () => {
     const stage = await openStage();
     const account = await stage.gateway.account();
     const sent: string[] = [];
-    for (const sdk of MESSAGE_SDKS) {
+    for (const sdk of messageSdks) {
       const client = sdk.open(stage.gateway, account, {
         fetch: (url, init) => {
           const headers = new Headers(init?.headers);

@@ -5,6 +5,7 @@ import OpenAI, { type ClientOptions as OpenAIOptions } from 'openai';
 import OpenAIOld from 'openai-v4';
 import { until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 export interface Stage {
@@ -85,18 +86,22 @@ const openAiSdk = (name: string, Client: typeof OpenAI, streamOf: OpenAiSdk['str
 });
 
 /** The old clients are used through the types of the new ones: the calls made here are the same in both. */
-export const MESSAGE_SDKS: readonly MessageSdk[] = [
+export const messageSdks: readonly MessageSdk[] = [
   messageSdk('@anthropic-ai/sdk 1', Anthropic),
   messageSdk('@anthropic-ai/sdk 0.39', AnthropicOld as unknown as typeof Anthropic),
 ];
 
-export const OPENAI_SDKS: readonly OpenAiSdk[] = [
+const openAiSdks: readonly OpenAiSdk[] = [
   openAiSdk('openai 7', OpenAI, ({ chat }) => chat.completions.stream.bind(chat.completions)),
   openAiSdk('openai 4', OpenAIOld as unknown as typeof OpenAI, (client) => {
     const { completions } = (client as unknown as OpenAIOld).beta.chat;
     return completions.stream.bind(completions) as unknown as OpenAI['chat']['completions']['stream'];
   }),
 ];
+
+/** The current ones; in the slow tests the old ones too. */
+export const MESSAGE_SDKS = longer(messageSdks.slice(0, 1), messageSdks);
+export const OPENAI_SDKS = longer(openAiSdks.slice(0, 1), openAiSdks);
 
 /** The fetch of a client that counts what it sends. */
 export function countingFetch(onReply: (reply: Response) => Response = (reply) => reply) {

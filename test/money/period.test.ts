@@ -63,12 +63,12 @@ describe('budget periods', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('contain every moment around every clock change of four years', () => {
+  it('contain every moment around every clock change of two years', () => {
     const broken: string[] = [];
     const HOUR_MS = 3_600_000;
     const from = Date.UTC(2024, 0, 1);
     for (const zone of Intl.supportedValuesOf('timeZone')) {
-      for (const change of changesOf(zone, { from, to: Date.UTC(2028, 0, 1) })) {
+      for (const change of changesOf(zone, { from, to: Date.UTC(2026, 0, 1) })) {
         for (let at = change - 26 * HOUR_MS; at < change + 26 * HOUR_MS; at += HOUR_MS / 2) {
           const { start, end } = periodAt(at, { reset: 'day', zone });
           if (at < start || at >= (end ?? 0)) broken.push(`${zone} ${new Date(at).toISOString()}`);

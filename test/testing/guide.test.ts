@@ -26,10 +26,10 @@ describe('the guide to embedding and testing', () => {
   function run(code: string, command: readonly string[]) {
     const file = join(folder, 'example.test.mjs');
     writeFileSync(file, useCheckout(code));
-    const { PATH, HOME, TMPDIR } = process.env;
+    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     return spawnSync(process.execPath, [...command, file], {
       cwd: folder,
-      env: { PATH, HOME, TMPDIR },
+      env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE },
       encoding: 'utf8',
     });
   }
