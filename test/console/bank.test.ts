@@ -108,8 +108,12 @@ describe('the page of bank statements', () => {
     expect(await deeds(1)).to.deep.equal(['bank.dismiss']);
     expect((await decide(three, '', 'dismiss')).status).to.equal(409);
     expect((await decide(three, owner.account)).status).to.equal(409);
+    const again = { change: 'reopen', payment: idOf(three) };
+    expect([(await post(again)).status, (await post(again)).status]).to.deep.equal([303, 409]);
+    expect(await deeds(1)).to.deep.equal(['bank.reopen']);
+    expect((await decide(three, '', 'dismiss')).status).to.equal(303);
     expect((await pages.faults.read(owner.account)).topped).to.equal(before + 2700n * RUB);
-    expect(await page()).to.not.contain('проценты банка');
+    expect(await page()).to.match(/Set aside last[\s\S]*проценты банка/);
   });
 
   it('lists a credit that was interrupted, and finishes it', async () => {

@@ -15,6 +15,7 @@ import {
   creditBankPayment,
   creditCertainPayment,
   dismissBankPayment,
+  reopenBankPayment,
 } from '../../payments/papers/crediting.ts';
 import { readSeller } from '../../payments/papers/details.ts';
 import { findInvoice, type Invoice, readInvoiceRow } from '../../payments/papers/invoices.ts';
@@ -29,6 +30,7 @@ import {
   type CreditedPayment,
   certainSection,
   creditedTable,
+  dismissedSection,
   type MatchedPayment,
   unsureSection,
 } from '../papers/bank-tables.ts';
@@ -39,7 +41,7 @@ import { readBefore } from './papers.ts';
 const PATH = '/admin/papers/bank';
 const FILE = 'statement';
 const PER_PAGE = 50;
-const CREDITED_SHOWN = 20;
+const LAST_SHOWN = 20;
 
 export const adminBank = page({
   path: PATH,
@@ -54,6 +56,8 @@ export const adminBank = page({
         return creditCertain(visit, sent.all('payment').slice(0, PER_PAGE));
       case 'decide':
         return decideByForm(visit, sent);
+      case 'reopen':
+        return reopenByForm(visit, sent);
       default:
         throw fault('stale_form');
     }
@@ -128,6 +132,15 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   }
 }
 
+async function reopenByForm(visit: UserVisit, sent: Form): Promise<Answer> {
+  const { store } = visit.services;
+  const payment = await findBankPayment(store, sent.text('payment'));
+  if (!payment) throw fault('not_found');
+  if (!(await reopenBankPayment(store, payment))) return refuse(visit, BANK_WORDS[visit.language].refusals.stale, 409);
+  await audit(visit, { action: 'bank.reopen', target: payment.id });
+  return { to: `${PATH}?done=reopened` };
+}
+
 /** A number is that of an invoice; anything else the id of an account. */
 async function readTarget({ services }: UserVisit, text: string): Promise<CreditTarget | undefined> {
   const number = /^(?:№\s*)?(\d{1,9})$/.exec(text)?.[1];
@@ -154,10 +167,11 @@ async function bankPage(visit: UserVisit, problem?: string): Promise<Page> {
   if (!seller) return { title: words.title, body: html`<p><a href="/admin/papers">${words.off}</a></p>` };
   const before = readBefore(query.get('before'));
   const open = { kind: 'payment', state: 'open', limit: PER_PAGE } as const;
-  const [begun, rows, last] = await Promise.all([
+  const [begun, rows, last, dismissed] = await Promise.all([
     papers.list({ ...open, state: 'claimed' }),
     papers.list({ ...open, ...(before && { before }) }),
-    papers.list({ ...open, state: 'credited', limit: CREDITED_SHOWN }),
+    papers.list({ ...open, state: 'credited', limit: LAST_SHOWN }),
+    papers.list({ ...open, state: 'dismissed', limit: LAST_SHOWN }),
   ]);
   const matched = await Promise.all(rows.map((row) => matchRow(visit, readBankPaymentRow(row))));
   const unfinished = await Promise.all(begun.map((row) => readBegun(visit, readBankPaymentRow(row))));
@@ -173,7 +187,8 @@ ${certainSection(visit, certain)}
 <h2>${words.unsure}</h2>
 ${unsureSection(visit, unsure)}
 ${more && html`<p><a href="${PATH}?before=${encodeURIComponent(`${more.at}-${more.id}`)}" rel="next">${words.more}</a></p>`}
-${last.length > 0 && html`<h2>${words.credited}</h2>${creditedTable(visit, await Promise.all(last.map((row) => readCredited(visit, readBankPaymentRow(row)))))}`}`;
+${last.length > 0 && html`<h2>${words.credited}</h2>${creditedTable(visit, await Promise.all(last.map((row) => readCredited(visit, readBankPaymentRow(row)))))}`}
+${dismissed.length > 0 && dismissedSection(visit, dismissed.map(readBankPaymentRow))}`;
   return { title: words.title, body };
 }
 
@@ -211,6 +226,8 @@ function doneMessage({ language, query, format }: UserVisit): Html | undefined {
     }
     case 'dismissed':
       return message('done', words.done.dismissed);
+    case 'reopened':
+      return message('done', words.done.reopened);
     default:
       return undefined;
   }

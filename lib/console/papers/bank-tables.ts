@@ -113,3 +113,15 @@ export function creditedTable(visit: UserVisit, credited: readonly CreditedPayme
   ]);
   return table(words.credited, [...columns, { title: amount, number: true }], rows);
 }
+
+/** Folded: few look for them. */
+export function dismissedSection(visit: UserVisit, dismissed: readonly BankPayment[]): Html {
+  const { language, format } = visit;
+  const words = BANK_WORDS[language];
+  const items = dismissed.map((payment, at) => {
+    const fields = html`<input type="hidden" name="change" value="reopen"><input type="hidden" name="payment" value="${payment.id}">
+<p>${namePayment(visit, payment)}, ${format.rub(payment.kopecks * KOPECK)}<br>${payment.payerName}: ${payment.purpose}</p>${codeField(visit, `reopen-${at}`)}`;
+    return form(visit, { action: PATH, fields, button: words.reopen });
+  });
+  return html`<details><summary>${words.dismissed}</summary>${items}</details>`;
+}

@@ -40,8 +40,14 @@ interface BankWords {
   readonly credit: string;
   readonly dismiss: string;
   readonly credited: string;
+  readonly dismissed: string;
+  readonly reopen: string;
   readonly more: string;
-  readonly done: { readonly credited: (count: string) => string; readonly dismissed: string };
+  readonly done: {
+    readonly credited: (count: string) => string;
+    readonly dismissed: string;
+    readonly reopened: string;
+  };
   readonly left: (count: string) => string;
   readonly refusals: {
     readonly stale: string;
@@ -106,8 +112,14 @@ export const BANK_WORDS = defineWords<BankWords>({
     credit: 'Credit',
     dismiss: 'Not for a customer',
     credited: 'Credited last',
+    dismissed: 'Set aside last',
+    reopen: 'Decide again',
     more: 'Earlier payments',
-    done: { credited: (count) => `Credited payments: ${count}.`, dismissed: 'The payment was set aside.' },
+    done: {
+      credited: (count) => `Credited payments: ${count}.`,
+      dismissed: 'The payment was set aside.',
+      reopened: 'The payment is to be decided again.',
+    },
     left: (count) => `Not credited, see below: ${count}.`,
     refusals: {
       stale: 'Somebody else has just decided on this payment.',
@@ -170,8 +182,14 @@ export const BANK_WORDS = defineWords<BankWords>({
     credit: 'Зачислить',
     dismiss: 'Это не от клиента',
     credited: 'Последние зачисленные',
+    dismissed: 'Последние отложенные',
+    reopen: 'Вернуть к решению',
     more: 'Более ранние платежи',
-    done: { credited: (count) => `Зачислено платежей: ${count}.`, dismissed: 'Платёж отложен.' },
+    done: {
+      credited: (count) => `Зачислено платежей: ${count}.`,
+      dismissed: 'Платёж отложен.',
+      reopened: 'Платёж снова ждёт решения.',
+    },
     left: (count) => `Не зачислено, см. ниже: ${count}.`,
     refusals: {
       stale: 'По этому платежу только что принял решение кто-то другой.',

@@ -68,6 +68,12 @@ export async function dismissBankPayment({ papers }: Pick<Store, 'papers'>, paym
   return papers.change([toBankPaymentRow({ ...payment, state: 'dismissed', version: payment.version + 1 })]);
 }
 
+/** Takes back that a payment was set aside; false if it is not. */
+export async function reopenBankPayment({ papers }: Pick<Store, 'papers'>, payment: BankPayment): Promise<boolean> {
+  if (payment.state !== 'dismissed') return false;
+  return papers.change([toBankPaymentRow({ ...payment, state: 'open', version: payment.version + 1 })]);
+}
+
 interface Claim extends CreditOptions {
   readonly account: string;
   readonly invoice: Invoice | undefined;

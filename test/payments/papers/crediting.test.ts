@@ -77,6 +77,34 @@ describe('crediting a bank payment', () => {
       expect(await problemsOf(faults.real, account)).to.deep.equal([]);
     });
 
+  for (const call of ['papers.find', 'ledger.wallet', 'papers.get', 'papers.change'] as const)
+    it(`changes nothing when ${call} fails before the claim`, async () => {
+      const { account, invoice, id } = await keep();
+      faults.next(call, refuse);
+      await rejection(credit(id));
+      expect(await states(id, invoice)).to.deep.equal(['open', 'open']);
+      expect([await topped(account), records.length]).to.deep.equal([0n, 0]);
+    });
+
+  it('changes nothing when the chosen account cannot be read', async () => {
+    const { account, invoice, id } = await keep();
+    faults.next('accounts.get', refuse);
+    await rejection(choose(id, { account }));
+    expect(await states(id, invoice)).to.deep.equal(['open', 'open']);
+    expect(await topped(account)).to.equal(0n);
+  });
+
+  it('opens payment and invoice by the next try if they could not be opened after a refusal', async () => {
+    const { account, invoice, id } = await keep();
+    await applied(faults.real, { ...topup(account, 1200n * RUB), paymentId: id } as never);
+    faults.next('papers.change', (real) => real());
+    faults.next('papers.change', refuse);
+    await rejection(credit(id));
+    expect(await states(id, invoice)).to.deep.equal(['claimed', 'paid']);
+    expect(await credit(id)).to.deep.equal({ status: 'refused', refusal: 'id_taken' });
+    expect(await states(id, invoice)).to.deep.equal(['open', 'open']);
+  });
+
   it('ends in one credit after the ledger had no answer, and its record', async () => {
     const { account, invoice, id } = await keep();
     for (let tries = 0; tries < 5; tries += 1) faults.next('ledger.apply', lose);
