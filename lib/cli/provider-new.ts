@@ -15,6 +15,8 @@ const IS_CHECKOUT = import.meta.url.endsWith('.ts');
 
 const TEMPLATES = join(ROOT, 'scripts/provider-template');
 
+const DOCUMENT = join(ROOT, IS_CHECKOUT ? '' : '..', 'docs/providers.md');
+
 const KINDS = ['text', 'embed', 'image', 'video'];
 
 /** The name used in the templates, as in all examples. */
@@ -78,8 +80,13 @@ function isInCheckout(folder: string): boolean {
   return IS_CHECKOUT && !relative(ROOT, folder).startsWith('..');
 }
 
+function shorten(path: string): string {
+  const here = relative(process.cwd(), path);
+  return here.startsWith('..') ? path : here;
+}
+
 function explain(folder: string): string {
-  const shown = relative(process.cwd(), folder).startsWith('..') ? folder : relative(process.cwd(), folder);
+  const shown = shorten(folder);
   const command = IS_CHECKOUT ? 'npm run -s tollgate -- provider' : 'npx tollgate provider';
   return [
     `${shown} is a plugin of an invented upstream. Make it yours:`,
@@ -87,6 +94,6 @@ function explain(folder: string): string {
     '  2. fixtures/: one recording for each shape of its answers and errors, with the page that shows it as `source`;',
     `     \`${command} record\` makes one from a real upstream`,
     `  3. ${command} check ${shown}`,
-    'docs/providers.md says what the contract asks.',
+    `${shorten(DOCUMENT)} says what the contract asks.`,
   ].join('\n');
 }
