@@ -1,6 +1,5 @@
 // One-time links: first operator, invitation, forgotten password. Only submitting the form uses up the link.
 import { readInvitation } from '../../accounts/members.ts';
-import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
@@ -143,14 +142,58 @@ function needsCode({ link, user }: OpenedLink): boolean {
 }
 
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
-  const { services, language } = visit;
-  const words = WORDS[language];
+  const { services } = visit;
   const token = readLinkToken(visit);
   const opened = await findUsableLink(visit, token);
   if (!opened) return refuseLink(visit);
   const { link, user: existing } = opened;
   if (link.purpose === 'demo') return openDemo(visit, link, token);
   if (await isForMember(visit, link)) return { to: joinPath(visit) };
+  const { again, valid } = await readLinkForm(visit, opened, sent);
+  if (!valid) return { ...(await linkPage(visit, opened, again)), status: 400 };
+  const { email, password, secret, step } = valid;
+  // Hashed before anything is used up, because it may fail as busy.
+  const hashed = existing && (await hashPassword(password, existing.id));
+  const checked =
+    existing && needsCode(opened) ? await checkCode(visit, existing, sent.text('code')) : { user: existing };
+  if ('problem' in checked)
+    return { ...(await linkPage(visit, opened, { errors: { code: checked.problem } })), status: checked.status };
+  if (!(await services.people.useLink(token))) return refuseLink(visit);
+  const codes = step === undefined ? [] : makeRecoveryCodes();
+  const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
+  const user = await saveUserOrRestoreLink(visit, { link, user: checked.user }, { email, password, hashed, totp });
+  if (user === 'late') return refuseLink(visit);
+  if (user === 'taken') {
+    const errors = { email: WORDS[visit.language].taken };
+    return { ...(await linkPage(visit, opened, { ...again, errors })), status: 400 };
+  }
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  if (existing) mailSignInChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
+  const cookies = await startSession(visit, user, { proven: step !== undefined || needsCode(opened) });
+  return codes.length === 0
+    ? { to: '/account', ...cookies }
+    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
+}
+
+interface ReadLinkForm {
+  /** For the form, if it is shown once more. */
+  readonly again: Submitted;
+  /** Undefined if something is wrong. */
+  readonly valid: ValidLinkForm | undefined;
+}
+
+interface ValidLinkForm {
+  readonly email: string;
+  readonly password: string;
+  /** Of the authenticator app. */
+  readonly secret: string;
+  /** The step of the app's code; undefined without an app. */
+  readonly step: number | undefined;
+}
+
+async function readLinkForm(visit: Visit, { link }: OpenedLink, sent: Form): Promise<ReadLinkForm> {
+  const { services, language } = visit;
+  const words = WORDS[language];
   const email = link.email ?? readEmail(sent.text('email'));
   const password = sent.secret('password');
   const secret = sent.text('secret');
@@ -167,27 +210,8 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     code: wantsApp && step === undefined ? words.badCode : undefined,
   };
   const again = { email: sent.text('email'), secret: isTotpSecret(secret) ? secret : undefined, errors };
-  if (email === undefined || Object.values(errors).some((error) => error !== undefined))
-    return { ...(await linkPage(visit, opened, again)), status: 400 };
-  // Hashed before anything is used up, because it may fail as busy.
-  const hashed = existing && (await hashPassword(password, existing.id));
-  const checked =
-    existing && needsCode(opened) ? await checkCode(visit, existing, sent.text('code')) : { user: existing };
-  if ('problem' in checked)
-    return { ...(await linkPage(visit, opened, { errors: { code: checked.problem } })), status: checked.status };
-  if (!(await services.people.useLink(token))) return refuseLink(visit);
-  const codes = step === undefined ? [] : makeRecoveryCodes();
-  const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
-  const user = await saveUserOrRestoreLink(visit, { link, user: checked.user }, { email, password, hashed, totp });
-  if (user === 'late') return refuseLink(visit);
-  if (user === 'taken')
-    return { ...(await linkPage(visit, opened, { ...again, errors: { email: words.taken } })), status: 400 };
-  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
-  if (existing) mailSignInChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
-  const cookies = await startSession(visit, user, { proven: step !== undefined || needsCode(opened) });
-  return codes.length === 0
-    ? { to: '/account', ...cookies }
-    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
+  const isValid = Object.values(errors).every((error) => error === undefined);
+  return { again, valid: isValid && email !== undefined ? { email, password, secret, step } : undefined };
 }
 
 /** Throttled like signing in, but without counting the guesses of strangers who have no link. */
@@ -333,30 +357,4 @@ async function makeResetToken({ services }: Visit, email: string): Promise<strin
   // A guest of the sandbox has no password that could be forgotten.
   if (user?.status !== 'active' || user.operator || user.password === null) return undefined;
   return services.people.makeLink({ purpose: 'reset', user: user.id, email });
-}
-
-export const register = page({
-  path: '/register',
-  who: 'anyone',
-  get: (visit) => invitationOnlyPage(visit) ?? linkRequestPage(visit, 'verify'),
-  post: (visit, sent) =>
-    invitationOnlyPage(visit) ??
-    answerLinkRequest(visit, 'verify', {
-      text: sent.text('email'),
-      send: (email) => makeRegistrationToken(visit, email),
-    }),
-});
-
-/** Instead of the form, if not everybody may create an account. */
-function invitationOnlyPage(visit: Visit): Page | undefined {
-  const { registration } = visit.services;
-  if (registration === 'closed') throw fault('not_found');
-  if (registration === 'open') return undefined;
-  const words = WORDS[visit.language];
-  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>${signInLink(visit)}` };
-}
-
-async function makeRegistrationToken({ services }: Visit, email: string): Promise<string | undefined> {
-  if (await services.store.users.find(email)) return undefined;
-  return services.people.makeLink({ purpose: 'verify', email });
 }
