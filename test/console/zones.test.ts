@@ -41,10 +41,11 @@ describe('the days of an account', () => {
     });
   }
 
-  const chargedIn = (text: string) => [...text.matchAll(/<code>c(\d+)-acc_\w+<\/code>/g)].map(([, rub]) => Number(rub));
+  const chargedIn = (text: string) =>
+    [...text.matchAll(/"\/account\/calls\/c(\d+)-acc_\w+/g)].map(([, rub]) => Number(rub));
   const readCsvRows = async (path: string) => (await owner.get(path)).text.trimEnd().split('\r\n').slice(1);
   async function facts(path: string): Promise<Readonly<Record<string, string>>> {
-    const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>(?:<strong[^>]*>)?([^<]*)/g);
+    const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>(?:<(?:strong|a)[^>]*>)*([^<]*)/g);
     return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
   }
 
