@@ -75,7 +75,16 @@ export async function autoSection(
 ${rejected?.problems.form !== undefined && message('error', rejected.problems.form)}
 ${auto.enabled && autoTopupState(visit, auto, wallet)}
 ${cards.length === 0 ? html`<p>${words.noCard}</p>` : autoForm(visit, auto, { cards, rejected: rejected })}
-${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
+${auto.enabled && endForm(visit)}`;
+}
+
+/** Folded, so that nobody sends it instead of the form above. */
+function endForm(visit: OwnerVisit): Html {
+  const words = autoWords(visit.language);
+  const fields = html`<input type="hidden" name="change" value="auto_off">`;
+  const confirm = `${words.title}: ${words.off}?`;
+  const end = form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm, fields });
+  return html`<details><summary>${words.off}</summary>${end}</details>`;
 }
 
 function autoTopupState({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
