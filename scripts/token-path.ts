@@ -26,6 +26,7 @@ const HELD: readonly Step[] = [
   ['lib/store/sqlite/database-calls.ts', 'run', 'HoldOp'],
   ['lib/store/sqlite/ledger.ts', 'apply', 'HoldOp'],
   ['lib/money/fold.ts', 'fold', 'Folded'],
+  ['lib/money/fold.ts', 'applyOperation', 'HoldOp'],
   ['lib/money/decide.ts', 'decide', 'Decision'],
   ['lib/money/charge-rules.ts', 'decideStart', 'Decision'],
   ['lib/money/charge-rules.ts', 'createCharge', 'Charge'],
