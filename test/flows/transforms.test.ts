@@ -7,7 +7,7 @@ import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upst
 
 describe('transforms of an embedder', () => {
   const counts: number[] = [];
-  let failing = false;
+  let failing: 'made' | 'called' | undefined;
   let upstream: TestUpstream;
   let gateway: TestGateway;
 
@@ -26,12 +26,15 @@ describe('transforms of an embedder', () => {
     };
   }
 
-  const createShouter = (): Transform<StreamPart> => ({
-    push(batch) {
-      if (failing) throw new Error('the secret words of an embedder');
-      return batch.map((part) => (part.type === 'block-delta' ? { ...part, text: part.text.toUpperCase() } : part));
-    },
-  });
+  function createShouter(): Transform<StreamPart> {
+    if (failing === 'made') throw new Error('the secret words of an embedder');
+    return {
+      push(batch) {
+        if (failing === 'called') throw new Error('the secret words of an embedder');
+        return batch.map((part) => (part.type === 'block-delta' ? { ...part, text: part.text.toUpperCase() } : part));
+      },
+    };
+  }
 
   before(async () => {
     upstream = await startUpstream(chatAnswer('Hello there, you.', { input: 7, output: 400 }));
@@ -66,13 +69,15 @@ describe('transforms of an embedder', () => {
     expect(json.usage).to.include({ prompt_tokens: 7, completion_tokens: 400 });
   });
 
-  it('fail the call when they throw, which is refunded, and nobody reads why', async () => {
-    failing = true;
-    const account = await gateway.account();
-    const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
-    failing = false;
-    expect(reply.status).to.equal(500);
-    expect(reply.text).to.include('Charge refunded').and.not.include('secret words');
-    expect((await gateway.wallet(account)).charged).to.equal(0n);
-  });
+  for (const when of ['made', 'called'] as const) {
+    it(`fail the call when they throw as they are ${when}, which is refunded, and nobody reads why`, async () => {
+      failing = when;
+      const account = await gateway.account();
+      const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+      failing = undefined;
+      expect(reply.status).to.equal(500);
+      expect(reply.text).to.include('Charge refunded').and.not.include('secret words');
+      expect((await gateway.wallet(account)).charged).to.equal(0n);
+    });
+  }
 });
