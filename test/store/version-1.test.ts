@@ -17,7 +17,7 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
-import { itLong } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { applied, RUB, reserve, type StoreDatabase, settle, statuses } from '../contract/store/context.ts';
 import { creditOf } from '../contract/store/payments.ts';
 import { type Contents, type Rows, readContents } from './contents.ts';
@@ -73,7 +73,8 @@ function withoutMoved(cursors: Rows): Rows {
   return Object.fromEntries(Object.entries(cursors).filter(([id]) => !SUSPENDED.includes(id)));
 }
 
-for (const old of OLD_STORES) {
+// A backup is a file of SQLite: the slow tests do all of it again.
+for (const old of OLD_STORES.filter(({ name }) => longer(name !== 'backup', true))) {
   const isBackup = old.name === 'backup';
 
   describe(`a store of the first release: ${old.name}`, () => {

@@ -129,7 +129,7 @@ describe('smart router limits', function () {
       'как что? ',
       'e.g. ',
       '"""\n',
-    ]) {
+    ].filter((_, at) => longer(at % 3 === 0, true))) {
       it(JSON.stringify(piece), () => {
         const short = costOf(ask(flat(piece.repeat(Math.ceil(1000 / piece.length)))), { calls: 100 });
         const bound = short * 16 + 100;

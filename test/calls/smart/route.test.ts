@@ -235,7 +235,7 @@ describe('smart router', () => {
       expect(swaps / total).to.be.at.most(0.01);
     });
 
-    it('keep their pinned routing', () => {
+    itLong('keep their pinned routing', () => {
       expect(changedRoutings()).to.deep.equal([]);
     });
 

@@ -138,7 +138,7 @@ describe('estimate of tokens that nobody counted', () => {
 
   it('is among the counts of the public tokenizers in most languages, and clearly above them all in none', () => {
     const below: string[] = [];
-    for (const [name, text] of Object.entries(ordinaryTexts())) {
+    for (const [name, text] of Object.entries(someOf(ordinaryTexts()))) {
       const counts = Object.values(TOKENIZERS).map((count) => count(text));
       expect(estimateTokens(text), name).to.be.below(1.05 * Math.max(...counts));
       if (estimateTokens(text) < Math.min(...counts)) below.push(name);
