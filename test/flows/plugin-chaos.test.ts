@@ -13,7 +13,7 @@ import { itTimed } from '../../testkit/timed.ts';
 const HOOK = fileURLToPath(new URL('../../testkit/fail-on-signal.ts', import.meta.url));
 const GOOD = Array.from({ length: 7 }, (_, index) => `good-${index}`);
 const BAD = Array.from({ length: 3 }, (_, index) => `bad-${index}`);
-const CALLS = longer(300, 1000);
+const CALLS = longer(150, 1000);
 const CALLERS = 10;
 const WORDS = 20;
 
