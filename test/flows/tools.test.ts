@@ -201,7 +201,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             checkIds(kind, listIds(understood.turns), listIds(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
-          { numRuns: longer(8, 60) },
+          { numRuns: longer(4, 60) },
         );
       });
 
@@ -250,7 +250,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
                 })),
               );
             }),
-            { numRuns: longer(8, 60) },
+            { numRuns: longer(4, 60) },
           );
         });
 
@@ -267,7 +267,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
               expect(heard.calls.map(({ id }) => id)).to.deep.equal(answer.calls.slice(0, 1).map(({ id }) => id));
             }),
-            { numRuns: longer(4, 20) },
+            { numRuns: longer(3, 20) },
           );
         });
       }

@@ -182,7 +182,7 @@ function crashes(kind: StoreKind): void {
     await expectEnd('completed');
   });
 
-  itTimed('while the result is stored: stored by the next process, and linked', async () => {
+  longer(itLong, itTimed)('while the result is stored: stored by the next process, and linked', async () => {
     let first = true;
     upstream.behave({
       download({ response }) {
