@@ -42,12 +42,14 @@ export function ledgerReads(connection: Connection): LedgerReads {
       const row = await read((signal) => charges.findOne({ _id: id }, { signal }));
       return row ? readChargeDocument(row) : undefined;
     },
-    async charges(wallet, { before, limit, filter = {} }) {
+    async charges(wallet, { before, limit, filter = {}, part }) {
       const last =
         before === undefined ? undefined : await read((signal) => charges.findOne({ _id: before }, { signal }));
       if (before !== undefined && last?.wallet !== wallet) return [];
       const options = { sort: { createdAt: -1, _id: -1 }, limit, hint: 'of_wallet' } as const;
-      const query = { wallet, $and: [...(last ? buildOlderFilter(last) : []), ...buildChargeConditions(filter)] };
+      const within = part ? [{ createdAt: { $gte: part.from, $lt: part.to } }] : [];
+      const older = last ? buildOlderFilter(last) : [];
+      const query = { wallet, $and: [...within, ...older, ...buildChargeConditions(filter)] };
       const rows = await read((signal) => scanned.find(query, { ...options, signal }).toArray(), SCAN_MS);
       return rows.map(readChargeDocument);
     },

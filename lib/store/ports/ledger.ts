@@ -100,6 +100,22 @@ export interface ChargePage {
   readonly before?: string;
   readonly limit: number;
   readonly filter?: ChargeFilter;
+  readonly part?: JournalPart;
+}
+
+/**
+ * Only charges that began in this part of the journal, by the numbers of entries or by times, whichever the store finds
+ * faster: of parts that adjoin in both, each charge is in one.
+ */
+export interface JournalPart {
+  /** Exclusive. */
+  readonly above: number;
+  /** Inclusive. */
+  readonly upTo: number;
+  /** Inclusive, ms since the epoch. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
 }
 
 /** Absent fields do not filter. */

@@ -351,19 +351,21 @@ function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage)
   const list = prepareBig(
     db,
     `SELECT ${columns} FROM entries JOIN charges ON charges.id = entries.charge
-    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoteSql)})
+    WHERE entries.wallet = :wallet AND entries.seq > :above AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoteSql)})
       AND entries.at >= :from AND entries.at < :to
       AND (:key IS NULL OR charges.key = :key)
       AND (:keys IS NULL OR charges.key IN (SELECT value FROM json_each(:keys))) AND (:model IS NULL OR charges.model = :model)
       AND (:kind IS NULL OR charges.kind = :kind) AND (:state IS NULL OR charges.state = :state)
     ORDER BY entries.seq DESC LIMIT :limit`,
   );
-  return (wallet, { before: id, limit, filter = {} }) => {
-    const before = id === undefined ? Number.MAX_SAFE_INTEGER : beginning.get({ id, wallet })?.seq;
-    if (before === undefined) return [];
+  return (wallet, { before: id, limit, filter = {}, part }) => {
+    const last = id === undefined ? Number.MAX_SAFE_INTEGER : beginning.get({ id, wallet })?.seq;
+    if (last === undefined) return [];
+    const { above = 0, upTo = Number.MAX_SAFE_INTEGER - 1 } = part ?? {};
+    const before = Math.min(Number(last), upTo + 1);
     const { from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null, state = null } = filter;
     const keys = filter.keys ? JSON.stringify(filter.keys) : null;
-    const parameters = { wallet, before, limit, from, to, key, keys, model, kind, state };
+    const parameters = { wallet, above, before, limit, from, to, key, keys, model, kind, state };
     return list.all(parameters).map(readChargeRow);
   };
 }

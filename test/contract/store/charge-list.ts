@@ -13,6 +13,7 @@ import {
   reserve,
   type StoreContext,
   settle,
+  walletOf,
 } from './context.ts';
 
 export function chargeListContract(context: StoreContext): void {
@@ -54,6 +55,32 @@ export function chargeListContract(context: StoreContext): void {
       expect(pages.flat(), `pages of ${limit}`).to.deep.equal(all);
       for (const page of pages.slice(0, -1)) expect(page).to.have.length(limit);
     }
+  });
+
+  it('of adjoining parts of the journal are each in one of them', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const times = Array.from({ length: 9 }, (_, index) => AT + index);
+    for (const at of times) {
+      const chargeId = newId('req');
+      await applied(store, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at }));
+    }
+    const { seq } = await walletOf(store, wallet);
+    // Each call has two entries.
+    const edges = [0, 4, 10, seq].map((above) => ({ above, at: AT + (above - seq) / 2 + times.length }));
+    const parts = edges.slice(0, -1).map(({ above, at }, index) => {
+      const next = edges[index + 1] ?? { above, at };
+      return { above, upTo: next.above, from: index === 0 ? 0 : Math.ceil(at), to: Math.ceil(next.at) };
+    });
+    const found = await Promise.all(
+      parts.map(async (part) =>
+        (await store.ledger.charges(wallet, { limit: 10, part })).map(({ createdAt }) => createdAt),
+      ),
+    );
+    expect(found.toReversed().flat()).to.deep.equal(times.toReversed());
+    expect(found.every((part) => part.length > 0)).to.equal(true);
+    const some = { limit: 10, part: parts[1] as (typeof parts)[0], filter: { model: 'none' } };
+    expect(await store.ledger.charges(wallet, some)).to.deep.equal([]);
   });
 
   it('keep their order if charges end and start between two pages', async () => {
