@@ -3,7 +3,7 @@ import { type Collection, type Document, ReadConcern } from 'mongodb';
 import { RUN_IDS } from '../../money/budget.ts';
 import { SERVICE_OWNER } from '../../money/operations.ts';
 import { listChargeOperationIds } from '../../money/replay.ts';
-import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
+import type { ChargeFilter, JournalPart, LedgerStore } from '../ports/ledger.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { listAliveOwners } from './owners.ts';
@@ -47,9 +47,8 @@ export function ledgerReads(connection: Connection): LedgerReads {
         before === undefined ? undefined : await read((signal) => charges.findOne({ _id: before }, { signal }));
       if (before !== undefined && last?.wallet !== wallet) return [];
       const options = { sort: { createdAt: -1, _id: -1 }, limit, hint: 'of_wallet' } as const;
-      const within = part ? [{ createdAt: { $gte: part.from, $lt: part.to } }] : [];
       const older = last ? buildOlderFilter(last) : [];
-      const query = { wallet, $and: [...within, ...older, ...buildChargeConditions(filter)] };
+      const query = { wallet, $and: [...older, ...buildChargeConditions(filter, part)] };
       const rows = await read((signal) => scanned.find(query, { ...options, signal }).toArray(), SCAN_MS);
       return rows.map(readChargeDocument);
     },
@@ -179,16 +178,15 @@ function buildOlderFilter({ createdAt, _id }: Row): Document[] {
 }
 
 /** Never empty, because an empty `$and` is refused. */
-function buildChargeConditions({
-  from = 0,
-  to = Number.MAX_SAFE_INTEGER,
-  key,
-  model,
-  kind,
-  state,
-  keys,
-}: ChargeFilter): Document[] {
+function buildChargeConditions(filter: ChargeFilter, part?: JournalPart): Document[] {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER, key, model, kind, state, keys } = filter;
+  const within = part ? [{ createdAt: { $gte: part.from, $lt: part.to } }] : [];
   const asked = Object.entries({ key, model, kind, state }).filter(([, value]) => value !== undefined);
   const isEqual = asked.map(([name, value]) => ({ [name]: value }));
-  return [{ createdAt: { $gte: from, $lt: to } }, ...isEqual, ...(keys ? [{ key: { $in: [...keys] } }] : [])];
+  return [
+    ...within,
+    { createdAt: { $gte: from, $lt: to } },
+    ...isEqual,
+    ...(keys ? [{ key: { $in: [...keys] } }] : []),
+  ];
 }
