@@ -35,6 +35,8 @@ const LEASE_MS = 90_000;
 const FAILURE_PAUSE_MS = { first: 5_000, most: 60_000 };
 /** The lease is stored as the alarm of an account that does not exist. */
 const LEASE = { account: 'telegram', subject: 'listener' };
+/** Answers to people who have sent no valid code: so few that Telegram has no reason to make alerts wait. */
+const STRANGERS = { most: 20, mostPerChat: 3, everyMs: 10_000 };
 const TOKEN = /^(?:\/start\s+)?([\w-]{43})$/;
 
 export function createTelegramChats(options: TelegramChatsOptions): TelegramChats {
@@ -43,6 +45,9 @@ export function createTelegramChats(options: TelegramChatsOptions): TelegramChat
   const { signal } = ending;
   let running: Promise<void> | undefined;
   let from: number | undefined;
+  /** The chats that such answers went to, and since when. */
+  let answered: string[] = [];
+  let answeredSince = 0;
 
   async function run(): Promise<void> {
     let pauseMs = FAILURE_PAUSE_MS.first;
@@ -99,8 +104,22 @@ export function createTelegramChats(options: TelegramChatsOptions): TelegramChat
     const words = TELEGRAM_WORDS[chooseTelegramLanguage(message.language)];
     if (token !== undefined) {
       const user = await linkChat(message, token);
-      await reply(message, user ? TELEGRAM_WORDS[user.language].linked(escapeTelegram(user.email)) : words.unknown);
-    } else if (text.startsWith('/')) await reply(message, escapeTelegram(words.help(publicUrl())));
+      if (user) await reply(message, TELEGRAM_WORDS[user.language].linked(escapeTelegram(user.email)));
+      else await replyToStranger(message, words.unknown);
+    } else if (text.startsWith('/')) await replyToStranger(message, escapeTelegram(words.help(publicUrl())));
+  }
+
+  /** Whoever floods the bot would otherwise use up what it may send. */
+  async function replyToStranger(message: TelegramMessage, html: string): Promise<void> {
+    const sinceMs = now() - answeredSince;
+    if (sinceMs < 0 || sinceMs >= STRANGERS.everyMs) {
+      answered = [];
+      answeredSince = now();
+    }
+    const inChat = answered.filter((chat) => chat === message.chat).length;
+    if (answered.length >= STRANGERS.most || inChat >= STRANGERS.mostPerChat) return;
+    answered.push(message.chat);
+    await reply(message, html);
   }
 
   async function linkChat({ chat, name }: TelegramMessage, token: string): Promise<User | undefined> {

@@ -98,6 +98,27 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(row).to.include({ action: 'telegram.link', user: user.id, detail: '{"chat":"Anna (@anna)"}' });
     });
 
+    it('are not made to wait by people who flood the bot, nor are those who send a code', async () => {
+      const { store } = context;
+      const people = createPeople({ store });
+      const user = makeUser({ language: 'en' });
+      await store.users.add(user);
+      const token = await people.makeLink({ purpose: 'telegram', user: user.id });
+      const before = telegram.asked.sendMessage ?? 0;
+      const chats = openChats(store, 'own_flood');
+      for (let turn = 0; turn < 20; turn += 1) telegram.write(841, turn % 2 ? '/help' : 'A'.repeat(43));
+      for (let chat = 850; chat < 890; chat += 1) telegram.write(chat, '/start');
+      telegram.write(841, token);
+      try {
+        chats.start();
+        await until(() => textsTo(841).some((text) => text.includes(user.email)));
+      } finally {
+        await chats.stop();
+      }
+      expect(textsTo(841)).to.have.length(4);
+      expect((telegram.asked.sendMessage ?? 0) - before).to.equal(21);
+    });
+
     it('are escaped, in the language of each person, and not sent to people who have left', async () => {
       const { store } = context;
       const { account, chat } = await addOwner();
