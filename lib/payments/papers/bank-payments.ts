@@ -29,7 +29,12 @@ interface PaymentContent extends Omit<StatedPayment, 'kopecks'> {
 
 /** The same for the same document of any statement: its date, its number, the payer's account and the sum. */
 export function makeBankPaymentId({ date, number, payerAccount, kopecks }: StatedPayment): string {
-  return `bank:${date}:${number}:${payerAccount}:${kopecks}`;
+  return `bank:${date}:${readNumber(number)}:${payerAccount.replaceAll(':', '')}:${kopecks}`;
+}
+
+/** One export of a bank fills numbers up with zeros, or writes № before them, and another does not. */
+function readNumber(number: string): string {
+  return number.replaceAll(/[\s:№]/g, '').replace(/^0+(?=.)/, '');
 }
 
 export function readBankPaymentRow({ id, state, account, at, version, content }: PaperRow): BankPayment {
@@ -47,6 +52,14 @@ export async function findBankPayment({ papers }: Pick<Store, 'papers'>, id: str
   return row && readBankPaymentRow(row);
 }
 
+/** A statement of the same day may state a payment before its money has come. */
+async function noteReceipt(papers: Store['papers'], before: BankPayment, stated: StatedPayment): Promise<void> {
+  if (before.state !== 'open' || before.isReceived || !stated.isReceived) return;
+  const isPlain = before.isPlain && stated.isPlain;
+  // If somebody decides at this very moment, the payment is theirs.
+  await papers.change([toBankPaymentRow({ ...before, ...stated, isPlain, version: before.version + 1 })]);
+}
+
 /** The payments that a statement brings to the account of the seller. */
 export function listIncoming(stated: readonly StatedPayment[], account: string): readonly StatedPayment[] {
   return stated.filter(({ payeeAccount }) => payeeAccount === account);
@@ -61,7 +74,10 @@ export interface Imported {
 /** Rows per transaction. */
 const ROWS_MAX = 100;
 
-/** Keeps new payments as open ones; those that are kept already stay as they are, also if two operators import at once. */
+/**
+ * Keeps new payments as open ones; those that are kept already stay as they are, also if two operators import at once. Only
+ * money that has come since is noted.
+ */
 export async function keepBankPayments(
   { papers }: Pick<Store, 'papers'>,
   stated: readonly StatedPayment[],
@@ -70,8 +86,9 @@ export async function keepBankPayments(
   const byId = new Map(stated.map((payment) => [makeBankPaymentId(payment), payment]));
   const fresh: PaperRow[] = [];
   for (const [id, payment] of byId) {
-    if (await papers.get('payment', id)) continue;
-    fresh.push(toBankPaymentRow({ ...payment, id, state: 'open', account: null, invoice: null, at, version: 1 }));
+    const before = await findBankPayment({ papers }, id);
+    if (before) await noteReceipt(papers, before, payment);
+    else fresh.push(toBankPaymentRow({ ...payment, id, state: 'open', account: null, invoice: null, at, version: 1 }));
   }
   let added = 0;
   for (let from = 0; from < fresh.length; from += ROWS_MAX) {

@@ -14,7 +14,10 @@ export interface StatedPayment {
   readonly purpose: string;
   /** Whether the bank says that the money has come; an order by itself does not. */
   readonly isReceived: boolean;
-  /** No line of the document is there twice: a purpose with line breaks could claim another sum. */
+  /**
+   * Nothing in the file speaks against it: no line of the document is there twice, and the file's total covers all of its
+   * documents. A purpose with line breaks could claim another sum, or a document of its own.
+   */
   readonly isPlain: boolean;
 }
 
@@ -74,6 +77,8 @@ export function parseBankStatement(bytes: Uint8Array): readonly StatedPayment[] 
   const lines = decodeStatement(bytes).split(/\r\n|\n|\r/);
   if (lines[0]?.trim() !== '1CClientBankExchange') throw new StatementError('not_statement');
   const payments: StatedPayment[] = [];
+  const totals = new Map<string, bigint | undefined>();
+  let account = '';
   let open: Section | undefined;
   let isComplete = false;
   for (const [at, text] of lines.entries()) {
@@ -88,6 +93,11 @@ export function parseBankStatement(bytes: Uint8Array): readonly StatedPayment[] 
     } else if (name === 'КонецФайла') {
       isComplete = true;
       break;
+    } else if (!open && payments.length === 0) {
+      // The accounts come before the documents.
+      if (name === 'СекцияРасчСчет') account = '';
+      else if (name === 'РасчСчет') account = readAccount(value ?? '');
+      else if (name === 'ВсегоПоступило') addTotal(totals, account, value ?? '');
     } else if (open && value !== undefined) {
       if (open.fields.has(name)) open.repeated.add(name);
       else open.fields.set(name, value);
@@ -95,7 +105,29 @@ export function parseBankStatement(bytes: Uint8Array): readonly StatedPayment[] 
   }
   if (open) throw new StatementError('unfinished_document', { line: open.line });
   if (!isComplete) throw new StatementError('cut_off');
-  return payments;
+  return doubtExcess(payments, totals);
+}
+
+/** A file may have a section for each day. Undefined if one of them has no readable total. */
+function addTotal(totals: Map<string, bigint | undefined>, account: string, text: string): void {
+  const before = totals.has(account) ? totals.get(account) : 0n;
+  const more = readSum(text);
+  totals.set(account, before === undefined || more === undefined ? undefined : before + more);
+}
+
+/** If the documents bring an account more than came in by its total, nobody can tell which of them are true. */
+function doubtExcess(
+  payments: readonly StatedPayment[],
+  totals: ReadonlyMap<string, bigint | undefined>,
+): readonly StatedPayment[] {
+  const stated = new Map<string, bigint>();
+  for (const { payeeAccount, kopecks, isReceived } of payments)
+    if (isReceived) stated.set(payeeAccount, (stated.get(payeeAccount) ?? 0n) + kopecks);
+  return payments.map((payment) => {
+    const total = totals.get(payment.payeeAccount);
+    const isExcess = total !== undefined && (stated.get(payment.payeeAccount) ?? 0n) > total;
+    return isExcess ? { ...payment, isPlain: false } : payment;
+  });
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
@@ -146,14 +178,19 @@ function readDocument({ line, fields, repeated }: Section): StatedPayment {
   const purpose = get('НазначениеПлатежа');
   return {
     ...{ date, number, kopecks },
-    payerAccount: get('ПлательщикСчет', 'ПлательщикРасчСчет'),
+    payerAccount: readAccount(get('ПлательщикСчет', 'ПлательщикРасчСчет')),
     payerInn: get('ПлательщикИНН'),
     payerName: get('Плательщик1', 'Плательщик'),
-    payeeAccount: get('ПолучательСчет', 'ПолучательРасчСчет'),
+    payeeAccount: readAccount(get('ПолучательСчет', 'ПолучательРасчСчет')),
     purpose: purpose === '' ? purposeLines.join(' ') : purpose,
     isReceived: readDate(get('ДатаПоступило')) !== undefined,
     isPlain: repeated.size === 0,
   };
+}
+
+/** Some banks part the digits. */
+function readAccount(text: string): string {
+  return text.replaceAll(/[\s.]/g, '');
 }
 
 /** `27.11.2026` as `2026-11-27`. */
@@ -168,8 +205,11 @@ function readDate(text: string): string | undefined {
 const KOPECKS_MAX = 100_000_000_000n;
 
 function readKopecks(text: string): bigint | undefined {
+  const kopecks = readSum(text);
+  return kopecks !== undefined && kopecks > 0n && kopecks <= KOPECKS_MAX ? kopecks : undefined;
+}
+
+function readSum(text: string): bigint | undefined {
   const [, roubles, rest = ''] = /^(\d{1,12})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
-  if (roubles === undefined) return undefined;
-  const kopecks = BigInt(roubles) * 100n + BigInt(rest.padEnd(2, '0'));
-  return kopecks > 0n && kopecks <= KOPECKS_MAX ? kopecks : undefined;
+  return roubles === undefined ? undefined : BigInt(roubles) * 100n + BigInt(rest.padEnd(2, '0'));
 }

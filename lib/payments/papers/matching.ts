@@ -18,7 +18,7 @@ export type MatchReason =
   | 'canceled'
   | 'first_too_small'
   | 'not_received'
-  | 'repeated_line';
+  | 'contradiction';
 
 export type Match =
   | { readonly status: 'certain'; readonly invoice: Invoice }
@@ -54,7 +54,7 @@ export async function matchBankPayment(
 
 function findDoubt(payment: StatedPayment, { buyer, kopecks, state }: Invoice): MatchReason | undefined {
   if (!payment.isReceived) return 'not_received';
-  if (!payment.isPlain) return 'repeated_line';
+  if (!payment.isPlain) return 'contradiction';
   if (payment.payerInn !== buyer.inn) return 'other_inn';
   if (payment.kopecks !== kopecks) return 'other_sum';
   if (state === 'paid') return 'paid_already';

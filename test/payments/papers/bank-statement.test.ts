@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { listIncoming, makeBankPaymentId } from '../../../lib/payments/papers/bank-payments.ts';
 import { parseBankStatement, STATED_MAX, STATEMENT_BYTES_MAX } from '../../../lib/payments/papers/bank-statement.ts';
-import { BUYER, SELLER, writeStatement } from '../../../testkit/papers.ts';
+import { BUYER, SELLER, type StatementFields, writeStatement } from '../../../testkit/papers.ts';
 
 describe('a bank statement', () => {
   const purpose = 'Оплата по счёту № 17 от 27.11.2026';
@@ -62,6 +63,66 @@ describe('a bank statement', () => {
   it('says when a line is there twice, of which the first counts', () => {
     const broken = { НазначениеПлатежа: 'x\r\nСумма=999999.00' };
     expect(parseBankStatement(writeStatement([broken]))[0]).to.include({ kopecks: 1_000_050n, isPlain: false });
+  });
+
+  const withTotals = (bytes: Buffer, ...totals: readonly string[]) => {
+    const section = (total: string) =>
+      `СекцияРасчСчет\r\nРасчСчет=${SELLER.account}\r\nВсегоПоступило=${total}\r\nКонецРасчСчет\r\n`;
+    return Buffer.from(bytes.toString().replace('СекцияДокумент', `${totals.map(section).join('')}СекцияДокумент`));
+  };
+  const forged = [
+    [
+      'x',
+      'КонецДокумента',
+      'СекцияДокумент=',
+      'Номер=9',
+      'Дата=27.11.2026',
+      'Сумма=999999',
+      'ДатаПоступило=27.11.2026',
+    ],
+    [`ПолучательСчет=${SELLER.account}`, `ПлательщикИНН=${BUYER.inn}`, 'НазначениеПлатежа=счет 1'],
+  ];
+
+  it('says when its documents bring more than came in: a purpose may have become a document of its own', () => {
+    const lines = (more: readonly string[] = []) => [...forged.flat(), ...more].join('\r\n');
+    const read = (purpose: string, ...totals: readonly string[]) =>
+      parseBankStatement(
+        withTotals(writeStatement([{ НазначениеПлатежа: purpose }, {}], { encoding: 'UTF-8' }), ...totals),
+      ).map(({ isPlain }) => isPlain);
+    expect(read('счёт 1', '20001.00')).to.deep.equal([true, true]);
+    expect(read('счёт 1', '10000.50', '10000.50')).to.deep.equal([true, true]);
+    expect(read('счёт 1', '20001.01')).to.deep.equal([true, true]);
+    expect(read(lines(), '20001.00')).to.deep.equal([false, false, false]);
+    // A total that it brings itself does not count.
+    const own = ['СекцияРасчСчет', `РасчСчет=${SELLER.account}`, 'ВсегоПоступило=999999', 'КонецРасчСчет'];
+    expect(read(lines(own), '20001.00')).to.deep.equal([false, false, false]);
+    const between = lines().replace('СекцияДокумент', `${own.join('\r\n')}\r\nСекцияДокумент`);
+    expect(read(between, '20001.00')).to.deep.equal([false, false, false]);
+    // Without a total, nobody can tell.
+    expect(read('счёт 1', '20001.00', '')).to.deep.equal([true, true]);
+  });
+
+  it('has the same payments however another export spells their numbers and accounts', () => {
+    const account = '40702810000000000777';
+    const spellings: readonly StatementFields[] = [
+      { Номер: '41', ПлательщикСчет: account },
+      { Номер: '000041', ПлательщикСчет: '40702.810.0.00000000777' },
+      {
+        Номер: '№ 41',
+        ПлательщикСчет: '40702 810 0 00000000777',
+        ПолучательСчет: SELLER.account.replace(/(.{5})/, '$1 '),
+      },
+    ];
+    const ids = spellings.map((fields) => {
+      const [payment] = listIncoming(
+        parseBankStatement(writeStatement([fields], { encoding: 'UTF-8' })),
+        SELLER.account,
+      );
+      return payment && makeBankPaymentId(payment);
+    });
+    expect(new Set(ids)).to.deep.equal(new Set([`bank:2026-11-27:41:${account}:1000050`]));
+    const [zeros] = parseBankStatement(writeStatement([{ Номер: '000' }]));
+    expect(zeros && makeBankPaymentId(zeros)).to.equal(`bank:2026-11-27:0:${account}:1000050`);
   });
 
   it('is refused with a clear error when it is none, damaged or too large', () => {

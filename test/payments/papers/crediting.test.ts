@@ -170,7 +170,7 @@ describe('crediting a bank payment', () => {
       [{ payerInn: '' }, 'other_inn'],
       [{ kopecks: stated.kopecks + 1n }, 'other_sum'],
       [{ isReceived: false }, 'not_received'],
-      [{ isPlain: false }, 'repeated_line'],
+      [{ isPlain: false }, 'contradiction'],
     ];
     for (const [more, wanted] of rows) expect(await match(more), wanted).to.equal(wanted);
     await cancelInvoice(faults.real, invoice);
@@ -181,6 +181,28 @@ describe('crediting a bank payment', () => {
       'reason',
       'paid_already',
     );
+  });
+
+  it('is certain as soon as a statement says that the money has come, and stays whose it is then', async () => {
+    const { account, stated, id } = await keep({ isReceived: false });
+    expect(await credit(id)).to.deep.equal({ status: 'unsure' });
+    const received = { ...stated, isReceived: true };
+    expect(await keepBankPayments(faults.store, [received], AT)).to.deep.equal({ added: 0, known: 1 });
+    // A statement of before changes nothing back.
+    await keepBankPayments(faults.store, [stated], AT);
+    expect(await credit(id)).to.have.property('status', 'credited');
+    expect(await topped(account)).to.equal(1500n * RUB);
+    for (const state of ['credited', 'dismissed'] as const) {
+      const other = await keep({ isReceived: false });
+      const found = await findBankPayment(faults.real, other.id);
+      if (state === 'dismissed') expect(found && (await dismissBankPayment(faults.store, found))).to.equal(true);
+      else await choose(other.id, { account: other.account });
+      await keepBankPayments(faults.store, [{ ...other.stated, isReceived: true }], AT);
+      expect(await findBankPayment(faults.real, other.id)).to.include({ state, isReceived: false });
+    }
+    const doubtful = await keep({ isReceived: false, isPlain: false });
+    await keepBankPayments(faults.store, [{ ...doubtful.stated, isReceived: true, isPlain: true }], AT);
+    expect(await credit(doubtful.id)).to.deep.equal({ status: 'unsure' });
   });
 
   it('leaves a first payment below the minimum to an operator', async () => {
