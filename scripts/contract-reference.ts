@@ -1,9 +1,10 @@
-// Writes docs/providers-contract.md: every type that a provider plugin meets, with its comments, from the types
-// themselves.
+// Writes docs/providers-contract.md and docs/payments-contract.md: every type that a plugin meets, with its comments,
+// from the types themselves.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const ROOT = new URL('../', import.meta.url);
 const PAGE = new URL('docs/providers-contract.md', ROOT);
+const PAYMENTS_PAGE = new URL('docs/payments-contract.md', ROOT);
 const CONTRACT = 'lib/upstream/contract/';
 
 /** In the order in which a reader needs them; a test sees to it that none is missing. */
@@ -36,6 +37,19 @@ export function buildReference(): string {
   return [HEAD, ...SECTIONS.map(([file, title]) => `## ${title}\n\n\`\`\`ts\n${readTypes(file)}\n\`\`\`\n`)].join('\n');
 }
 
+const PAYMENTS_HEAD = `# The contract of payment plugins
+
+Every type of \`tollgate/payments\` that is about payments, with its comments. [Taking
+money](payments.md#a-provider-of-your-own) explains how they are used. The types that they share with providers are in
+[their contract](providers-contract.md): [the host](providers-contract.md#the-host),
+[requests](providers-contract.md#requests), [faults](providers-contract.md#faults). This page is made from the types by
+\`node scripts/contract-reference.ts\`.
+`;
+
+export function buildPaymentsReference(): string {
+  return `${PAYMENTS_HEAD}\n\`\`\`ts\n${readTypes('payment')}\n\`\`\`\n`;
+}
+
 /** Without what only the compiler needs: the first comment says what the file is for, imports where types are. */
 function readTypes(file: string): string {
   const source = readFileSync(new URL(`${CONTRACT}${file}.ts`, ROOT), 'utf8');
@@ -47,4 +61,7 @@ function readTypes(file: string): string {
     .trim();
 }
 
-if (import.meta.main) writeFileSync(PAGE, buildReference());
+if (import.meta.main) {
+  writeFileSync(PAGE, buildReference());
+  writeFileSync(PAYMENTS_PAGE, buildPaymentsReference());
+}

@@ -59,7 +59,7 @@ async function answerWebhook(request: Request, h: ResponseToolkit, services: Con
     case 'again':
       return h.response('not yet').type('text/plain').code(503);
     case 'done':
-      return h.response('ok').type('text/plain');
+      return h.response(open.provider.noticeReply ?? 'ok').type('text/plain');
   }
 }
 

@@ -1,15 +1,14 @@
 // Checks of what calls leave behind once they are over: no timer of the plugin, and no connection that is not used
 // again.
 import assert from 'node:assert/strict';
-import { createHook } from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { StartOutcome } from './outcome.ts';
 import { pauseOften, withIdleLimit } from './patience.ts';
 import type { Recording, Reply, VideoRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
+import { watchTimers } from './timer-watch.ts';
 
 /** The host keeps reading the end of an answer for a moment; what is there after so long stays. */
 const SETTLED_MS = 600;
@@ -89,34 +88,3 @@ async function refuseOnce(stage: TestBench, recording: Recording): Promise<void>
   stage.replay.play({ before, reply: { ...reply, status: 500 } });
   await stage.call(recording);
 }
-
-/** Timers that files of the plugin set, also those that keep no process alive. */
-function watchTimers(folder: string): { left(): readonly string[]; end(): void } {
-  const timers = new Map<number, string>();
-  const { stackTraceLimit } = Error;
-  const hook = createHook({
-    init(id, type) {
-      if (type !== 'Timeout') return;
-      Error.stackTraceLimit = 20;
-      const place = findPlace(new Error().stack ?? '', folder);
-      Error.stackTraceLimit = stackTraceLimit;
-      if (place) timers.set(id, place);
-    },
-    destroy: (id) => void timers.delete(id),
-  });
-  hook.enable();
-  return { left: () => [...timers.values()], end: () => void hook.disable() };
-}
-
-/** Where in the folder it was called, if nothing between is of the host. */
-function findPlace(stack: string, folder: string): string | undefined {
-  const lines = stack.split('\n').slice(1);
-  const first = lines.find((line) => !/\bnode:|^\s+at (new )?\S+ \(<anonymous>\)/.test(line) && !line.includes(OWN));
-  if (!first) return undefined;
-  const path = first.includes('file:')
-    ? fileURLToPath(/file:[^)]*?(?=:\d+:\d+\)?$)/.exec(first)?.[0] ?? 'file:///')
-    : first;
-  return path.includes(folder) ? first.trim() : undefined;
-}
-
-const OWN = import.meta.url;

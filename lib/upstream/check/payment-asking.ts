@@ -23,6 +23,9 @@ const STATUSES: readonly (readonly [status: number, kinds: readonly UpstreamFaul
 const CLOSED_WITHIN_MS = 1000;
 /** Until its request has arrived. */
 const ARRIVED_MS_MAX = 5000;
+/** Times in seconds are below, in microseconds above. */
+const EXPIRES_MS_MIN = 1e12;
+const EXPIRES_MS_MAX = 1e14;
 export const RUBBISH: readonly string[] = [
   ...['', 'null', '[]', '{}', '"text"', '5', 'true', '<html>maintenance</html>', '{"id":', '{"error":null}'],
   ...['{"id":5,"status":7,"amount":"much"}', '{"id":"x","status":"succeeded"}', '{"items":[null]}', '[[[[]]]]'],
@@ -170,7 +173,8 @@ function posts({ vendor }: PaymentStage): readonly Received[] {
 async function linkAllowed(stage: PaymentStage): Promise<void> {
   const { id, payUrl, expiresAt } = (await stage.call('start')) as Started;
   assert.equal(id, stage.vendor.facts.id, 'another id than the vendor gave');
-  assert(Number.isFinite(expiresAt), 'no time when the link ends');
+  const isInMs = expiresAt > EXPIRES_MS_MIN && expiresAt < EXPIRES_MS_MAX;
+  assert(isInMs, `the link ends at ${expiresAt}: that is no time in ms since the epoch`);
   const url = URL.parse(payUrl);
   assert(url?.protocol === 'https:', `the link is ${payUrl}, not an https URL`);
   assert(stage.provider.redirectHosts.includes(url.host), `${url.host} is none of the redirectHosts`);

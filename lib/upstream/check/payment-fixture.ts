@@ -2,6 +2,7 @@
 // suite fills, so that it can say another sum, another shop or an unknown state.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Joi from 'joi';
 import type { Decline } from '../contract/payment.ts';
 
@@ -24,6 +25,8 @@ export interface Fixture {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The vendor's words for the state of a payment, each with what it means. */
   readonly states: Readonly<Record<string, 'pending' | 'succeeded' | 'canceled'>>;
+  /** Its words for the state of a refund; absent: those of a payment. */
+  readonly refundStates?: Fixture['states'];
   /** The vendor's reasons of a decline, each with what it means; or why the vendor gives none. */
   readonly reasons: Readonly<Record<string, Decline['kind']>> | string;
   /** Hosts of pay pages beside that of the recorded link, each with the page of the vendor that names it. */
@@ -33,8 +36,23 @@ export interface Fixture {
   /** A refund as the answers about its payment show it: `{{refunds}}` in a reply is a list of them. */
   readonly refund?: unknown;
   /** Webhooks of a payment. */
-  readonly notices: readonly { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }[];
+  readonly notices: readonly Notice[];
+  /** Why what is made from the secret does not cover the body; absent: it does. */
+  readonly bodyUnsigned?: string;
+  /** Signs a webhook as the vendor does, with the settings of the check; absent: its webhooks are not signed. */
+  readonly sign?: (notice: Notice, settings: Readonly<Record<string, unknown>>) => Partial<Notice>;
 }
+
+export interface Notice {
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON, or a text as it is sent. */
+  readonly body: unknown;
+}
+
+const CURRENCY_NUMBERS: ReadonlyMap<string, number> = new Map([
+  ['RUB', 643],
+  ['USD', 840],
+]);
 
 /** What the gaps are filled with. */
 export interface Facts {
@@ -44,7 +62,11 @@ export interface Facts {
   /** Our ids. */
   readonly order: string;
   readonly refundOrder: string;
+  /** Its id of the saved method. */
+  readonly saved: string;
   readonly status: string;
+  /** Of the refund: what `{{status}}` is where `{{refund}}` is said. */
+  readonly refundStatus: string;
   /** Of a decline. */
   readonly reason: string;
   /** In kopecks. */
@@ -61,6 +83,7 @@ const schema = Joi.object<Fixture>({
   states: Joi.object()
     .pattern(Joi.string(), Joi.valid('pending', 'succeeded', 'canceled'))
     .required(),
+  refundStates: Joi.object().pattern(Joi.string(), Joi.valid('pending', 'succeeded', 'canceled')),
   reasons: Joi.alternatives(
     Joi.object().pattern(Joi.string(), Joi.valid('expired', 'soft', 'hard', 'technical')),
     Joi.string().min(8),
@@ -85,24 +108,49 @@ const schema = Joi.object<Fixture>({
     )
     .min(1)
     .required(),
+  bodyUnsigned: Joi.string().min(8),
 });
 
 /** Throws what is wrong with it, in one line. */
-export function loadFixture(folder: string): Fixture {
+export async function loadFixture(folder: string): Promise<Fixture> {
   const path = join(folder, 'fixtures', 'payment.json');
   if (!existsSync(path))
     throw new Error(`${path} does not exist: a payment plugin is checked against its vendor's answers`);
   const { value, error } = schema.validate(JSON.parse(readFileSync(path, 'utf8')), { abortEarly: false });
   if (error) throw new Error(`${path}: ${error.message}`);
-  const missing = ['pending', 'succeeded', 'canceled'].filter(
-    (state) => !Object.values(value.states).includes(state as 'pending'),
-  );
-  if (missing.length > 0) throw new Error(`${path}: no word of \`states\` means ${missing.join(' or ')}`);
+  for (const name of ['states', 'refundStates'] as const) {
+    const known = Object.values(value[name] ?? value.states);
+    const missing = (['pending', 'succeeded', 'canceled'] as const).filter((state) => !known.includes(state));
+    if (missing.length > 0) throw new Error(`${path}: no word of \`${name}\` means ${missing.join(' or ')}`);
+  }
   const kinds = typeof value.reasons === 'string' ? ['soft', 'hard'] : Object.values(value.reasons);
   // A card is charged again after the one, and never after the other.
   const untold = ['soft', 'hard'].filter((kind) => !kinds.includes(kind as Decline['kind']));
   if (untold.length > 0) throw new Error(`${path}: no word of \`reasons\` means ${untold.join(' or ')}`);
-  return value;
+  const sign = await loadSign(folder);
+  return { ...value, ...(sign && { sign }) };
+}
+
+/** The default export of `fixtures/sign`. */
+async function loadSign(folder: string): Promise<Fixture['sign']> {
+  const path = ['sign.ts', 'sign.mjs', 'sign.js']
+    .map((name) => join(folder, 'fixtures', name))
+    .find((each) => existsSync(each));
+  if (path === undefined) return undefined;
+  const { default: sign } = await import(pathToFileURL(path).href);
+  if (typeof sign !== 'function') throw new Error(`${path}: the default export is no function that signs a webhook`);
+  return sign;
+}
+
+/** A webhook as it arrives, signed with these settings where the vendor signs. */
+export function writeNotice(
+  { sign, settings }: Pick<Fixture, 'sign' | 'settings'>,
+  notice: Notice,
+  facts: Facts,
+): { readonly headers: Notice['headers']; readonly body: string } {
+  const filled = fill(notice, facts);
+  const { headers, body } = sign ? { ...filled, ...sign(filled, settings) } : filled;
+  return { headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
 /** What the fixture shows of a payment's refunds, each with what differs from the payment's own facts. */
@@ -111,15 +159,19 @@ export function fillRefunds({ refund }: Fixture, facts: Facts, refunds: readonly
 }
 
 /**
- * `{{amount}}` is roubles with two decimals, `{{kopecks}}` a number, `{{test}}` true or false, `{{refunds}}` a list.
+ * `{{amount}}` is roubles with two decimals, `{{kopecks}}` a number, `{{test}}` true or false, `{{refunds}}` a list;
+ * `{{currencyNumber}}` is a number of ISO 4217, `{{currencyCode}}` the same as a text.
  */
 export function fill<Value>(template: Value, facts: Facts): Value {
-  const { amount, test, refunds, ...texts } = facts;
+  const { amount, test, refunds, refundStatus, ...texts } = facts;
+  if (JSON.stringify(template)?.includes('{{refund}}')) texts.status = refundStatus;
   const roubles = `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`;
-  const gaps: readonly (readonly [gap: string, text: string])[] = [...Object.entries(texts), ['amount', roubles]];
+  const currencyNumber = CURRENCY_NUMBERS.get(facts.currency) ?? 0;
+  const gaps = Object.entries({ ...texts, amount: roubles, currencyCode: String(currencyNumber) });
   const filled = (value: unknown): unknown => {
     if (value === '{{test}}') return test;
     if (value === '{{kopecks}}') return Number(amount);
+    if (value === '{{currencyNumber}}') return currencyNumber;
     if (value === '{{refunds}}') return refunds;
     if (typeof value === 'string') return gaps.reduce((text, [gap, by]) => text.replaceAll(`{{${gap}}}`, by), value);
     if (Array.isArray(value)) return value.map(filled);

@@ -54,7 +54,7 @@ const REFUNDS = [
 ] as const;
 
 async function everyRefund(stage: PaymentStage, subject: PaymentSubject): Promise<void> {
-  const all = REFUNDS.map(({ means, ...refund }) => ({ ...refund, status: findStateWord(subject, means) }));
+  const all = REFUNDS.map(({ means, ...refund }) => ({ ...refund, refundStatus: findStateWord(subject, means) }));
   for (const count of [1, all.length]) {
     const { refunds } = await fetched(stage, subject, all.slice(0, count));
     const isNamed = JSON.stringify(subject.fixture.refund).includes('{{refundOrder}}');
@@ -69,9 +69,9 @@ async function everyRefund(stage: PaymentStage, subject: PaymentSubject): Promis
 }
 
 async function wholePayment(stage: PaymentStage, subject: PaymentSubject): Promise<void> {
-  const status = findStateWord(subject, 'succeeded');
+  const refundStatus = findStateWord(subject, 'succeeded');
   for (const amount of [1n, AMOUNT]) {
-    const state = await fetched(stage, subject, [{ amount, status }]);
+    const state = await fetched(stage, subject, [{ amount, refundStatus }]);
     assert.equal(state.status, 'succeeded', 'a payment that was paid stays so, whatever goes back');
     assert.equal(state.amount, AMOUNT * MICRO_PER_KOPECK, 'its sum is what was paid, whatever goes back');
     assert.deepEqual(
@@ -87,7 +87,7 @@ async function noRefund(stage: PaymentStage, subject: PaymentSubject): Promise<v
 }
 
 async function unknownRefund(stage: PaymentStage, subject: PaymentSubject): Promise<void> {
-  const found = await fetched(stage, subject, [{ status: UNKNOWN_STATE, amount: 100n }]).catch((error) => error);
+  const found = await fetched(stage, subject, [{ refundStatus: UNKNOWN_STATE, amount: 100n }]).catch((error) => error);
   if (found instanceof Error) assert(isUpstreamFault(found), `it threw ${found.name}, not a fault of the host`);
   else assertPending((found as PaymentState).refunds[0]);
 }
@@ -107,9 +107,9 @@ async function ownRefunds(stage: PaymentStage, subject: PaymentSubject): Promise
 
 async function madeRefund(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
   const isNamed = says(fixture, 'refund', 'refundOrder');
-  for (const [word, means] of Object.entries(fixture.states)) {
+  for (const [word, means] of Object.entries(fixture.refundStates ?? fixture.states)) {
     for (const kopecks of [REFUND.amount / MICRO_PER_KOPECK, 1n]) {
-      stage.vendor.facts = { ...stage.vendor.facts, status: word, amount: kopecks };
+      stage.vendor.facts = { ...stage.vendor.facts, refundStatus: word, amount: kopecks };
       const { id, status, amount, currency, order } = (await stage.call('refund')) as RefundState;
       const wanted = { id: stage.vendor.facts.refund, status: means, amount: kopecks * MICRO_PER_KOPECK };
       assert.deepEqual({ id, status, amount, currency }, { ...wanted, currency: 'RUB' });
@@ -119,7 +119,7 @@ async function madeRefund(stage: PaymentStage, { fixture }: PaymentSubject): Pro
 }
 
 async function unknownState(stage: PaymentStage): Promise<void> {
-  stage.vendor.facts = { ...stage.vendor.facts, status: UNKNOWN_STATE };
+  stage.vendor.facts = { ...stage.vendor.facts, refundStatus: UNKNOWN_STATE };
   const found = await stage.call('refund').catch((error: unknown) => error);
   if (found instanceof Error) assert(isUpstreamFault(found), `it threw ${found.name}, not a fault of the host`);
   else assertPending(found as RefundState);
@@ -142,7 +142,7 @@ async function fetched(
 }
 
 function findStateWord({ fixture }: PaymentSubject, means: RefundState['status']): string {
-  return Object.entries(fixture.states).find(([, each]) => each === means)?.[0] ?? '';
+  return Object.entries(fixture.refundStates ?? fixture.states).find(([, each]) => each === means)?.[0] ?? '';
 }
 
 function sorted<Each extends { readonly id: string }>(refunds: readonly Each[]): readonly Each[] {

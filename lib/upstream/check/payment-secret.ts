@@ -72,7 +72,7 @@ async function collectRequests(subject: PaymentSubject, call: CallName, vendor: 
 }
 
 /** The settings of the fixture with other secrets of the same form. */
-async function withOtherSecrets(subject: PaymentSubject): Promise<Readonly<Record<string, unknown>>> {
+export async function withOtherSecrets(subject: PaymentSubject): Promise<Readonly<Record<string, unknown>>> {
   let known: readonly string[] = [];
   await onStage(subject, async (stage) => {
     known = expectSecrets(stage);

@@ -17,6 +17,7 @@ import { settingsAt } from './stage.ts';
 
 export interface PaymentSubject {
   readonly plugin: PaymentPlugin;
+  readonly folder: string;
   readonly fixture: Fixture;
 }
 
@@ -25,7 +26,7 @@ export interface PaymentStage {
   readonly open: OpenProvider<PaymentProvider>;
   readonly provider: PaymentProvider;
   /** Makes the call as the gateway does, with what the vendor knows. */
-  call(name: CallName, signal?: AbortSignal): Promise<unknown>;
+  call(name: CallName, signal?: AbortSignal, order?: Partial<Order>): Promise<unknown>;
 }
 
 const NOWHERE = 'http://127.0.0.1:9';
@@ -62,8 +63,7 @@ export const REFUND: RefundOrder = {
   createdAt: Date.now(),
 };
 
-const SAVED: SavedMethod = {
-  id: 'method-check-5',
+const SAVED: Omit<SavedMethod, 'id'> = {
   kind: 'card',
   brand: 'Visa',
   last4: '4242',
@@ -72,19 +72,25 @@ const SAVED: SavedMethod = {
 };
 
 function createFacts(fixture: Fixture, shop: string, live: boolean): Facts {
-  const [status = ''] = Object.entries(fixture.states).find(([, means]) => means === 'succeeded') ?? [];
+  const findWord = (states: Fixture['states']) =>
+    Object.entries(states).find(([, means]) => means === 'succeeded')?.[0] ?? '';
+  const words = { status: findWord(fixture.states), refundStatus: findWord(fixture.refundStates ?? fixture.states) };
   const ids = {
     id: PAYMENT_ID,
     refund: '2e1cbe1a-000f-5000-9000-145f6df21d70',
     order: ORDER.id,
     refundOrder: REFUND.id,
+    saved: 'method-check-5',
   };
   const [reason = ''] = typeof fixture.reasons === 'string' ? [] : Object.keys(fixture.reasons);
-  return { ...ids, status, reason, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
+  return { ...ids, ...words, reason, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
 }
 
 /** As it is made without any vendor: creating does no I/O. */
-export async function describeProvider({ plugin, fixture }: PaymentSubject): Promise<PaymentProvider> {
+export async function describeProvider({
+  plugin,
+  fixture,
+}: Pick<PaymentSubject, 'plugin' | 'fixture'>): Promise<PaymentProvider> {
   const open = openAt(NOWHERE, plugin, fixture.settings);
   await open.close();
   return open.provider;
@@ -138,9 +144,9 @@ export async function onStage(
       vendor,
       open,
       provider,
-      async call(name, signal = AbortSignal.timeout(10_000)) {
+      async call(name, signal = AbortSignal.timeout(10_000), order = {}) {
         vendor.call = name;
-        return ask(provider, name, { vendor, signal });
+        return ask(provider, name, { vendor, signal, order: { ...ORDER, ...order } });
       },
     });
   } finally {
@@ -153,21 +159,21 @@ export async function onStage(
 function ask(
   provider: PaymentProvider,
   name: CallName,
-  { vendor, signal }: { readonly vendor: Vendor; readonly signal: AbortSignal },
+  { vendor, signal, order }: { readonly vendor: Vendor; readonly signal: AbortSignal; readonly order: Order },
 ): Promise<unknown> {
   switch (name) {
     case 'start':
-      return provider.start(ORDER, signal);
+      return provider.start(order, signal);
     case 'charge':
       assert(provider.charge, 'the provider charges nothing');
-      return provider.charge({ ...ORDER, saveMethod: false }, SAVED, signal);
+      return provider.charge({ ...order, saveMethod: false }, { ...SAVED, id: vendor.facts.saved }, signal);
     case 'fetch':
       return provider.fetch({ id: vendor.facts.id }, signal);
     case 'find':
-      return provider.find(ORDER, signal);
+      return provider.find(order, signal);
     case 'refund':
       assert(provider.refund, 'the provider gives nothing back');
-      return provider.refund(REFUND, signal);
+      return provider.refund({ ...REFUND, payment: vendor.facts.id }, signal);
   }
 }
 

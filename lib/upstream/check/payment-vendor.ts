@@ -47,7 +47,11 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     if (mishap === 'hang') return;
     if (mishap === 'reset') return void request.socket.destroy();
     if (mishap) return send(response, mishap.status, mishap.body);
-    if (!found) return send(response, 404, '{"error":"there is no such path in the fixture"}');
+    if (!found) {
+      const [place] = path.split('?');
+      const error = `the fixture has no answer of ${vendor.call} to ${method} ${place}`;
+      return send(response, 404, JSON.stringify({ error }));
+    }
     const reply = fill(found.reply, vendor.facts);
     send(response, found.status, typeof reply === 'string' ? reply : JSON.stringify(reply));
   }
@@ -56,9 +60,17 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     const [place = ''] = path.split('?');
     return routes.find(
       (route) =>
-        route.method === method &&
-        (route.on ?? CALLS).includes(vendor.call) &&
-        base + fill(route.path, vendor.facts) === decodeURIComponent(place),
+        route.method === method && (route.on ?? CALLS).includes(vendor.call) && isPathEqual(place, base + route.path),
+    );
+  }
+
+  /** Segment by segment, as an id may have a slash that its URL has to escape. */
+  function isPathEqual(path: string, template: string): boolean {
+    const segments = path.split('/');
+    const wanted = template.split('/');
+    return (
+      segments.length === wanted.length &&
+      wanted.every((each, at) => fill(each, vendor.facts) === decodeSegment(segments[at] ?? ''))
     );
   }
 
@@ -74,6 +86,14 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     },
   };
   return vendor;
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 function send(response: ServerResponse, status: number, body: string): void {

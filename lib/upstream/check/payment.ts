@@ -9,10 +9,15 @@ import { readingChecks } from './payment-reading.ts';
 import { refundChecks } from './payment-refunds.ts';
 import { secretChecks } from './payment-secret.ts';
 import { describeProvider, ORDER, openAt } from './payment-stage.ts';
+import { traceChecks } from './payment-traces.ts';
+import { webhookChecks } from './payment-webhooks.ts';
 import { usesNetwork } from './stage.ts';
 import type { Check } from './subject.ts';
 
 const DAY_MS = 86_400_000;
+const MICRO_PER_KOPECK = 10_000n;
+/** No method of payment ends below 100 RUB. */
+const LEAST_MAX = 100_000_000n;
 const NOWHERE = 'http://127.0.0.1:9';
 const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, routes: [], notices: [] };
 
@@ -20,17 +25,19 @@ const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, routes
 export async function collectPaymentChecks(folder: string): Promise<readonly Check[]> {
   const plugin = await loadPlugin<PaymentPlugin>(folder, PAYMENT_CONTRACTS);
   const isAtVendor = usesNetwork(plugin as never);
-  const subject = { plugin, fixture: isAtVendor ? loadFixture(folder) : NO_FIXTURE };
+  const subject = { plugin, folder, fixture: isAtVendor ? await loadFixture(folder) : NO_FIXTURE };
   const provider = await describeProvider(subject);
   const own = isAtVendor
-    ? [secretChecks, askingChecks, readingChecks, refundChecks].flatMap((checksOf) => checksOf(subject, provider))
+    ? [secretChecks, askingChecks, readingChecks, refundChecks, webhookChecks, traceChecks].flatMap((checksOf) =>
+        checksOf(subject, provider),
+      )
     : localChecks(plugin);
   const all = [...providerChecks(provider, () => openAt(NOWHERE, plugin, subject.fixture.settings)), ...own];
   return Object.values(Object.groupBy(all, ({ group }) => group)).flatMap((checks) => checks ?? []);
 }
 
 function providerChecks(provider: PaymentProvider, open: () => ReturnType<typeof openAt>): readonly Check[] {
-  const { methods, redirectHosts, shop, keysLiveMs, live, limits = {} } = provider;
+  const { methods, redirectHosts, shop, keysLiveMs, live, limits = {}, noticeReply } = provider;
   const checks: [name: string, run: () => void][] = [
     ['has a way to pay, and knows its shop', () => assert(methods.length > 0 && shop !== '', show())],
     [
@@ -41,6 +48,19 @@ function providerChecks(provider: PaymentProvider, open: () => ReturnType<typeof
     [
       'has limits the right way round',
       () => assert(Object.values(limits).every(({ min, max }) => min > 0n && min <= max)),
+    ],
+    [
+      'has limits in micro-roubles',
+      () => {
+        for (const { min, max } of Object.values(limits)) {
+          const isMicro = min >= MICRO_PER_KOPECK && max >= LEAST_MAX;
+          assert(isMicro, `${min} to ${max} micro-roubles: the least is below a kopeck, or the most below 100 RUB`);
+        }
+      },
+    ],
+    [
+      'answers a webhook with a short text, if with one of its own',
+      () => assert(noticeReply === undefined || (noticeReply !== '' && noticeReply.length <= 1024)),
     ],
     ['has a secret where it takes real money', () => assert(!live || !open().lacksSecret, 'no setting is a secret')],
   ];

@@ -24,7 +24,7 @@ interface Patience {
   readonly failingMs: number;
 }
 
-const PATIENCE: Patience = { blockedMs: 10_000, failingMs: 15_000 };
+const PATIENCE: Patience = { blockedMs: 5000, failingMs: 15_000 };
 
 /** How long the process may take to start, beside the time for one thing. */
 const START_MS = 15_000;

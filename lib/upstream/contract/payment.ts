@@ -93,6 +93,11 @@ export interface PaymentProvider {
    * states in them are not even read.
    */
   notice(raw: RawNotice): NoticeVerdict;
+  /**
+   * The body of our answer to a webhook that was processed, for a vendor that sends it again after any other (T-Bank:
+   * `OK`); `ok` if absent. The status is 200, 400 for a rejected one, and 503 for one that has to be sent again.
+   */
+  readonly noticeReply?: string;
   /** Whether an address is one of the provider's own, as it publishes them; its webhooks are served before others. */
   isSender?(address: string): boolean;
   /** Its own pay page, for a provider without real money: below `Order.pageUrl`. */

@@ -1,10 +1,10 @@
 // The reference of the contract in the documents is that of the types, with none missing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { buildReference, SECTIONS } from '../../../scripts/contract-reference.ts';
+import { buildPaymentsReference, buildReference, SECTIONS } from '../../../scripts/contract-reference.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-/** Of payments, which docs/payments.md shows. */
+/** Of payments, which have a page of their own. */
 const OTHERS = ['payment'];
 
 describe('the reference of the contract', () => {
@@ -12,6 +12,15 @@ describe('the reference of the contract', () => {
 
   it('is made from the types as they are: run `node scripts/contract-reference.ts`', () => {
     expect(page).to.equal(buildReference());
+  });
+
+  it('of payments too', () => {
+    const own = readFileSync(new URL('docs/payments-contract.md', ROOT), 'utf8');
+    expect(own).to.equal(buildPaymentsReference());
+    for (const type of ['PaymentPlugin', 'Order', 'SavedMethod', 'NoticeVerdict', 'PageReply']) {
+      expect(own).to.match(new RegExp(`^(interface|type) ${type}\\b`, 'm'));
+    }
+    expect(own).not.to.match(/^(import|export) /m);
   });
 
   it('has every file of the contract, and every type of it', () => {
