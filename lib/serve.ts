@@ -82,6 +82,7 @@ async function serveAsWorker(): Promise<void> {
   onStarted(gateway, end);
 }
 
+type StopTimes = Pick<Config, 'shutdownDelayMs' | 'drainMs'>;
 type OnStarted = (served: Pick<Served, 'onPluginError'>, stop: ReturnType<typeof stopOnce>) => void;
 
 /** How long a shutdown may take once calls have ended, before the process exits anyway. */
@@ -93,7 +94,7 @@ const PLUGIN_ERROR = 'a plugin has left an error unhandled; its call fails if it
  * Handles uncaught errors. A plugin's error fails its call only. Any other leaves the process in an unknown state and ends
  * it: at once before the start has finished, later after its calls.
  */
-function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStarted {
+function watchUnhandled(log: Log, { shutdownDelayMs, drainMs }: StopTimes): OnStarted {
   let onPluginError: (whose: PluginName) => void = () => undefined;
   let onOther = reportFailure;
   const handle = (err: unknown) => {
@@ -113,7 +114,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
     onPluginError = (whose) => served.onPluginError?.(whose);
     onOther = () => {
       // The broken part may be the one that has to stop.
-      setTimeout(() => process.exit(1), drainMs + ENDING_MS).unref();
+      setTimeout(() => process.exit(1), shutdownDelayMs + drainMs + ENDING_MS).unref();
       stop('an error that nobody has handled', 1);
     };
   };

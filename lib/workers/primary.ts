@@ -25,7 +25,7 @@ export interface Primary {
   reload(): Promise<boolean>;
 }
 
-/** How long a worker may take to stop in addition to `drainMs`. */
+/** How long a worker may take to stop in addition to `shutdownDelayMs` and `drainMs`. */
 const STOP_MS = 20_000;
 
 /** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if a worker has printed the reason. */
@@ -57,7 +57,7 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
   const chores = createChores({ store, log, metrics: scrapes?.metrics, more: [] });
   const close = async () => {
     chores.stop();
-    const clean = await pool.stop(config.drainMs + STOP_MS);
+    const clean = await pool.stop(config.shutdownDelayMs + config.drainMs + STOP_MS);
     await owner.stop();
     await store.close();
     await scrapes?.close();
