@@ -17,7 +17,7 @@ describe('payment routes', () => {
 
   before(async () => {
     bank = await startBank();
-    const payments = { till: { plugin: 'till', settings: { baseUrl: bank.url } } };
+    const payments = { till: { plugin: 'till', settings: { baseUrl: bank.url, noticeReply: 'OK' } } };
     gateway = await startGateway({ catalog: { upstreams: {}, models: [], payments }, env: { PAYMENTS_PATH: TILLS } });
   });
   beforeEach(async () => {
@@ -48,6 +48,7 @@ describe('payment routes', () => {
     bank.hook = () => undefined;
     const replies = await Promise.all([1, 2, 3, 4, 5].map(() => post(JSON.stringify({ id: ref }))));
     expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
+    expect(await Promise.all(replies.map((reply) => reply.text()))).to.deep.equal(Array(5).fill('OK'));
     expect((await gateway.store.payments.get(id))?.phase).to.equal('credited');
     expect((await gateway.store.ledger.wallet(wallet))?.topped).to.equal(1000n * RUB);
     await gateway.checkMoney();
@@ -105,13 +106,15 @@ describe('payment routes', () => {
 });
 
 describe('payment routes of play money', () => {
-  it('show the page of a provider', async () => {
+  it('show the page of a provider, and answer its webhooks with ok', async () => {
     const settings = { baseUrl: 'http://127.0.0.1:1', live: false };
     const payments = { till: { plugin: 'till', settings } };
     const gateway = await startGateway({
       catalog: { upstreams: {}, models: [], payments },
       env: { PAYMENTS_PATH: TILLS },
     });
+    const notice = await fetch(`${gateway.url}/payments/till/notice`, { method: 'POST', body: '{"id":"any"}' });
+    expect([notice.status, await notice.text()]).to.deep.equal([200, 'ok']);
     const page = await fetch(`${gateway.url}/payments/till/page/sb-1`);
     expect([page.status, await page.text()]).to.deep.equal([200, 'till /sb-1']);
     await gateway.stop();

@@ -15,6 +15,7 @@ interface Settings {
   readonly live: boolean;
   readonly keysLiveMs: number;
   readonly senders: readonly string[];
+  readonly noticeReply?: string;
 }
 
 const plugin: PaymentPlugin<Settings> = {
@@ -28,6 +29,7 @@ const plugin: PaymentPlugin<Settings> = {
       live: joi.boolean().default(true),
       keysLiveMs: joi.number().default(86_400_000),
       senders: joi.array().items(joi.string()).default([]),
+      noticeReply: joi.string(),
     }),
   create: createProvider,
 };
@@ -35,7 +37,7 @@ const plugin: PaymentPlugin<Settings> = {
 export default plugin;
 
 function createProvider(settings: Settings, host: Host): PaymentProvider {
-  const { baseUrl, secret, shop, live, keysLiveMs, senders } = settings;
+  const { baseUrl, secret, shop, live, keysLiveMs, senders, noticeReply } = settings;
   async function ask(signal: AbortSignal, path: string, body?: object): Promise<unknown> {
     const headers = { authorization: secret, 'content-type': 'application/json' };
     const init = body ? ({ method: 'POST', body: JSON.stringify(body) } as const) : ({ method: 'GET' } as const);
@@ -64,6 +66,7 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
       const { id } = JSON.parse(body);
       return typeof id === 'string' ? { fetch: [id] } : 'rejected';
     },
+    ...(noticeReply && { noticeReply }),
     isSender: (address) => senders.includes(address),
     // Nobody gets to see it while real money moves.
     page: async ({ path }) => ({ status: 200, html: `till ${path}` }),
