@@ -32,6 +32,8 @@ export function readMessageCitation(value: unknown): Citation | undefined {
     cited_text: quote,
     document_index: document,
   } = value;
+  // Clients link it, and get the citation as it came: `javascript:` is no address.
+  if (typeof url === 'string' && !isWebAddress(url)) return undefined;
   const [, unit, from = '', to = ''] = RANGES.find(([known]) => known === type) ?? [];
   const start = value[from];
   const end = value[to];
@@ -136,7 +138,11 @@ function findOriginal({ original }: Citation, format: string): JsonObject | unde
 }
 
 function readUrl(value: unknown): Pick<Citation, 'url'> {
-  return typeof value === 'string' && /^https?:\/\//i.test(value) ? { url: value } : {};
+  return typeof value === 'string' && isWebAddress(value) ? { url: value } : {};
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
 }
 
 function readText<Name extends 'title' | 'quote'>(name: Name, value: unknown): { readonly [Key in Name]?: string } {

@@ -150,6 +150,45 @@ describe('citations', () => {
     expect(messageCitations(whole)).to.deep.equal([['Grass is green', CHAR], ['.']]);
   });
 
+  it('have no addresses but those of the web, whatever format they come in and go to', () => {
+    for (const url of [
+      'javascript:alert(1)',
+      'JavaScript://https://a.example',
+      'data:text/html,x',
+      ' https://a.example',
+    ]) {
+      const annotation = { type: 'url_citation', url, url_citation: { url, title: 'A' }, title: 'A' };
+      const message = { role: 'assistant', content: 'Hi', annotations: [annotation], citations: [url] };
+      const part = { type: 'output_text', text: 'Hi', annotations: [annotation] };
+      const output = [{ type: 'message', id: 'a', content: [part] }];
+      const content = [
+        {
+          type: 'text',
+          text: 'Hi',
+          citations: [
+            { ...PAGE, url },
+            { ...PAGE, type: 'new', url },
+          ],
+        },
+      ];
+      const groundingMetadata = { groundingChunks: [{ web: { uri: url, title: 'A' } }] };
+      const answers = [
+        readParts(new MessageReply(kit, {}), [{ type: 'message', content, stop_reason: 'end_turn' }]),
+        readParts(new ChatReply(kit, {}), [{ choices: [{ index: 0, message, finish_reason: 'stop' }] }]),
+        readParts(new ResponsesReply(kit), [
+          { type: 'response.completed', response: { id: 'r', status: 'completed', output } },
+        ]),
+        readParts(createContentsReader(kit), [
+          { candidates: [{ content: { parts: [{ text: 'Hi' }] }, groundingMetadata, finishReason: 'STOP' }] },
+        ]),
+      ];
+      for (const parts of answers) {
+        expect([chatAnnotations(parts), responsesAnnotations(parts)]).to.deep.equal([[], [[]]]);
+        expect(messageCitations(parts)).to.deep.equal([['Hi']]);
+      }
+    }
+  });
+
   it('of chats keep their places in the text of the answer, whole or streamed', () => {
     const annotation = {
       ...{ type: 'url_citation' },
