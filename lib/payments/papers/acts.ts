@@ -179,7 +179,7 @@ async function findBegin(
 ): Promise<Begin | undefined> {
   const start = findMonthStart(month, zone);
   const before = await findAct(store, account, shiftMonth(month, -1));
-  if (before) return { begin: before.end, chargedBegin: before.chargedEnd, start };
+  if (before) return beginAfter(before);
   const chargedBegin = await store.ledger.chargedAt(account, start - 1);
   const grants = await sumAllGrants(store, account, start);
   if (grants === undefined) return undefined;
@@ -187,7 +187,9 @@ async function findBegin(
   const archived = (await findLatestArchiveDate(store, account)) ?? 0;
   for (let [at, count] = [shiftMonth(month, -1), 0]; count < CARRIED_MAX; at = shiftMonth(at, -1), count += 1) {
     const from = findMonthStart(at, zone);
-    if (from < archived || (await findAct(store, account, at))) break;
+    const earlier = await findAct(store, account, at);
+    if (earlier) return beginAfter(earlier);
+    if (from < archived) break;
     const chargedThen = await store.ledger.chargedAt(account, from - 1);
     const grantsThen = await sumGrants(store, account, { from, to: found.start });
     const begin = found.begin - (found.chargedBegin - chargedThen - grantsThen);
@@ -195,6 +197,11 @@ async function findBegin(
     found = { begin, chargedBegin: chargedThen, start: from };
   }
   return found;
+}
+
+/** Where an act ended, in the time zone that the account had then: it may have another one now. */
+function beginAfter({ month, zone, end, chargedEnd }: Act): Begin {
+  return { begin: end, chargedBegin: chargedEnd, start: findMonthStart(shiftMonth(month, 1), zone) };
 }
 
 /** What grants paid of all calls before a time; undefined if calls are archived: nobody can tell how much of them. */

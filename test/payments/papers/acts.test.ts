@@ -145,6 +145,43 @@ describe('acts', () => {
     expect([computeActKopecks(april), april.grants]).to.deep.equal([400n, -20n * RUB]);
   });
 
+  it('begin where the one before ended, although the account has another time zone now', async () => {
+    // Between the end of March in Tokyo and in Moscow, and the other way round.
+    for (const [moment, first, second] of [
+      [at('2026-03-31', '20:00:00'), 'Asia/Tokyo', ZONE],
+      [at('2026-03-31', '20:00:00'), ZONE, 'Asia/Tokyo'],
+    ] as const) {
+      const account = await newAccount();
+      await call(account, 3n * RUB, at('2026-03-10'));
+      await applied(faults.real, grant(account, 30n * RUB, { at: at('2026-03-11'), grantId: newId('grant') }));
+      await call(account, 20n * RUB, moment);
+      await call(account, 14n * RUB, at('2026-04-10'));
+      const sums: bigint[] = [];
+      for (const [month, zone] of [
+        ['2026-03', first],
+        ['2026-04', second],
+      ] as const) {
+        const answer = await order(account, month, { zone });
+        if ('act' in answer) sums.push(computeActKopecks(answer.act));
+      }
+      expect(sums).to.deep.equal([300n, 400n]);
+    }
+  });
+
+  it('begin where the last one ended, although a month between has none', async () => {
+    const account = await newAccount();
+    const film = await call(account, 50n * RUB, at('2026-02-27'));
+    await issue(account, '2026-02');
+    // Booked late, so that no month had it.
+    await call(account, 7n * RUB, at('2026-02-28'));
+    await applied(faults.real, giveBack('refund', account, film, { at: at('2026-03-01') }));
+    await call(account, 20n * RUB, at('2026-03-05'));
+    await call(account, 45n * RUB, at('2026-04-05'));
+    expect(await refusal(account, '2026-03')).to.equal('nothing');
+    // 7 of February, 20 less 50 of March, 45 of April.
+    expect(computeActKopecks(await issue(account, '2026-04'))).to.equal(2200n);
+  });
+
   it('state the advance before and after, which adds up with what came in', async () => {
     const account = await newAccount();
     await call(account, 100n * RUB + 4_000n, at('2026-02-10'));
