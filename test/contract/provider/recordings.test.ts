@@ -27,8 +27,6 @@ const BAD_DAYS: Readonly<Record<string, (recording: Recording) => boolean>> = {
 };
 /** Searched for, and neither on a page of the vendor nor with its users. */
 const UNHEARD_OF: Readonly<Record<string, readonly string[]>> = {
-  // An account that cannot pay is a 403 like any other.
-  bedrock: ['quota'],
   gigachat: ['overload'],
   // A model that is unknown is a 400 there.
   yandex: ['quota', 'a path or a model'],
