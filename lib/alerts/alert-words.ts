@@ -66,7 +66,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'disk.low': (_, { folder, host, free }) =>
         `${free} GB are left on the disk of ${folder} on ${host}. A store that cannot write takes no calls. Make room: archive old calls, move backups away.`,
       'payments.review': (_, { count, newest }) =>
-        `${count} payments wait for your decision: what was paid differs from the order. The newest is ${newest}.`,
+        `Payments that wait for your decision: ${count}. What was paid differs from the order. The newest is ${newest}.`,
       test: (name) =>
         name === ''
           ? 'This is a test: alerts to operators arrive here.'
@@ -115,7 +115,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `Провайдер «${upstream}» сообщает, что на нашем счёте закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
       'ledger.wrong': (_, { problems, drift }) =>
-        `Сверка операций нашла расхождений: ${problems}, на сумму ${drift} ₽. Что делать — в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
+        `При сверке операций найдены расхождения: ${problems}, на сумму ${drift} ₽. Что делать, сказано в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
         `На диске с папкой ${folder} (${host}) осталось ${free} ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
       'payments.review': (_, { count, newest }) =>

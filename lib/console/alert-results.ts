@@ -67,7 +67,7 @@ const WORDS = defineWords({
       unreachable: 'нет ответа',
       mail: 'почтовый сервер отказал',
       removed: 'получатель удалён',
-      blocked: 'бот заблокирован, чат отвязан',
+      blocked: 'бот заблокирован, чат отключён',
     },
     status: (status: string) => `статус HTTP ${status}`,
     nobody: 'никому',

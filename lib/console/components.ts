@@ -106,7 +106,7 @@ export function stepForm({ csrf }: Visit, { action, fields, steps }: StepForm): 
   return html`<form method="post" action="${action}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${fields}
-<p>${buttons}</p>
+<p class="buttons">${buttons}</p>
 </form>`;
 }
 

@@ -31,7 +31,7 @@ const WORDS = defineWords({
       calls: 'Calls',
       people: 'Users',
       payments: 'Payments',
-      papers: 'Papers',
+      papers: 'Documents',
       promo: 'Promo codes',
       ledger: 'Ledger',
       catalog: 'Catalog',

@@ -9,7 +9,7 @@ import type { UserVisit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Telegram',
-    text: 'Get alerts in a Telegram chat as well: those of all your accounts, for you only.',
+    text: 'Get all your alerts in a Telegram chat as well. Only you will see them.',
     link: 'Link Telegram',
     steps: 'Almost done:',
     open: (bot: string) => `open @${bot} in Telegram`,
@@ -17,12 +17,12 @@ const WORDS = defineWords({
     once: 'The link and the code work once, within an hour.',
     check: 'Check that it worked',
     linked: (chat: string) => `Your alerts arrive in the chat of ${chat}.`,
-    unlink: 'Unlink',
+    unlink: 'Unlink Telegram',
     down: 'Telegram does not answer right now. Try again later.',
   },
   ru: {
     title: 'Telegram',
-    text: 'Оповещения могут приходить ещё и в Telegram: по всем вашим аккаунтам, только вам.',
+    text: 'Все ваши оповещения могут приходить ещё и в Telegram. Видеть их будете только вы.',
     link: 'Подключить Telegram',
     steps: 'Осталось немного:',
     open: (bot: string) => `откройте @${bot} в Telegram`,
@@ -31,7 +31,7 @@ const WORDS = defineWords({
     once: 'Ссылка и код действуют один раз, в течение часа.',
     check: 'Проверить, получилось ли',
     linked: (chat: string) => `Оповещения приходят вам в чат: ${chat}.`,
-    unlink: 'Отвязать',
+    unlink: 'Отключить Telegram',
     down: 'Telegram сейчас не отвечает. Попробуйте позже.',
   },
 });

@@ -42,14 +42,14 @@ describe('the page of bank statements', () => {
     `bank:2026-11-27:${number}:40702810000000000777:${sum.replace('.', '')}`;
 
   it('needs the seller, then a file that is a statement with incoming payments', async () => {
-    expect(await page()).to.contain('Enter the details of the seller first');
+    expect(await page()).to.contain('Enter the seller details first');
     await saveSeller(store(), SELLER);
     const tries: readonly (readonly [Buffer | string, string])[] = [
       ['', 'not a statement'],
       ['Дата;Сумма', 'not a statement'],
       [writeStatement([{}], { end: '' }), 'cut off'],
       [writeStatement([{ Сумма: 'x' }]), 'begins on line 7 has no valid “Сумма”'],
-      [writeStatement([{ ПолучательСчет: '1' }]), 'has no payments to the account'],
+      [writeStatement([{ ПолучательСчет: '1' }]), 'has no payments to the seller'],
     ];
     for (const [content, problem] of tries) {
       const reply = await upload(content);
@@ -113,7 +113,7 @@ describe('the page of bank statements', () => {
     expect(await deeds(1)).to.deep.equal(['bank.reopen']);
     expect((await decide(three, '', 'dismiss')).status).to.equal(303);
     expect((await pages.faults.read(owner.account)).topped).to.equal(before + 2700n * RUB);
-    expect(await page()).to.match(/Set aside last[\s\S]*проценты банка/);
+    expect(await page()).to.match(/Latest payments set aside[\s\S]*проценты банка/);
   });
 
   it('lists a credit that was interrupted, and finishes it', async () => {

@@ -72,7 +72,7 @@ describe('the pages of papers for companies', () => {
     const seen = await read(owner, path);
     expect(seen).to.match(/Счёт на оплату № \d+ от \d+ \S+ \d{4}/);
     expect(seen).to.contain('Десять тысяч рублей 50 копеек').and.to.contain('10\u00a0000,50');
-    expect(seen).to.contain('В том числе НДС 22 %').and.to.contain('1\u00a0803,37');
+    expect(seen).to.contain('В том числе НДС 22\u00a0%').and.to.contain('1\u00a0803,37');
     expect(seen).to.match(/Оплата по счёту № \d+ от [\d.]+, пополнение баланса, в том числе НДС 22% 1803,37 руб\./);
     expect(seen).to.contain(BUYER_FORM.name).and.to.contain(SELLER_FORM.contract).and.to.contain('data:image/svg+xml');
     // Of another account it is unknown, and its id makes no second one.
@@ -103,7 +103,7 @@ describe('the pages of papers for companies', () => {
     for (let count = 0; count < 20; count += 1)
       expect((await owner.submit(PAPERS, { change: 'invoice', amount: '2' })).status).to.equal(303);
     const more = await owner.submit(PAPERS, { change: 'invoice', amount: '2' });
-    expect([more.status, more.text.includes('Too many invoices')]).to.deep.equal([400, true]);
+    expect([more.status, more.text.includes('Too many unpaid invoices')]).to.deep.equal([400, true]);
     const all = await invoicesOf(owner.account);
     expect(new Set(all.map(({ number }) => number)).size).to.equal(21);
   });
@@ -132,7 +132,7 @@ describe('the pages of papers for companies', () => {
     expect(await lastDeed()).to.include({ action: 'act.issue', target: `${owner.account}:${month}` });
     const seen = await read(owner, path);
     expect(seen).to.match(/Акт об оказании услуг № \d+ от \d+ \S+ \d{4}/);
-    expect(seen).to.contain('Семьдесят шесть рублей 55 копеек').and.to.contain('В том числе НДС 22 %');
+    expect(seen).to.contain('Семьдесят шесть рублей 55 копеек').and.to.contain('В том числе НДС 22\u00a0%');
     expect(seen).to.contain('Вышеперечисленные услуги оказаны полностью и в срок').and.to.contain('Остаток аванса');
     expect(await read(owner, PAPERS)).to.contain(path);
     const admin = `/admin/accounts/${owner.account}/papers`;

@@ -130,7 +130,7 @@ describe('the usage page', () => {
     await applied(test.store, start, settle(account, chargeId, { at, amount: 7n * RUB }));
     const text = await read(`from=${ago(3)}&to=${today}&by=member`);
     expect(text)
-      .to.match(/swatch s1"><\/span>keys made without a page<\/li>/)
+      .to.match(/swatch s1"><\/span>keys that no member created<\/li>/)
       .and.to.match(/swatch s2"><\/span>ira@example.com/);
     const [mine = ''] = links(text, /<td[^>]*><a href="([^"]+)">ira@example.com/g);
     expect(mine).to.contain(`member=${member.id}`).and.contain('by=key');

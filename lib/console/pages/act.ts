@@ -11,12 +11,12 @@ import { linkTo, type OwnerVisit, type UserVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: (month: string) => `Act: ${month}`,
-    print: 'To save it as a PDF, print this page to a file. The act itself is in Russian.',
-    back: 'All papers',
+    print: 'To get a PDF, print this page and choose “Save as PDF”. The act itself is in Russian.',
+    back: 'All documents',
   },
   ru: {
     title: (month: string) => `Акт: ${month}`,
-    print: 'Чтобы сохранить акт в PDF, напечатайте эту страницу в файл.',
+    print: 'Чтобы сохранить акт в PDF, откройте печать этой страницы и выберите «Сохранить как PDF».',
     back: 'Все документы',
   },
 });

@@ -14,9 +14,9 @@ import { invoiceTable } from '../papers/invoice-list.ts';
 
 const WORDS = defineWords({
   en: {
-    title: (name: string) => `Papers: ${name}`,
-    details: 'Details of the company',
-    noDetails: 'The customer has not entered the details of a company.',
+    title: (name: string) => `Documents: ${name}`,
+    details: 'Company details',
+    noDetails: 'The customer has not entered company details.',
     invoices: 'Invoices',
     none: 'No invoices yet.',
     acts: 'Acts',

@@ -68,7 +68,7 @@ const WORDS = defineWords({
     suspendedPerson: 'This user is suspended.',
     isSuspended: 'suspended',
     payments: 'Payments',
-    papers: 'Papers for companies',
+    papers: 'Documents',
     keys: 'Keys',
     members: 'People',
     name: 'Name',

@@ -13,7 +13,7 @@ import type { UserVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Alerts',
-    about: 'Operators are alerted when',
+    about: 'Operators are alerted when:',
     reasons: [
       'an upstream refuses a key, or says that its account is out of money or quota (once a day each)',
       'models are sold below cost since a cost or a rate has moved',
@@ -32,7 +32,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Оповещения',
-    about: 'Операторы получают оповещение, когда',
+    about: 'Операторы получают оповещение, когда:',
     reasons: [
       'провайдер не принимает ключ или сообщает, что на счёте закончились деньги или квота (по разу в день)',
       'модели стали продаваться ниже себестоимости: изменилась цена провайдера или курс',

@@ -126,7 +126,7 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     case 'known':
       return { to: `${PATH}?done=credited&count=1&left=0` };
     case 'refused':
-      return refuse(visit, words.refusals.refused(result.refusal));
+      return refuse(visit, words.refusals.refused(words.refusals.ledger[result.refusal] ?? result.refusal));
     default:
       return refuse(visit, words.refusals[result.status], result.status === 'stale' ? 409 : 400);
   }

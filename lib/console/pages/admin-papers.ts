@@ -14,14 +14,14 @@ import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
-    title: 'Papers for companies',
-    off: 'Customers can order invoices as soon as the details of the seller are entered here.',
-    on: 'Customers can order invoices on the page of their papers.',
+    title: 'Documents',
+    off: 'Customers can order invoices as soon as you have entered the seller details here.',
+    on: 'Customers order invoices on their page “Documents”.',
     bank: 'Bank statements: import and credit payments',
-    open: 'Invoices to be paid',
-    none: 'No invoice waits to be paid.',
-    seller: 'Details of the seller',
-    hint: 'Papers that were issued before keep the details that they have.',
+    open: 'Unpaid invoices',
+    none: 'No unpaid invoices.',
+    seller: 'Seller details',
+    hint: 'Documents that have been issued keep their details.',
     save: 'Save',
     done: { saved: 'The details are saved.' },
   },

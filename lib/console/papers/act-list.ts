@@ -25,12 +25,12 @@ const WORDS = defineWords<{
     none: 'No acts yet.',
     name: (number) => `No. ${number}`,
     issue: 'Issue the act',
-    hint: 'Of a month that is over. An act stays as it was issued.',
+    hint: 'For a month that is over. An act does not change once it is issued.',
     refusals: {
       month: 'Choose a month.',
       open: 'This month is not over yet.',
-      nothing: 'In this month no calls were paid with paid money, or as much was refunded.',
-      archived: 'Calls of this time have been archived, so there is no act of it any more. Ask the operator.',
+      nothing: 'This month nothing was charged to top-ups (bonuses do not count), or as much was refunded.',
+      archived: 'The calls of this month have been archived, so its act can no longer be issued. Ask the operator.',
     },
   },
   ru: {
@@ -45,7 +45,7 @@ const WORDS = defineWords<{
     refusals: {
       month: 'Выберите месяц.',
       open: 'Этот месяц ещё не закончился.',
-      nothing: 'В этом месяце оплаченных запросов не было, либо столько же возвращено.',
+      nothing: 'В этом месяце из пополнений ничего не списано (бонусы не считаются) либо столько же возвращено.',
       archived: 'Запросы за это время перенесены в архив, и акт сформировать уже нельзя. Обратитесь к оператору.',
     },
   },

@@ -26,8 +26,8 @@ export function renderAct(act: Act): Html {
 ${seller.contract !== '' && html`<div class="party"><dt>Основание</dt><dd>${seller.contract}</dd></div>`}
 </dl>
 <table class="lines"><caption>Услуги</caption>
-<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол‑во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
-<tbody><tr><td>1</td><td>${seller.service} за ${formatMonth(month)} (${formatPaperDate(`${month}-01`)}–${formatPaperDate(date)})</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
+<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол-во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
+<tbody><tr><td>1</td><td>${seller.service} за ${formatMonth(month)} (${formatPaperDate(`${month}-01`)}–${formatPaperDate(date)})</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
 </table>
 <table class="totals"><caption>Итоги</caption><tbody>
 <tr><th scope="row">Итого</th><td class="number">${sum}</td></tr>

@@ -1,4 +1,5 @@
 // The words of the page for bank statements.
+import type { OutcomeStatus } from '../../money/decide.ts';
 import type { StatementProblem } from '../../payments/papers/bank-statement.ts';
 import type { MatchReason } from '../../payments/papers/matching.ts';
 import { defineWords } from '../language.ts';
@@ -53,30 +54,32 @@ interface BankWords {
     readonly stale: string;
     readonly unsure: string;
     readonly unknown_target: string;
-    readonly refused: (status: string) => string;
+    readonly refused: (reason: string) => string;
+    /** The ledger's statuses that a credit can end with. */
+    readonly ledger: Readonly<Partial<Record<OutcomeStatus, string>>>;
   };
 }
 
 export const BANK_WORDS = defineWords<BankWords>({
   en: {
     title: 'Bank statements',
-    off: 'Enter the details of the seller first: only payments to the seller’s account are imported.',
+    off: 'Enter the seller details first: only payments to the seller’s account are imported.',
     upload: 'Import a statement',
-    file: 'Statement in the exchange format of 1C',
-    fileHint: 'A text file 1CClientBankExchange, at most 4 MiB. Nothing is credited yet.',
+    file: 'Statement in the 1C exchange format',
+    fileHint: 'A text file (1CClientBankExchange), at most 4 MiB. Nothing is credited yet.',
     importButton: 'Import',
     noFile: 'Choose a file.',
     problems: {
       too_large: () => 'The file is larger than 4 MiB.',
-      not_statement: () => 'This is not a statement in the exchange format of 1C.',
+      not_statement: () => 'This is not a statement in the 1C exchange format.',
       encoding: () => 'The encoding is unknown: the file has no line “Кодировка=Windows”, “DOS” or “UTF-8”.',
       cut_off: () => 'The file is cut off: it does not end with “КонецФайла”. Export it again.',
       unfinished_document: ({ line }) => `The document that begins on line ${line} does not end.`,
       field: ({ line, field }) => `The document that begins on line ${line} has no valid “${field}”.`,
-      too_many: () => 'The file has more than 5,000 documents. Export a shorter span.',
+      too_many: () => 'The file has more than 5,000 documents. Export a shorter period.',
     },
     imported: (added, known) => `Imported: new payments ${added}, known ones ${known}.`,
-    nothing: 'The statement has no payments to the account of the seller.',
+    nothing: 'The statement has no payments to the seller’s account.',
     certain: 'Ready to be credited',
     certainHint: 'The number of the invoice, the sum and the payer’s tax number agree.',
     creditAll: (sum) => `Credit ${sum}`,
@@ -91,7 +94,7 @@ export const BANK_WORDS = defineWords<BankWords>({
       account: 'Customer',
       amount: 'Amount',
       purpose: 'Purpose',
-      reason: 'Why it waits',
+      reason: 'Why it was not credited',
     },
     inn: (inn) => `ИНН ${inn}`,
     begun: 'crediting was interrupted; it will be finished',
@@ -101,18 +104,18 @@ export const BANK_WORDS = defineWords<BankWords>({
       unknown_number: 'there is no invoice with this number',
       other_inn: 'the payer’s tax number is not that of the invoice',
       other_sum: 'the sum is not that of the invoice',
-      paid_already: 'the invoice is paid already',
+      paid_already: 'the invoice has already been paid',
       canceled: 'the invoice was canceled',
       first_too_small: 'the first payment of an account is at least 1000 RUB',
-      not_received: 'the bank does not say that the money has come',
-      contradiction: 'the file contradicts itself: a line is there twice, or its payments exceed its total',
+      not_received: 'the statement has no date of receipt (ДатаПоступило)',
+      contradiction: 'the file contradicts itself: a field is there twice, or its payments exceed its total',
     },
-    target: 'Number of an invoice, or ID of a customer',
+    target: 'Invoice number or customer ID',
     targetHint: 'The whole sum of the payment is credited.',
     credit: 'Credit',
-    dismiss: 'Not for a customer',
-    credited: 'Credited last',
-    dismissed: 'Set aside last',
+    dismiss: 'Set aside: not for a customer',
+    credited: 'Latest credited payments',
+    dismissed: 'Latest payments set aside',
     reopen: 'Decide again',
     more: 'Earlier payments',
     done: {
@@ -124,8 +127,13 @@ export const BANK_WORDS = defineWords<BankWords>({
     refusals: {
       stale: 'Somebody else has just decided on this payment.',
       unsure: 'The payment does not agree with its invoice any more.',
-      unknown_target: 'There is no such customer, or no such invoice that is not paid.',
-      refused: (status) => `The ledger refused the payment: ${status}.`,
+      unknown_target: 'There is no such customer or unpaid invoice.',
+      refused: (reason) => `The payment was not credited: ${reason}.`,
+      ledger: {
+        first_topup_too_small: 'the first payment of an account is at least 1000 RUB',
+        id_taken: 'a payment with the same ID but another sum or account is booked already',
+        no_wallet: 'the account has no wallet',
+      },
     },
   },
   ru: {
@@ -133,16 +141,17 @@ export const BANK_WORDS = defineWords<BankWords>({
     off: 'Сначала укажите реквизиты исполнителя: загружаются только поступления на его расчётный счёт.',
     upload: 'Загрузить выписку',
     file: 'Выписка в формате обмена с 1С',
-    fileHint: 'Текстовый файл 1CClientBankExchange, не больше 4 МиБ. Деньги пока не зачисляются.',
+    fileHint: 'Текстовый файл (1CClientBankExchange), не больше 4 МБ. Сами деньги при загрузке не зачисляются.',
     importButton: 'Загрузить',
     noFile: 'Выберите файл.',
     problems: {
-      too_large: () => 'Файл больше 4 МиБ.',
+      too_large: () => 'Файл больше 4 МБ.',
       not_statement: () => 'Это не выписка в формате обмена с 1С.',
       encoding: () => 'Неизвестная кодировка: в файле нет строки «Кодировка=Windows», «DOS» или «UTF-8».',
       cut_off: () => 'Файл обрезан: в конце нет строки «КонецФайла». Выгрузите его ещё раз.',
       unfinished_document: ({ line }) => `Документ, который начинается в строке ${line}, не закончен.`,
-      field: ({ line, field }) => `В документе, который начинается в строке ${line}, нет правильного поля «${field}».`,
+      field: ({ line, field }) =>
+        `В документе, который начинается в строке ${line}, поле «${field}» пропущено или заполнено неверно.`,
       too_many: () => 'В файле больше 5000 документов. Выгрузите выписку за меньший период.',
     },
     imported: (added, known) => `Загружено: новых платежей ${added}, уже известных ${known}.`,
@@ -161,29 +170,29 @@ export const BANK_WORDS = defineWords<BankWords>({
       account: 'Клиент',
       amount: 'Сумма',
       purpose: 'Назначение платежа',
-      reason: 'Что не так',
+      reason: 'Почему не зачислен',
     },
     inn: (inn) => `ИНН ${inn}`,
     begun: 'зачисление прервалось и будет завершено',
     reasons: {
-      no_number: 'в назначении нет номера счёта',
-      several_numbers: 'в назначении несколько номеров счетов',
+      no_number: 'в назначении платежа нет номера счёта',
+      several_numbers: 'в назначении платежа несколько номеров счетов',
       unknown_number: 'счёта с таким номером нет',
       other_inn: 'ИНН плательщика не совпадает со счётом',
       other_sum: 'сумма не совпадает со счётом',
       paid_already: 'счёт уже оплачен',
       canceled: 'счёт отменён',
       first_too_small: 'первый платёж аккаунта — не меньше 1000 ₽',
-      not_received: 'банк не указал, что деньги поступили',
-      contradiction: 'файл противоречит сам себе: строка повторяется или платежи больше итога',
+      not_received: 'в выписке не указана дата поступления (ДатаПоступило)',
+      contradiction: 'файл противоречит сам себе: поле указано дважды или поступлений больше, чем в его итоге',
     },
     target: 'Номер счёта или ID клиента',
     targetHint: 'Зачисляется вся сумма платежа.',
     credit: 'Зачислить',
-    dismiss: 'Это не от клиента',
-    credited: 'Последние зачисленные',
-    dismissed: 'Последние отложенные',
-    reopen: 'Вернуть к решению',
+    dismiss: 'Отложить: не от клиента',
+    credited: 'Последние зачисленные платежи',
+    dismissed: 'Последние отложенные платежи',
+    reopen: 'Вернуть на рассмотрение',
     more: 'Более ранние платежи',
     done: {
       credited: (count) => `Зачислено платежей: ${count}.`,
@@ -195,7 +204,12 @@ export const BANK_WORDS = defineWords<BankWords>({
       stale: 'По этому платежу только что принял решение кто-то другой.',
       unsure: 'Платёж больше не совпадает со счётом.',
       unknown_target: 'Нет такого клиента или такого неоплаченного счёта.',
-      refused: (status) => `Платёж отклонён: ${status}.`,
+      refused: (reason) => `Платёж не зачислен: ${reason}.`,
+      ledger: {
+        first_topup_too_small: 'первый платёж аккаунта — не меньше 1000 ₽',
+        id_taken: 'платёж с тем же номером, но с другой суммой или для другого аккаунта уже зачислен',
+        no_wallet: 'у аккаунта нет кошелька',
+      },
     },
   },
 });

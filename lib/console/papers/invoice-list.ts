@@ -14,7 +14,7 @@ const WORDS = defineWords({
     name: (number: string, date: string) => `No. ${number} of ${date}`,
     amount: 'Amount',
     state: 'Status',
-    states: { open: 'to be paid', paid: 'paid', canceled: 'canceled', overdue: 'overdue' },
+    states: { open: 'awaiting payment', paid: 'paid', canceled: 'canceled', overdue: 'overdue' },
     due: (day: string) => `by ${day}`,
   },
   ru: {
@@ -34,7 +34,7 @@ export function nameInvoice(language: Language, { number, date }: Pick<Invoice, 
   return WORDS[language].name(String(number), formatPageDate(language, date));
 }
 
-/** `to be paid by …`, `paid`. */
+/** `awaiting payment by …`, `paid`. */
 export function describeInvoiceState({ language, services }: UserVisit, invoice: Invoice, zone: string): string {
   const words = WORDS[language];
   if (isOverdue(invoice, formatDay(services.now(), zone))) return words.states.overdue;

@@ -19,8 +19,8 @@ ${await drawQr(buildInvoiceQr(invoice))}</div>
 ${seller.contract !== '' && html`<div class="party"><dt>Основание</dt><dd>${seller.contract}</dd></div>`}
 </dl>
 <table class="lines"><caption>Услуги</caption>
-<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол‑во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
-<tbody><tr><td>1</td><td>${seller.service} (аванс, пополнение баланса)</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
+<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол-во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
+<tbody><tr><td>1</td><td>${seller.service} (аванс, пополнение баланса)</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
 </table>
 <table class="totals"><caption>Итоги</caption><tbody>
 <tr><th scope="row">Итого</th><td class="number">${sum}</td></tr>
@@ -46,7 +46,7 @@ function bankTable({ seller }: Invoice): Html {
 export function vatRow(vat: bigint | undefined, rate: string): Html {
   return vat === undefined
     ? html`<tr><th scope="row">Без налога (НДС)</th><td class="number">–</td></tr>`
-    : html`<tr><th scope="row">В том числе НДС ${rate} %</th><td class="number">${formatPaperSum(vat)}</td></tr>`;
+    : html`<tr><th scope="row">В том числе НДС ${rate} %</th><td class="number">${formatPaperSum(vat)}</td></tr>`;
 }
 
 export function signature(signers: readonly (readonly [post: string, name: string])[]): Html {

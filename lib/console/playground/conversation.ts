@@ -100,7 +100,7 @@ interface Message {
 }
 
 /** Those that are sent again. An answer without text would be refused by some models. */
-export function listSentTurns({ turns }: Conversation): readonly Turn[] {
+function listSentTurns({ turns }: Conversation): readonly Turn[] {
   return turns.filter(({ answered }) => answered.trim() !== '');
 }
 

@@ -55,7 +55,7 @@ export const WORDS = defineWords({
     you: 'You',
     withImages: (count: string) => `images attached: ${count}`,
     imagesKept: 'sent again with each message while this page is open',
-    imagesGone: 'no longer sent: the model does not see them any more',
+    imagesGone: 'no longer sent, so the model does not see them',
     turnTokens: (input: string, output: string) => `${input} + ${output} tokens`,
     forgotten: (count: string) =>
       `Turns left out because the conversation is long: ${count}. The model no longer sees them.`,
@@ -88,7 +88,7 @@ export const WORDS = defineWords({
       choice: 'This model does not offer the chosen option. Choose again.',
       images: 'A call takes at most four images, with those of earlier turns.',
       image: 'A video takes at most one image.',
-      again: 'The images were not sent. Choose them again, or send without them.',
+      again: 'The images were not sent. Choose them again, or send the message without them.',
     },
     samples: 'The same call in code',
     samplesHint: 'Replace YOUR_KEY with your key.',
@@ -124,7 +124,7 @@ export const WORDS = defineWords({
     },
     max_tokens: 'Лимит ответа (max_tokens)',
     dimensions: 'Длина вектора (dimensions)',
-    images: { text: 'Прикрепить картинки', embedding: '', image: 'Картинки для правки', video: 'Первый кадр' },
+    images: { text: 'Прикрепить картинки', embedding: '', image: 'Картинки для редактирования', video: 'Первый кадр' },
     imagesHint: 'Необязательно. PNG, JPEG, GIF или WebP, до 8 МБ каждая.',
     imagesAgain: (count: string) =>
       `Цена указана для запроса с картинками (${count}). Перед отправкой выберите их снова: браузер их не сохраняет.`,

@@ -48,7 +48,7 @@ function readUserLimit({ userBudget, userReset }: LimitOptions): Pick<Partial<Re
   return { endUsers: cap === null ? undefined : { cap, reset: userReset ?? 'none' } };
 }
 
-export function liftToNull<T>(value: T | typeof REMOVED): T | null {
+function liftToNull<T>(value: T | typeof REMOVED): T | null {
   return value === REMOVED ? null : (value as T);
 }
 

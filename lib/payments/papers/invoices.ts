@@ -135,7 +135,7 @@ export function describePurpose({ number, date, kopecks, seller }: Invoice): str
 }
 
 /** `10000,50` */
-export function formatKopecks(kopecks: bigint): string {
+function formatKopecks(kopecks: bigint): string {
   const sign = kopecks < 0n ? '-' : '';
   const size = kopecks < 0n ? -kopecks : kopecks;
   return `${sign}${size / 100n},${String(size % 100n).padStart(2, '0')}`;

@@ -20,7 +20,8 @@ describe('an action in the audit log', () => {
     expect(recorded).to.include.members(['key.issue', 'payment.order', 'auto_topup.on']);
     for (const action of [...MADE, ...recorded]) {
       for (const language of LANGUAGES) expect(actionText(language, action), action).not.to.match(/^\w+\.\w+$/);
-      expect(actionText('ru', action)).to.match(/^[а-яё -]+$/);
+      // No code and no English; names of products stay.
+      expect(actionText('ru', action).replace('Telegram', '')).to.match(/^[а-яё -]+$/);
     }
   });
 
