@@ -117,8 +117,9 @@ function isTextRecording(recording: Recording): recording is TextRecording {
   return recording.kind === 'text';
 }
 
-function checkCase({ plugin }: Subject, recordings: readonly TextRecording[], one: Case): readonly Check[] {
+function checkCase({ plugin, nevers }: Subject, recordings: readonly TextRecording[], one: Case): readonly Check[] {
   const { name, label, formats, shows, derive, compare } = one;
+  if (nevers.some((never) => never.kind === 'text' && never.case === label)) return [];
   const format = recordings.map(({ reply }) => detectFormat(reply.body)).find((found) => found !== undefined);
   if (format && formats?.includes(format) === false) return [];
   for (const recording of recordings.filter(isWhole)) {

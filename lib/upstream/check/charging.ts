@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type { Recording, Reply } from './recording.ts';
+import type { Pacing } from './replay.ts';
 import { onStage, PACED_CLOCK, type TestBench } from './stage.ts';
 import { createErrorPage, createReply } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
@@ -26,8 +27,8 @@ export function chargingCheck(subject: Subject, kind: Recording['kind']): Check 
 async function failEachRequest(stage: TestBench, recording: Recording): Promise<void> {
   const replies = [...recording.before, recording.reply];
   for (const [at, recorded] of replies.entries()) {
-    for (const [what, reply] of listFailures(recorded)) {
-      stage.replay.play({ before: replies.slice(0, at), reply });
+    for (const { what, reply, pacing } of listFailures(recorded)) {
+      stage.replay.play({ before: replies.slice(0, at), reply, ...(pacing && { pacing }) });
       // A job that is polled in vain goes on.
       await stage.call(recording, AbortSignal.timeout(RESEND_MS)).catch(() => {});
       assertChargedOnce(stage, recording, `after ${what} to request ${at + 1} of ${replies.length}`);
@@ -35,17 +36,34 @@ async function failEachRequest(stage: TestBench, recording: Recording): Promise<
   }
 }
 
-function listFailures(recorded: Reply): readonly (readonly [what: string, reply: Reply])[] {
-  const error = '{"error":{"message":"the server gave up","type":"server_error","code":500}}';
+/** One way in which a request goes wrong. */
+interface Failure {
+  readonly what: string;
+  readonly reply: Reply;
+  readonly pacing?: Pacing;
+}
+
+/** How an answer is lost; plugins see another kind of fault in each. */
+export function listLosses(recorded: Reply): readonly Failure[] {
   const half = recorded.body.subarray(0, Math.floor(recorded.body.length / 2));
+  const broken = { ...recorded, body: half };
   return [
-    ['no answer', { ...recorded, body: Buffer.alloc(0), end: 'reset' }],
-    ['half an answer', { ...recorded, body: half, end: 'reset' }],
-    ['an empty object', createReply(200, 'application/json', '{}')],
-    ['a page', createReply(200, 'text/html', createErrorPage(200))],
-    ['an error under status 200', createReply(200, 'application/json', error)],
-    ['status 500', createReply(500, 'application/json', error)],
-    ['status 503', createReply(503, 'text/html', createErrorPage(503))],
+    { what: 'a closed connection', reply: recorded, pacing: { breaks: 'headers' } },
+    { what: 'no answer', reply: { ...recorded, body: Buffer.alloc(0), end: 'reset' } },
+    { what: 'half an answer', reply: { ...broken, end: 'reset' } },
+    { what: 'half of as many bytes as were said', reply: broken, pacing: { breaks: 'length' } },
+  ];
+}
+
+function listFailures(recorded: Reply): readonly Failure[] {
+  const error = '{"error":{"message":"the server gave up","type":"server_error","code":500}}';
+  return [
+    ...listLosses(recorded),
+    { what: 'an empty object', reply: createReply(200, 'application/json', '{}') },
+    { what: 'a page', reply: createReply(200, 'text/html', createErrorPage(200)) },
+    { what: 'an error under status 200', reply: createReply(200, 'application/json', error) },
+    { what: 'status 500', reply: createReply(500, 'application/json', error) },
+    { what: 'status 503', reply: createReply(503, 'text/html', createErrorPage(503)) },
   ];
 }
 

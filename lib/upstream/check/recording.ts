@@ -40,8 +40,21 @@ interface Recorded {
 const CASES = ['reasoning', 'interleaved', 'repeated', 'zeros', 'done'] as const;
 export type CaseName = (typeof CASES)[number];
 
-/** What has to be recorded unless the upstream never does it; `late` is text behind a reason to end. */
-const NEVER_CASES = ['tool', 'limit', 'filtered', 'error', 'failed', 'late'] as const;
+/**
+ * What has to be recorded, or is derived, unless the upstream never does it; `late` is text behind a reason to end,
+ * `signed-body` a signature that changes with the body.
+ */
+const NEVER_CASES = [
+  'tool',
+  'limit',
+  'filtered',
+  'error',
+  'failed',
+  'late',
+  'seconds',
+  'signed-body',
+  ...CASES,
+] as const;
 export type NeverCase = (typeof NEVER_CASES)[number];
 
 /** Said in place of a recording. */

@@ -16,6 +16,8 @@ export interface Pacing {
   readonly length?: number;
   /** Where the upstream falls silent for good: before the headers, or where the body ends. */
   readonly hold?: 'headers' | 'end';
+  /** Where the connection ends: before the headers, or before as many bytes have come as the headers say. */
+  readonly breaks?: 'headers' | 'length';
 }
 
 export interface ReceivedRequest {
@@ -120,10 +122,12 @@ const BEFORE_RESET_MS = 20;
 async function perform(response: ServerResponse, reply: Reply, pacing: Pacing): Promise<void> {
   response.on('error', () => {});
   if (pacing.hold === 'headers') return;
+  if (pacing.breaks === 'headers') return void response.socket?.destroy();
   if (reply.end === 'close') response.useChunkedEncodingByDefault = false;
   for (const [name, value] of Object.entries(reply.headers)) {
     if (!CONNECTION_HEADERS.includes(name.toLowerCase())) response.setHeader(name, value);
   }
+  if (pacing.breaks === 'length') response.setHeader('content-length', reply.body.length + 1);
   response.writeHead(reply.status);
   response.flushHeaders();
   for (const piece of cutBody(reply.body.subarray(0, pacing.length), pacing.cuts ?? [])) {
@@ -132,7 +136,7 @@ async function perform(response: ServerResponse, reply: Reply, pacing: Pacing): 
     if (!pacing.together) await turn();
   }
   if (pacing.hold === 'end') return;
-  if (reply.end !== 'reset') return void response.end();
+  if (pacing.breaks !== 'length' && reply.end !== 'reset') return void response.end();
   await sleep(BEFORE_RESET_MS);
   response.socket?.resetAndDestroy();
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import { classifyStatus } from '../host/fault.ts';
+import { classifyStatus, isCause } from '../host/fault.ts';
 import type { Outcome } from './outcome.ts';
 import type { Recording, Reply } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
@@ -14,9 +14,9 @@ export function statusChecks(subject: Subject, kind: Recording['kind']): readonl
   const recording = ordinary(subject, kind);
   const group = kind === 'text' ? 'refusals' : `refusals of ${kind}`;
   const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
-    ...STATUSES.map((status): [string, (stage: TestBench, own: Recording) => Promise<void>] => [
-      `status ${status} is ${classifyStatus(status)}`,
-      (stage, own) => refused(stage, own, status),
+    ...listStatuses(subject).map(([status, kind]): [string, (stage: TestBench, own: Recording) => Promise<void>] => [
+      `status ${status} is ${kind}`,
+      (stage, own) => refused(stage, own, status, kind),
     ]),
     ['a 429 says when to ask again', limited],
     ['a redirect is not followed and no answer', redirected],
@@ -31,6 +31,14 @@ export function statusChecks(subject: Subject, kind: Recording['kind']): readonl
   }));
 }
 
+/** With the kind of each: a plugin may say that its vendor means another. */
+function listStatuses({ plugin }: Subject): readonly (readonly [status: number, kind: string])[] {
+  const own = Object.entries(plugin.faultStatuses ?? {}).map(
+    ([status, kind]) => [Number(status), isCause(kind) ? 'request' : kind] as const,
+  );
+  return [...new Map([...STATUSES.map((status) => [status, classifyStatus(status)] as const), ...own])];
+}
+
 export const createReply = (status: number, type: string, body: string): Reply => ({
   status,
   headers: type === '' ? {} : { 'content-type': type },
@@ -41,7 +49,7 @@ export const createErrorPage = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center>${STATUS_CODES[status] ?? status}</center></body></html>\r\n`;
 
 /** To the first request, and if others precede it, to the one whose answer was recorded. */
-async function refused(stage: TestBench, recording: Recording, status: number): Promise<void> {
+async function refused(stage: TestBench, recording: Recording, status: number, kind: string): Promise<void> {
   const bodies = [
     createReply(status, '', ''),
     createReply(status, 'text/html', createErrorPage(status)),
@@ -53,7 +61,7 @@ async function refused(stage: TestBench, recording: Recording, status: number): 
     if (recording.before.length > 0) outcomes.push(await stage.run(recording, { reply }));
     for (const outcome of outcomes) {
       const what = `status ${status} with ${reply.headers['content-type'] ?? 'no'} body: ${outcome.detail}`;
-      assert.equal(outcome.fault, classifyStatus(status), what);
+      assert.equal(outcome.fault, kind, what);
       assert.equal(outcome.content, '', what);
     }
   }

@@ -50,9 +50,15 @@ export type FaultWords = Readonly<Partial<Record<UpstreamFaultKind | RefusalCaus
 /**
  * Texts in an upstream's error messages, for vendors without codes: `{ content: /\bnsfw\b/i }`. They are matched after
  * codes and before the texts that the host knows, and only if the status does not say more: without one, with a 400 and
- * a 422.
+ * a 422. With a 429 those of `quota` are matched, for it is `rate` otherwise.
  */
 export type FaultTexts = Readonly<Partial<Record<UpstreamFaultKind | RefusalCause, RegExp>>>;
+
+/**
+ * Statuses, 400 to 599, that this vendor uses in a way of its own: `{ 498: 'auth', 424: 'server' }`. They count after its
+ * own codes and texts, and before everything that the host knows.
+ */
+export type FaultStatuses = Readonly<Record<number, UpstreamFaultKind | RefusalCause>>;
 
 export interface HostFault {
   /** A fault of a known kind; `detail` is what the upstream said, shortened and without secrets. */

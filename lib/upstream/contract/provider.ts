@@ -4,7 +4,7 @@ import type { Citation, FinishReason, ProviderPart } from '../../stream/provider
 import type { MakeAccountSchema } from './account.ts';
 import type { ImageCall, ImageResult, TextCall } from './call.ts';
 import type { EmbedCall, Embeddings } from './embedding.ts';
-import type { FaultTexts, FaultWords } from './fault.ts';
+import type { FaultStatuses, FaultTexts, FaultWords } from './fault.ts';
 import type { Host } from './host.ts';
 import type { LimitHeaders } from './request.ts';
 import type { VendorModel } from './vendor-model.ts';
@@ -42,6 +42,8 @@ export interface ProviderPlugin<Settings extends object = object> {
   readonly faultWords?: FaultWords;
   /** This vendor's error texts, where it has no codes. */
   readonly faultTexts?: FaultTexts;
+  /** This vendor's own meanings of statuses. */
+  readonly faultStatuses?: FaultStatuses;
   /**
    * The header, in lower case, in which this vendor names the code of a refusal, for `faultWords`. What follows a `:` in it
    * does not count.

@@ -21,9 +21,24 @@ interface BodySource {
 export class UpstreamBody implements HostBody {
   #source: BodySource;
   #taken = false;
+  #onLost: ((error: Error) => void) | undefined;
 
   constructor(source: BodySource) {
     this.#source = source;
+  }
+
+  /** `onLost` is called if the body breaks off, or is not what it was read as. */
+  watch(onLost: (error: Error) => void): void {
+    const { toError } = this.#source;
+    this.#onLost = onLost;
+    this.#source = {
+      ...this.#source,
+      toError(error) {
+        const fault = toError(error);
+        onLost(fault);
+        return fault;
+      },
+    };
   }
 
   /** For a reader of its own; `onError` is told what failed by what the body says, as others tell by status. */
@@ -62,7 +77,9 @@ export class UpstreamBody implements HostBody {
     try {
       return JSON.parse(text);
     } catch {
-      throw upstreamFault('protocol', `the answer is not JSON: ${scrub(text, secrets).slice(0, 200)}`);
+      const fault = upstreamFault('protocol', `the answer is not JSON: ${scrub(text, secrets).slice(0, 200)}`);
+      this.#onLost?.(fault);
+      throw fault;
     }
   }
 

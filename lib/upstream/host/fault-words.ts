@@ -1,8 +1,8 @@
 // Classifies an upstream's error message, by codes that mean the same everywhere and by its text.
 
-import type { FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from '../contract/fault.ts';
+import type { FaultStatuses, FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from '../contract/fault.ts';
 import type { Complaint } from './error-body.ts';
-import { classifyStatus, FAULT_KINDS, REFUSAL_CAUSES } from './fault.ts';
+import { classifyStatus, FAULT_KINDS, isCause, REFUSAL_CAUSES } from './fault.ts';
 
 /** What an error message is about. */
 interface Verdict {
@@ -106,10 +106,14 @@ const TEXT_CHARS = 1000;
 /** Statuses that only say that the request is refused. */
 const MERE_REFUSALS: ReadonlySet<number | undefined> = new Set([undefined, 400, 422]);
 
+/** Statuses that say more than the host's texts do, unless those are about money. */
+const TOLD_BY_STATUS: ReadonlySet<number | undefined> = new Set([408, 429]);
+
 /** Classifies messages by common words and texts, after the plugin's own. */
 export function createJudge(
   own: FaultWords = {},
   texts: FaultTexts = {},
+  statuses: FaultStatuses = {},
 ): (complaint: Complaint, status: number | undefined) => Verdict {
   const known = new Map([...listWordEntries(WORDS), ...listWordEntries(own)]);
   const ownTexts = Object.entries(texts) as [keyof FaultTexts, RegExp][];
@@ -119,12 +123,18 @@ export function createJudge(
     return WEIGHT.find((name) => names.includes(name));
   }
 
+  /** Of a 429, only that it is about money: many say that in words alone. */
+  function findOwnKind(message: string, status: number | undefined): keyof FaultTexts | undefined {
+    const isAsked = (kind: keyof FaultTexts) => MERE_REFUSALS.has(status) || (status === 429 && kind === 'quota');
+    return ownTexts.find(([kind, text]) => isAsked(kind) && message.search(text) >= 0)?.[0];
+  }
+
   function classifyComplaint(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     // Whatever its body says: the route leads nowhere.
-    if (status === 404) return 'missing';
+    if (status === 404 && statuses[status] === undefined) return 'missing';
     // A key may lack a model that another key has.
     const kind = classifyWords(complaint, status);
-    if (status === FORBIDDEN) return classifyForbidden(kind, complaint);
+    if (status === FORBIDDEN && statuses[status] === undefined) return classifyForbidden(kind, complaint);
     return kind === 'missing' && (status === 401 || status === 402) ? classifyStatus(status) : kind;
   }
 
@@ -143,13 +153,13 @@ export function createJudge(
     const name = findNamedKind(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;
-    const owned = ownTexts.find(
-      ([, text]) => MERE_REFUSALS.has(status) && message.slice(0, TEXT_CHARS).search(text) >= 0,
-    )?.[0];
+    const owned = findOwnKind(message.slice(0, TEXT_CHARS), status);
     if (owned !== undefined) return owned;
+    const redefined = status === undefined ? undefined : statuses[status];
+    if (redefined !== undefined) return redefined;
     // Many servers report their operator's mistakes as a bad request: the text says more than the status.
     const told = status === undefined || status < 500 ? classifyText(message) : undefined;
-    if (told !== undefined && (status !== 429 || told === 'quota')) return told;
+    if (told !== undefined && (!TOLD_BY_STATUS.has(status) || told === 'quota')) return told;
     if (status === CAPACITY_EXCEEDED) return 'overloaded';
     if (status === TOO_LARGE) return 'length';
     if (status !== undefined) return classifyStatus(status);
@@ -164,11 +174,25 @@ export function createJudge(
   };
 }
 
-/** What is wrong with a plugin's own words and texts; undefined if nothing is. */
-export function findWordsFlaw(words: unknown, texts?: unknown): string | undefined {
+/** What is wrong with a plugin's own words, texts and statuses; undefined if nothing is. */
+export function findWordsFlaw(words: unknown, texts?: unknown, statuses?: unknown): string | undefined {
   const isString = (text: unknown) => typeof text === 'string';
   const isPattern = (text: unknown) => text instanceof RegExp;
-  return findFlaw('faultWords', words, isString, 'a string') ?? findFlaw('faultTexts', texts, isPattern, 'a RegExp');
+  return (
+    findFlaw('faultWords', words, isString, 'a string') ??
+    findFlaw('faultTexts', texts, isPattern, 'a RegExp') ??
+    findStatusesFlaw(statuses)
+  );
+}
+
+function findStatusesFlaw(statuses: unknown): string | undefined {
+  if (statuses === undefined) return undefined;
+  if (typeof statuses !== 'object' || statuses === null) return 'its faultStatuses are not an object';
+  const known: readonly unknown[] = [...FAULT_KINDS, ...REFUSAL_CAUSES];
+  const wrong = Object.entries(statuses).find(([status, kind]) => !/^[45]\d\d$/.test(status) || !known.includes(kind));
+  return (
+    wrong && `its faultStatuses have ${wrong[0]}: ${wrong[1]}, which is no status from 400 to 599 with a kind of fault`
+  );
 }
 
 function findFlaw(
@@ -203,8 +227,4 @@ function classifyText(message: string): UpstreamFaultKind | RefusalCause | undef
 
 function findRefusalCause(text: string): RefusalCause | undefined {
   return CAUSES.find(([, said]) => said.test(text))?.[0];
-}
-
-function isCause(name: string): name is RefusalCause {
-  return (REFUSAL_CAUSES as readonly string[]).includes(name);
 }

@@ -61,6 +61,10 @@ export const FAULT_KINDS: readonly UpstreamFaultKind[] = [
 /** Every cause of a refusal that a client can fix. */
 export const REFUSAL_CAUSES: readonly RefusalCause[] = ['length', 'content', 'image'];
 
+export function isCause(name: string): name is RefusalCause {
+  return (REFUSAL_CAUSES as readonly string[]).includes(name);
+}
+
 /** By shape, not class: it may come from another copy of this module. */
 export function isUpstreamFault(value: unknown): value is UpstreamFault {
   if (!(value instanceof Error) || value.name !== 'UpstreamFault' || !('kind' in value)) return false;

@@ -1,6 +1,6 @@
 // Makes the faults of one upstream from statuses, bodies and error messages, without its secrets.
 
-import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
+import type { FaultFacts, FaultStatuses, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
 import { type Complaint, findComplaint } from './error-body.ts';
 import { classifyStatus, upstreamFault } from './fault.ts';
 import { createJudge } from './fault-words.ts';
@@ -13,14 +13,15 @@ interface HostFaultOptions {
   /** The plugin's own. */
   readonly words?: FaultWords | undefined;
   readonly texts?: FaultTexts | undefined;
+  readonly statuses?: FaultStatuses | undefined;
   /** The header of a reply that names the code of its error. */
   readonly header?: string | undefined;
 }
 
 const NO_MESSAGE: Complaint = { message: 'an error without a message', words: [] };
 
-export function createHostFault({ secrets, words, texts, header }: HostFaultOptions): HostFault {
-  const judge = createJudge(words, texts);
+export function createHostFault({ secrets, words, texts, statuses, header }: HostFaultOptions): HostFault {
+  const judge = createJudge(words, texts, statuses);
   const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
 
   function createJudgedFault(complaint: Complaint, facts: FaultFacts): UpstreamFault {

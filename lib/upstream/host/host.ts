@@ -2,7 +2,7 @@
 import Joi from 'joi';
 import { readArguments } from '../../stream/arguments.ts';
 import type { Content } from '../contract/content.ts';
-import type { FaultTexts, FaultWords } from '../contract/fault.ts';
+import type { FaultStatuses, FaultTexts, FaultWords } from '../contract/fault.ts';
 import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
 import type { LimitHeaders } from '../contract/request.ts';
 import { ChatReply } from '../formats/chat/reply.ts';
@@ -29,6 +29,8 @@ import { createImageJobs } from './image-jobs.ts';
 import { bearer } from './jobs.ts';
 import { type KeyHealth, type KeyRest, KeyRing } from './key-ring.ts';
 import { readExhaustedMs } from './limit-headers.ts';
+import { refuseLostSubmits } from './lost-submits.ts';
+import { askAsPoll } from './plugin-errors.ts';
 import { poll as pollWith } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { scrub } from './secret.ts';
@@ -49,6 +51,7 @@ export interface HostOptions extends UpstreamOptions {
   /** The plugin's own. */
   readonly faultWords?: FaultWords | undefined;
   readonly faultTexts?: FaultTexts | undefined;
+  readonly faultStatuses?: FaultStatuses | undefined;
   readonly faultHeader?: string | undefined;
   readonly limitHeaders?: readonly LimitHeaders[] | undefined;
   /** The real one by default. */
@@ -73,10 +76,13 @@ export function createHost(options: HostOptions): ClosableHost {
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => reportKeyRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
+  const sendOnce = refuseLostSubmits(send, () =>
+    options.log.warn('a plugin asks again for what may have been paid; nothing was sent', { upstream }),
+  );
   const told = { words: renameCauses(faultWords), texts: renameCauses(faultTexts) };
-  const fault = createHostFault({ secrets, ...told, header: options.faultHeader });
+  const fault = createHostFault({ secrets, ...told, statuses: options.faultStatuses, header: options.faultHeader });
   const { ask, request } = createAsking({
-    request: send,
+    request: sendOnce,
     keys: ring,
     fault,
     readExhaustedMs: (headers) => readExhaustedMs(headers, options.limitHeaders ?? [], clock.now()),
@@ -89,7 +95,10 @@ export function createHost(options: HostOptions): ClosableHost {
 
   const words = { fault, finishReason: createFinishReason(fault) };
   const perRoute = createPerRoute({ schema, log });
-  const poll: Host['poll'] = (polling) => pollWith(polling, { sleep: clock.sleep, random: Math.random });
+  const poll: Host['poll'] = (polling) => {
+    const ask: typeof polling.ask = (signal) => askAsPoll(() => polling.ask(signal));
+    return pollWith({ ...polling, ask }, { sleep: clock.sleep, random: Math.random });
+  };
 
   async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
     const { body, ...reply } = await ask(url, init);

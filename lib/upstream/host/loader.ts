@@ -97,7 +97,7 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 function findFlaw(plugin: unknown, folder: string, contracts: readonly number[]): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
-  const { contract, name, settings, faultWords, faultTexts, faultHeader, limitHeaders, create } = given;
+  const { contract, name, settings, faultWords, faultTexts, faultStatuses, faultHeader, limitHeaders, create } = given;
   if (!contracts.includes(contract as number))
     return `it has contract version ${contract}, but this gateway needs ${contracts.join(' or ')}`;
   if (name !== basename(resolve(folder))) {
@@ -106,7 +106,9 @@ function findFlaw(plugin: unknown, folder: string, contracts: readonly number[])
   if (typeof settings !== 'function') return 'it has no settings function';
   if (typeof create !== 'function') return 'it has no create function';
   if (faultHeader !== undefined && !isHeaderName(faultHeader)) return 'its faultHeader is no header in lower case';
-  return findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts)) ?? findLimitsFlaw(limitHeaders);
+  return (
+    findWordsFlaw(renameCauses(faultWords), renameCauses(faultTexts), faultStatuses) ?? findLimitsFlaw(limitHeaders)
+  );
 }
 
 function createBrokenError(folder: string, reason: string): OperatorError {

@@ -44,6 +44,10 @@ export class PluginRun implements PluginName {
   /** When its last request was sent, on the clock of `performance.now()`; undefined if none was. */
   sentAt: number | undefined;
   refused: RefusedRequest[] | undefined;
+  /** What came of each POST that may have arrived all the same, by its URL. */
+  lostSubmits: Map<string, Error> | undefined;
+  /** How many polls of `host.poll` are asking just now. */
+  polls = 0;
   #fail: ((error: Error) => void) | undefined;
 
   constructor({ title, name }: PluginName, fail?: (error: Error) => void) {
@@ -68,6 +72,27 @@ const running = new AsyncLocalStorage<PluginRun>();
 /** Runs a plugin's code: what it leaves unhandled, then or later, is its own. */
 export function runPlugin<T>(run: PluginRun, work: () => T): T {
   return running.run(run, work);
+}
+
+/** Undefined outside of a call. */
+export function readPluginRun(): PluginRun | undefined {
+  return running.getStore();
+}
+
+/** Asks within `host.poll`: requests of this run may be repeated meanwhile. */
+export async function askAsPoll<T>(ask: () => Promise<T>): Promise<T> {
+  const run = running.getStore();
+  if (!run) return ask();
+  run.polls += 1;
+  try {
+    return await ask();
+  } finally {
+    run.polls -= 1;
+  }
+}
+
+export function isPolling({ polls }: PluginRun): boolean {
+  return polls > 0;
 }
 
 /** For the run of a plugin that sends a request. */

@@ -3,7 +3,15 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provider } from '../contract/provider.ts';
+import type {
+  FaultStatuses,
+  FaultTexts,
+  FaultWords,
+  Host,
+  HostClock,
+  MakeAccountSchema,
+  Provider,
+} from '../contract/provider.ts';
 import type { LimitHeaders } from '../contract/request.ts';
 import { createAccountSchema } from './account-settings.ts';
 import { createHost, type UpstreamLog } from './host.ts';
@@ -18,6 +26,7 @@ export interface Plugin<Made extends Closable = Closable> {
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
   readonly faultWords?: FaultWords;
   readonly faultTexts?: FaultTexts;
+  readonly faultStatuses?: FaultStatuses;
   readonly faultHeader?: string;
   readonly limitHeaders?: readonly LimitHeaders[];
   create(settings: object, host: Host): Made;
@@ -72,6 +81,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     keys: readKeys(settings),
     faultWords: plugin.faultWords,
     faultTexts: plugin.faultTexts,
+    faultStatuses: plugin.faultStatuses,
     faultHeader: plugin.faultHeader,
     limitHeaders: plugin.limitHeaders,
     allowedOrigins: findOrigins(settings, title),

@@ -127,5 +127,7 @@ describe('the cases of the contract suite', function () {
     expect(bare).to.include.members([REASONING, INTERLEAVED, REPEATED, ABORT]).and.not.to.include(ZEROS);
     const named = await unchecked([TEXT, CALL, { ...TEXT, name: 'thought', case: 'reasoning' }]);
     expect(named).not.to.include(REASONING).and.not.to.include(INTERLEAVED);
+    const nevers = ['reasoning', 'interleaved', 'repeated'].map((label) => ({ case: label, never: 'it has none' }));
+    expect(await unchecked([TEXT, ...nevers])).to.deep.equal([ABORT]);
   });
 });

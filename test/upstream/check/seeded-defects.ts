@@ -124,6 +124,25 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     failing: 'asking for text: is charged once, whatever comes of it',
   },
   {
+    what: 'draws an image again when the connection is lost',
+    from: SUBMIT,
+    to: `const submit = () => host.json(urlOf('/images'), post({ model, prompt }, signal));
+      const { value } = await submit().catch((error) => { if (signal.aborted || error.kind !== 'network') throw error; return submit(); });`,
+    failing: 'asking for image: is charged once, whatever comes of it',
+  },
+  {
+    what: 'starts a film again when the connection is lost',
+    from: 'video: { start, poll }',
+    to: "video: { start: (call, signal) => start(call, signal).catch((error) => { if (signal.aborted || error.kind !== 'network') throw error; return start(call, signal); }), poll }",
+    failing: 'asking for video: is done once when the answer is lost',
+  },
+  {
+    what: 'takes a 404 of a poll for the verdict',
+    from: 'video: { start, poll }',
+    to: "video: { start, poll: (ref, signal) => poll(ref, signal).catch((fault) => { if (fault.status !== 404) throw fault; return { status: 'failed', fault }; }) }",
+    failing: 'jobs of video: continues when a poll fails',
+  },
+  {
     what: 'cuts the bytes of an image',
     from: DRAWN,
     to: DRAWN.replace("'base64')", "'base64').subarray(0, -8)"),

@@ -16,7 +16,8 @@ describe('faults by texts of a plugin', () => {
   const own = createHostFault({
     secrets: [],
     words: { quota: 'empty_purse', request: 'e_bad', timeout: 'throttled' },
-    texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/ },
+    texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/, quota: /trial key/ },
+    statuses: { 498: 'auth', 424: 'server', 409: 'length', 404: 'request' },
   });
   for (const [status, body, kind] of [
     [undefined, { error: 'NSFW content detected' }, 'request/content'],
@@ -28,9 +29,16 @@ describe('faults by texts of a plugin', () => {
     [400, error('nsfw', 'empty_purse'), 'quota'],
     [400, error('x', 'throttled'), 'timeout'],
     [400, error('context length exceeded', 'e_bad'), 'request/length'],
-    [404, { error: 'nsfw' }, 'missing'],
+    [404, { error: 'nsfw' }, 'request'],
     [401, { error: 'nsfw' }, 'auth'],
     [429, { error: 'nsfw' }, 'rate'],
+    [429, { message: 'You are using a Trial key, which is limited: trial key, 1000 calls a month' }, 'quota'],
+    // A status that the vendor redefines comes after its codes and texts, before what the host knows.
+    [498, { message: 'invalid token' }, 'auth'],
+    [498, error('x', 'empty_purse'), 'quota'],
+    [424, { message: 'The prompt is too long.' }, 'server'],
+    [409, {}, 'request/length'],
+    [408, { message: 'The request took too long to process.' }, 'timeout'],
     [500, { error: 'nsfw' }, 'server'],
   ] as const) {
     it(`call a ${status ?? 'complaint'} of ${JSON.stringify(body)} ${kind}, as often as it comes`, () => {

@@ -88,6 +88,8 @@ describe('loader of plugins', () => {
     ],
     ['has texts of no kind', source('broken', 'faultTexts: { money: /x/ }'), 'its faultTexts have money, which is'],
     ['has texts that are words', source('broken', "faultTexts: { quota: 'x' }"), 'not a kind of fault with a RegExp'],
+    ['has statuses of no kind', source('broken', "faultStatuses: { 498: 'money' }"), 'faultStatuses have 498: money'],
+    ['has a success for a fault', source('broken', "faultStatuses: { 200: 'auth' }"), 'which is no status from 400'],
     ['has a text for its texts', source('broken', 'faultTexts: 7'), 'its faultTexts are not an object'],
     ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are not an object'],
   ];
