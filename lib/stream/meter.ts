@@ -40,6 +40,8 @@ export interface Meter extends Transform<StreamPart> {
   readonly reported: Tokens | undefined;
   /** Whether the upstream has reported more input than is believed. */
   readonly isInputAboveBound: boolean;
+  /** Whether the upstream has reported any count. */
+  readonly hasReport: boolean;
 }
 
 /** The input is the part of the prompt that no cache had anything to do with; other counts are absent if zero. */
@@ -141,8 +143,9 @@ class AnswerMeter implements Meter {
     const { trusted } = this.#options;
     const output = ending === 'finished' ? this.#believableOutput() : undefined;
     if (trusted && (this.#believablePrompt() === undefined || this.isInputAboveBound))
-      doubts.push(`input ${this.#inputReported()}`);
-    if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#reported?.output}`);
+      doubts.push(`input ${this.#inputReported() ?? 'none'}`);
+    if (trusted && ending === 'finished' && output === undefined)
+      doubts.push(`output ${this.#reported?.output ?? 'none'}`);
     const bill = this.#withReasoning({ ...this.promptSoFar(), output: output ?? this.#outputSoFar() });
     return doubts.length > 0 ? { ...bill, doubt: `usage reported as ${doubts.join(', ')}` } : bill;
   }
@@ -199,6 +202,11 @@ class AnswerMeter implements Meter {
     if (!counts.every(isCount) || !this.#inputReported() || this.#believableOutput() === undefined) return undefined;
     const prompt = omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h });
     return { ...prompt, output: output ?? 0, ...(isCount(reasoning) && reasoning > 0 && { reasoning }) };
+  }
+
+  /** Whether the upstream has reported anything at all. */
+  get hasReport(): boolean {
+    return this.#reported !== undefined;
   }
 
   get isInputAboveBound(): boolean {

@@ -208,7 +208,7 @@ describe('meter', () => {
   it('estimates both sides when nothing was reported', () => {
     const { doubt, ...tokens } = bill('finished', [delta('12345')]);
     expect(tokens).to.deep.equal({ input: 11, output: 2 });
-    expect(doubt).to.equal('usage reported as input undefined, output undefined');
+    expect(doubt).to.equal('usage reported as input none, output none');
   });
 
   it('never bills more output than max_tokens', () => {

@@ -104,7 +104,8 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
     if (doubt && (meter.isInputAboveBound || !isExpected)) {
-      context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
+      const what = meter.hasReport ? 'an upstream reported implausible usage' : 'an upstream reported no usage';
+      context.log.warn({ doubt }, `${what}; the call is billed by estimate`);
       context.log.note({ doubt });
     }
     const { answered } = attempts;

@@ -5,7 +5,8 @@ import { listLosses } from './charging.ts';
 import { KEY } from './outcome.ts';
 import type { Recording } from './recording.ts';
 import type { ReceivedRequest } from './replay.ts';
-import { API_KEY, describeSettings, FIXED_CLOCK, onStage, openStage, type TestBench } from './stage.ts';
+import { checkSignature, dependsOnKey } from './signing.ts';
+import { describeSettings, onStage } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 export function askingChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
@@ -17,6 +18,7 @@ export function askingChecks(subject: Subject, kind: Recording['kind']): readonl
   if ('apiKey' in describeSettings(subject.plugin)) {
     checks.push(
       ['sends the key', () => keySent(subject, kind)],
+      ['signs what it sends, at the time of the host', () => checkSignature(subject, kind)],
       ['keeps the key out of the URL', () => keyHidden(subject, kind)],
     );
   }
@@ -59,38 +61,6 @@ async function keySent(subject: Subject, kind: Recording['kind']): Promise<void>
   if (requests.some((request) => listHeaderTexts(request).some((value) => value.includes(key)))) return;
   if (declaresKey(ordinary(subject, kind))) return;
   assert(await dependsOnKey(subject, kind), 'no header of a request has the key, or anything made from it');
-}
-
-/**
- * A header derived from the key, such as a signature, changes with the key; one that varies per call always changes.
- * A signature may depend on time, address and body too: these stay the same.
- */
-async function dependsOnKey(subject: Subject, kind: Recording['kind']): Promise<boolean> {
-  const recording = ordinary(subject, kind);
-  const { apiKey: mine, ...settings } = recording.settings;
-  const key = typeof mine === 'string' ? mine : API_KEY;
-  const first = await openStage(subject.plugin, settings, { key, clock: FIXED_CLOCK });
-  const { replay } = first;
-  const other = await openStage(subject.plugin, settings, { key: `${key}0`, clock: FIXED_CLOCK, replay });
-  try {
-    const [one, again, changed] = [
-      await collectHeaders(first),
-      await collectHeaders(first),
-      await collectHeaders(other),
-    ];
-    return one.some((headers, at) => {
-      const steady = Object.keys(headers).filter((name) => headers[name] === again[at]?.[name]);
-      return steady.some((name) => name !== 'host' && headers[name] !== changed[at]?.[name]);
-    });
-  } finally {
-    await other.close();
-    await first.close();
-  }
-
-  async function collectHeaders(stage: TestBench): Promise<readonly ReceivedRequest['headers'][]> {
-    await stage.run(recording);
-    return replay.requests.map(({ headers }) => headers);
-  }
 }
 
 async function keyHidden(subject: Subject, kind: Recording['kind']): Promise<void> {

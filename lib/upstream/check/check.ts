@@ -7,14 +7,17 @@ import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
 import { afterChecks } from './after.ts';
 import { askingChecks } from './asking.ts';
+import { busyCheck } from './busy.ts';
 import { caseChecks } from './cases.ts';
 import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
 import { limitChecks } from './limits.ts';
 import { localChecks } from './local.ts';
+import { longPieceChecks } from './long-pieces.ts';
 import { recordingChecks } from './playback.ts';
 import { loadNevers, loadRecordings, type Recording } from './recording.ts';
 import { requiredChecks } from './required.ts';
+import { sendingChecks } from './sending.ts';
 import { settingsChecks } from './shape.ts';
 import { settingsAt, usesNetwork } from './stage.ts';
 import { statusChecks } from './status.ts';
@@ -50,10 +53,14 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     ...settingsChecks(subject),
     ...requiredChecks(subject, provider),
     ...limitChecks(subject),
+    // First, because what blocks takes its time in every other check.
+    ...kinds.map((kind) => busyCheck(subject, kind)),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),
+      ...sendingChecks(subject, kind, provider),
       chargingCheck(subject, kind),
+      ...longPieceChecks(subject, kind),
       ...(kind === 'text' ? [...streamChecks(subject), ...caseChecks(subject, provider)] : []),
       ...(kind === 'embed' ? embedChecks(subject) : []),
       ...(kind === 'video' ? videoChecks(subject, provider) : []),

@@ -73,6 +73,8 @@ interface SeenCall {
 /** A result in short. */
 interface Media {
   readonly type?: Format | undefined;
+  /** Of its bytes. */
+  readonly size?: number;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -270,7 +272,7 @@ export const KEY = '{{key}}';
 
 /** A result in the terms of a recording; a key sent to another host is a breach. */
 export function describeMedia(source: MediaSource, { origin, key }: Place): Media {
-  if ('bytes' in source) return { type: detectFormat(source.bytes) };
+  if ('bytes' in source) return { type: detectFormat(source.bytes), size: source.bytes.length };
   const url = URL.parse(source.url);
   assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
   const headers = Object.entries(source.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);

@@ -18,8 +18,8 @@ import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import { renameCause } from '../host/former-names.ts';
 import { type AwsEvent, awsEvents, encodeAwsEvents } from './aws-events.ts';
 import type { SeenCitation, SeenUsage } from './outcome.ts';
-import { blockState, embedCall, imageCall, textCall, videoCall } from './recording-calls.ts';
-import { createSampleImage, type Format } from './sample-image.ts';
+import { blockState, embedCall, imageCall, insertFiles, textCall, videoCall } from './recording-calls.ts';
+import type { Format } from './sample-image.ts';
 
 /** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
 export type Recording = TextRecording | EmbedRecording | ImageRecording | VideoRecording;
@@ -128,6 +128,8 @@ interface Failing {
 /** A result by its bytes, or by its location. */
 interface ExpectedMedia {
   readonly type?: Format;
+  /** Of the bytes; not compared where it is not said. */
+  readonly size?: number;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -184,7 +186,9 @@ const reply = Joi.object({
 
 const tokens = Joi.number().integer().min(1);
 const count = Joi.number().integer().min(0).allow(null);
-const media = Joi.object({ type: Joi.string(), url: Joi.string(), headers: Joi.object() }).xor('type', 'url');
+const media = Joi.object({ type: Joi.string(), size: tokens, url: Joi.string(), headers: Joi.object() })
+  .xor('type', 'url')
+  .with('size', 'type');
 const failing = {
   ...asked,
   fault: Joi.valid(...FAULT_KINDS, 'truncated', 'empty', 'undecodable'),
@@ -344,7 +348,7 @@ export function parseRecording(entry: unknown, where: string): Recording {
   return {
     ...value,
     expect,
-    call: insertSampleImages(value.call),
+    call: insertFiles(value.call),
     before: value.before.map(parseReply),
     reply: parseReply({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
     ...(value.cancel && { cancel: parseReply(value.cancel) }),
@@ -369,33 +373,4 @@ function parseReply({ body, bodyBase64, awsEvents, json, ...rest }: WireReply): 
   };
   const { headers, ...more } = { status: 200, headers: {}, ...rest };
   return { ...more, headers: { ...type, ...headers }, body: bytes };
-}
-
-/** Inserts sample images where a call names their formats. */
-function insertSampleImages(call: {
-  readonly system?: string;
-  readonly messages?: readonly { readonly content: readonly WireContent[] }[];
-  readonly images?: readonly Format[];
-  readonly image?: Format;
-}): object {
-  const { system, messages, images, image } = call;
-  return {
-    ...call,
-    ...(system !== undefined && { system: [{ type: 'text', text: system }] }),
-    ...(messages && {
-      messages: messages.map((message) => ({ ...message, content: message.content.map(insertSampleImage) })),
-    }),
-    ...(images && { images: images.map(createSampleImage) }),
-    ...(image && { image: createSampleImage(image) }),
-  };
-}
-
-interface WireContent {
-  readonly image?: Format;
-  readonly content?: readonly WireContent[];
-}
-
-function insertSampleImage(part: WireContent): object {
-  if (part.content) return { ...part, content: part.content.map(insertSampleImage) };
-  return part.image ? { type: 'image', ...createSampleImage(part.image) } : part;
 }

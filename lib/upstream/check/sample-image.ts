@@ -1,5 +1,6 @@
 // Small images for calls, and the formats of results by their first bytes.
 import { Buffer } from 'node:buffer';
+import { crc32 } from 'node:zlib';
 import { sniffWhole } from '../../base/sniff.ts';
 import type { ImageInput } from '../contract/provider.ts';
 
@@ -26,3 +27,22 @@ export function detectFormat(bytes: Uint8Array): Format | undefined {
   const format = sniffWhole(bytes)?.format;
   return format === 'quicktime' ? 'mp4' : format;
 }
+
+const PADDING_BYTES = 100_000;
+
+/** A PNG that is far longer than any buffer for one piece: the small one with a chunk that nobody reads. */
+export function createLargeImage(): ImageInput {
+  const small = Buffer.from(SAMPLES.png, 'base64');
+  const end = small.length - IEND_BYTES;
+  const content = Buffer.concat([
+    Buffer.from('teXt'),
+    Buffer.from(Array.from({ length: PADDING_BYTES }, (_, at) => at % 251)),
+  ]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(PADDING_BYTES);
+  sum.writeUInt32BE(crc32(content));
+  const bytes = Buffer.concat([small.subarray(0, end), length, content, sum, small.subarray(end)]);
+  return { mediaType: 'image/png', bytes: Uint8Array.from(bytes) };
+}
+
+const IEND_BYTES = 12;

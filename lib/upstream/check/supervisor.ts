@@ -24,10 +24,10 @@ interface Patience {
   readonly failingMs: number;
 }
 
-const PATIENCE: Patience = { blockedMs: 5000, failingMs: 15_000 };
+const PATIENCE: Patience = { blockedMs: 5000, failingMs: 12_000 };
 
 /** How long the process may take to start, beside the time for one thing. */
-const START_MS = 15_000;
+const START_MS = 10_000;
 
 const WORKER = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url));
 

@@ -51,7 +51,7 @@ describe('text engine', () => {
       const silent = await stage.call({ routes: [whole('Hello')] });
       expect(silent.notes).to.include({
         model: 'model-a',
-        doubt: 'usage reported as input undefined, output undefined',
+        doubt: 'usage reported as input none, output none',
       });
     });
   });

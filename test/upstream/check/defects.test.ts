@@ -9,8 +9,10 @@ import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
 import { itLong } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { CITING, MILL, RECORDINGS } from './mill.ts';
+import { CITING, MILL, MORE_RECORDINGS, RECORDINGS } from './mill.ts';
 import { SEEDED_DEFECTS } from './seeded-defects.ts';
+
+const ALL_RECORDINGS: readonly object[] = [...RECORDINGS, ...MORE_RECORDINGS];
 
 /** Of a process that answers nothing. */
 const BLOCKED = /blocks its process/;
@@ -27,7 +29,7 @@ describe('seeded defects of a provider', function () {
   after(() => rm(root, { recursive: true }));
 
   /** Each folder is new, as modules load once. */
-  async function write(plugin: string, recordings: readonly object[] = RECORDINGS): Promise<string> {
+  async function write(plugin: string, recordings = ALL_RECORDINGS): Promise<string> {
     const folder = join(root, `${count++}`, 'mill');
     await mkdir(join(folder, 'fixtures'), { recursive: true });
     await writeFile(join(folder, 'index.js'), plugin);
@@ -58,6 +60,21 @@ describe('seeded defects of a provider', function () {
     });
   }
 
+  const SIGNED = 'asking for text: signs what it sends, at the time of the host';
+  const time = 'new Date(host.clock.now()).toISOString()';
+  for (const [what, signed, failing] of [
+    ['none where a signature is of time and body', `[${time}, body]`, []],
+    ['none where a token of its own is signed', "'eyJh.eyJi.' + host.clock.now()", []],
+    ['a signature without the body', time, [SIGNED]],
+    ['a signature at a time of its own', '[new Date().toISOString().slice(0, 10), body]', [SIGNED]],
+  ] as const) {
+    it(`are found: ${what}`, async () => {
+      const bearer = 'auth: host.bearer, body:';
+      const auth = `auth: (key) => ({ authorization: 'Signed ' + JSON.stringify([key.length, ${signed}]) }), body:`;
+      expect(await failures(await write(MILL.replace(bearer, () => auth)), SIGNED)).to.deep.equal(failing);
+    });
+  }
+
   it('are looked for in recordings of which none can be left out', async () => {
     for (const [at, { name }] of RECORDINGS.entries()) {
       const folder = await write(MILL, RECORDINGS.toSpliced(at, 1));
@@ -74,8 +91,8 @@ describe('seeded defects of a provider', function () {
     const seeded = [
       ['if (page) out.cite({ url: page });', '', 'reads as expected'],
       [
-        'host.textOf(content) }));',
-        'host.textOf(content), from: content[0].citations?.[0].original.value }));',
+        'host.textOf(content), more',
+        'host.textOf(content), from: content[0].citations?.[0].original.value, more',
         'is read the same when its citations go back',
       ],
     ] as const;
@@ -96,13 +113,7 @@ describe('seeded defects of a provider', function () {
   });
 
   const traps: readonly (readonly [what: string, from: string, to: string, check: string, reason: RegExp])[] = [
-    [
-      'blocks the loop in a call',
-      'if (text) out.text(text);',
-      'while (text) {}',
-      'recording: an ordinary answer',
-      BLOCKED,
-    ],
+    ['blocks the loop in a call', 'if (text) out.text(text);', 'while (text) {}', 'during text', BLOCKED],
     ['blocks the loop when it is created', 'const json = {', 'for (;;) {}\nconst json = {', 'plugin: loads', BLOCKED],
     [
       'blocks the loop when it is loaded',
@@ -111,20 +122,8 @@ describe('seeded defects of a provider', function () {
       'plugin: loads',
       BLOCKED,
     ],
-    [
-      'ends its process',
-      'if (text) out.text(text);',
-      'process.exit(0);',
-      'recording: an ordinary answer',
-      /ended its process/,
-    ],
-    [
-      'never ends',
-      'yield* host.answer',
-      'await new Promise(() => {}); yield* host.answer',
-      'recording: an ordinary answer',
-      /hangs/,
-    ],
+    ['ends its process', 'if (text) out.text(text);', 'process.exit(0);', 'during text', /ended its process/],
+    ['never ends', 'yield* host.answer', 'await new Promise(() => {}); yield* host.answer', 'during text', /hangs/],
   ];
   for (const [what, from, to, check, reason] of traps) {
     // Whatever blocks before the first check blocks alike, and what never ends is ended like what blocks.

@@ -15,7 +15,10 @@ const plugin = {
       proxy: url,
     });
   },
-  create: (settings, host) => ({ text: (call, signal) => answer(call, signal, settings, host) }),
+  create(given, host) {
+    const choose = host.perRoute(given, (settings) => settings);
+    return { text: (call, signal) => answer(call, signal, choose(call), host) };
+  },
 };
 
 export default plugin;

@@ -11,15 +11,17 @@ export default {
   settings: (_joi, account) => account('https://api.mill.example/v1'),
   faultWords: { content: 'bad_manners', quota: 'purse_empty' },
   create(settings, host) {
-    const urlOf = (path) => settings.baseUrl + path;
+    const at = host.perRoute(settings, (settings) => (path) => settings.baseUrl + path);
     const json = { 'content-type': 'application/json' };
     const post = (body, signal) => ({ method: 'POST', headers: json, auth: host.bearer, body: JSON.stringify(body), signal });
     const get = (signal) => ({ method: 'GET', auth: host.bearer, signal });
 
     function readerOf() {
       return {
-        take({ text, page, call, usage, done, trouble }, out) {
+        take({ text, thought, state, page, call, usage, done, trouble }, out) {
           if (trouble) throw host.fault.ofComplaint({ error: trouble }, true);
+          if (thought) out.reasoning(thought);
+          if (state) out.state({ format: 'mill', value: state });
           if (text) out.text(text);
           if (page) out.cite({ url: page });
           if (call) out.tool({ block: call.at, id: call.id, name: call.name, json: call.json });
@@ -29,13 +31,27 @@ export default {
       };
     }
 
+    function write(part) {
+      switch (part.type) {
+        case 'image': return { image: Buffer.from(part.bytes).toString('base64') };
+        case 'reasoning': return { thought: part.text, state: part.state?.value };
+        case 'tool-call': return { call: part.id, name: part.name, json: part.json };
+        case 'tool-result': return { result: part.id, text: host.textOf(part.content) };
+        default: return undefined;
+      }
+    }
+
     async function* answer(call, signal) {
-      const messages = call.messages.map(({ role, content }) => ({ role, text: host.textOf(content) }));
-      const body = { model: call.model, messages, max_tokens: call.maxTokens, tools: call.tools?.list };
+      const urlOf = at(call);
+      const messages = call.messages.map(({ role, content }) => ({ role, text: host.textOf(content), more: content.map(write) }));
+      const system = call.system && host.textOf(call.system);
+      const body = { model: call.model, system, messages, max_tokens: call.maxTokens, tools: call.tools?.list };
       yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());
     }
 
-    async function draw({ model, prompt }, signal) {
+    async function draw(call, signal) {
+      const { model, prompt } = call;
+      const urlOf = at(call);
       const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));
       const { job } = host.fields(value);
       if (typeof job !== 'string') throw host.fault.make('protocol', 'no job');
@@ -49,7 +65,9 @@ export default {
       return { images: [{ bytes: Buffer.from(base64, 'base64') }] };
     }
 
-    async function start({ model, prompt, seconds }, signal) {
+    async function start(call, signal) {
+      const { model, prompt, seconds } = call;
+      const urlOf = at(call);
       const { value } = await host.json(urlOf('/films'), post({ model, prompt, seconds }, signal));
       const { id } = host.fields(value);
       if (typeof id !== 'string') throw host.fault.make('protocol', 'no id');
@@ -57,6 +75,7 @@ export default {
     }
 
     async function poll({ id }, signal) {
+      const urlOf = at({ model: '', options: {} });
       const { value } = await host.json(urlOf('/films/' + id), get(signal));
       const { state, url, why } = host.fields(value);
       const status = STATES.get(state) ?? 'processing';
@@ -64,7 +83,7 @@ export default {
       return status === 'completed' ? { status, result: { url } } : { status };
     }
 
-    return { tools: true, text: answer, image: draw, video: { start, poll } };
+    return { tools: true, stateFormat: 'mill', text: answer, image: draw, video: { start, poll } };
   },
 };
 `;
@@ -191,5 +210,32 @@ export const RECORDINGS = [
     name: 'a film that the rules refuse',
     polls: [{ json: { state: 'failed', why: { code: 'bad_manners', message: 'Be kind.' } } }],
     expect: { states: [{ status: 'failed', fault: 'request', about: 'content' }] },
+  },
+];
+
+/** Beyond that: what shows more defects. */
+export const MORE_RECORDINGS = [
+  {
+    name: 'a thought',
+    source,
+    reply: data({ thought: 'Hm.' }, { state: 'c2lnbmVk' }, { text: 'Hello.' }, { done: 'complete' }, { usage }),
+    expect: { reasoning: 'Hm.', state: [{ format: 'mill', value: 'c2lnbmVk' }], text: 'Hello.', finish: 'stop' },
+  },
+  {
+    name: 'an image in a message',
+    source,
+    call: {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'image', image: 'png' },
+          ],
+        },
+      ],
+    },
+    reply: data({ text: 'Red.' }, { done: 'complete' }, { usage }),
+    expect: { text: 'Red.', finish: 'stop' },
   },
 ];

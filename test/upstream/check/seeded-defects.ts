@@ -7,7 +7,7 @@ interface SeededDefect {
   readonly failing: string;
 }
 
-const TAKE = 'take({ text, page, call, usage, done, trouble }, out) {';
+const TAKE = 'take({ text, thought, state, page, call, usage, done, trouble }, out) {';
 const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
 const SUBMIT = "const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));";
 const LOOK = "const { value } = await host.json(urlOf('/films/' + id), get(signal));";
@@ -114,7 +114,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'starts a film anew when the reply lacks its id',
     from: "if (typeof id !== 'string') throw host.fault.make('protocol', 'no id');",
-    to: "if (typeof id !== 'string') return start({ model, prompt, seconds: 5 }, signal);",
+    to: "if (typeof id !== 'string') return start(call, signal);",
     failing: 'asking for video: is charged once, whatever comes of it',
   },
   {
@@ -182,7 +182,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'drops text behind a reason to end',
     from: TAKE,
-    to: 'take({ text, call, usage, done, trouble }, out) { this.over ||= done; if (this.over && text) return;',
+    to: 'take({ text, thought, state, page, call, usage, done, trouble }, out) { this.over ||= done; if (this.over && text) return;',
     failing: 'stream: goes on behind a reason to end',
   },
   {
@@ -220,6 +220,78 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
     from: 'max_tokens: call.maxTokens',
     to: 'max_tokens: 1',
     failing: SILENT,
+  },
+  {
+    what: 'sends one limit for all calls',
+    from: 'max_tokens: call.maxTokens',
+    to: 'max_tokens: 100',
+    failing: 'asking for text: sends the limit of tokens',
+  },
+  {
+    what: 'sends one model for all routes',
+    from: 'body = { model: call.model,',
+    to: "body = { model: 'm',",
+    failing: 'asking for text: sends the model of the route',
+  },
+  {
+    what: 'sends one length for all films',
+    from: 'post({ model, prompt, seconds }, signal)',
+    to: 'post({ model, prompt, seconds: 5 }, signal)',
+    failing: 'asking for video: sends the seconds',
+  },
+  {
+    what: 'asks at the address of the settings whatever the route says',
+    from: 'const at = host.perRoute(settings, (settings) => (path) => settings.baseUrl + path);',
+    to: 'const at = () => (path) => settings.baseUrl + path;',
+    failing: 'asking for image: asks at the address that the route has',
+  },
+  {
+    what: 'cuts long arguments of earlier calls',
+    from: 'json: part.json }',
+    to: 'json: part.json.slice(0, 1000) }',
+    failing: 'asking for text: sends long texts whole',
+  },
+  {
+    what: 'keeps reasoning to itself',
+    from: "case 'reasoning': return { thought: part.text, state: part.state?.value };",
+    to: '',
+    failing: 'asking for text: sends back what comes with its reasoning: a thought',
+  },
+  {
+    what: 'sends half of an image',
+    from: 'Buffer.from(part.bytes)',
+    to: 'Buffer.from(part.bytes.subarray(0, part.bytes.length / 2))',
+    failing: 'asking for text: sends images whole',
+  },
+  {
+    what: 'cuts long pieces of a text',
+    from: 'out.text(text)',
+    to: 'out.text(text.slice(0, 200))',
+    failing: 'stream: keeps a long piece of text whole',
+  },
+  {
+    what: 'cuts long pieces of arguments',
+    from: 'json: call.json }',
+    to: 'json: call.json?.slice(0, 200) }',
+    failing: 'stream: keeps a long piece of arguments whole',
+  },
+  {
+    what: 'cuts the bytes of a large image',
+    from: DRAWN,
+    to: DRAWN.replace("'base64')", "'base64').subarray(0, 65536)"),
+    failing: 'images: a large image arrives whole',
+  },
+  {
+    what: 'waits for a job that has failed without a reason',
+    from: "const status = STATES.get(state) ?? 'processing';",
+    to: "const status = state === 'failed' && !why ? 'processing' : (STATES.get(state) ?? 'processing');",
+    failing: 'jobs of video: end when they have failed for no reason that is given',
+  },
+  {
+    what: 'keeps the event loop busy for a third of a second',
+    from: DRAWN,
+    to: `for (const end = Date.now() + 300; Date.now() < end; ); ${DRAWN}`,
+    failing: 'during image: leaves the event loop to other calls',
   },
   {
     what: 'ignores an abort',

@@ -31,8 +31,11 @@ const JSON_BODY = { 'content-type': 'application/json' };
 /** Four images of 8 MiB in base64. */
 const REPLY_BYTES_MAX = 48 * 1024 * 1024;
 
-function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
+  const chooseBaseUrl = host.perRoute(settings, (own) => own.baseUrl);
+
   async function image(call: ImageCall, signal: AbortSignal): Promise<ImageResult> {
+    const baseUrl = chooseBaseUrl(call);
     const submitted = await host.json(...submission(call, signal));
     const id = idOf(submitted, host);
     const ask = async () => {
@@ -46,6 +49,7 @@ function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
 
   function submission(call: ImageCall, signal: AbortSignal): Parameters<Host['json']> {
     const { model, prompt, size, images } = call;
+    const baseUrl = chooseBaseUrl(call);
     const sized: Record<string, string> = size ? { size: `${size.width}x${size.height}` } : {};
     const request = { method: 'POST', auth, signal } as const;
     if (images.length === 0) {
@@ -60,6 +64,7 @@ function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
 
   async function start(call: VideoCall, signal: AbortSignal): Promise<VideoRef> {
     const { model, prompt, seconds, resolution } = call;
+    const baseUrl = chooseBaseUrl(call);
     const body = JSON.stringify({ model, prompt, seconds, ...(resolution !== null && { resolution }) });
     const reply = await host.json(`${baseUrl}/videos`, { method: 'POST', headers: JSON_BODY, auth, body, signal });
     const { keyId } = reply;
@@ -67,7 +72,7 @@ function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
   }
 
   async function poll({ id, keyId }: VideoRef, signal: AbortSignal): Promise<VideoState> {
-    const url = `${baseUrl}/videos/${id}`;
+    const url = `${settings.baseUrl}/videos/${id}`;
     const { value, retryAfterMs } = await host.json(url, { method: 'GET', auth, keyId, signal });
     const { state, percent, error } = fieldsOf(value);
     if (state === 'failed') return { status: 'failed', fault: host.fault.ofComplaint({ error }, true) };
