@@ -1,4 +1,4 @@
-// For commands about people: a line in the audit log, and a one-time link that is printed once.
+// What a command leaves behind: a line in the audit log, and for people a one-time link that is printed once.
 
 import type { MembershipOffer } from '../store/ports/sessions.ts';
 import { type Answer, formatPairs } from './answer.ts';
