@@ -15,13 +15,10 @@ export function checkState(state: BlockState): BlockState {
   return state;
 }
 
-/** Longer ones are dropped: nobody shows them, and the reader of a whole answer keeps them all. */
-const CITATION_CHARACTERS_MAX = 64 * 1024;
-
 const CITED_TEXTS = ['url', 'title', 'quote'] as const;
 
-/** False for a citation that is too long to pass on; throws unless it is one. */
-export function checkCitation(citation: Citation): boolean {
+/** Throws unless it is a citation. */
+export function countCitationCharacters(citation: Citation): number {
   if (typeof citation !== 'object' || citation === null) throw grammarError('a citation that is no object');
   const { document, range, passage, original } = citation;
   const texts = [...CITED_TEXTS.map((name) => citation[name]), original?.format, original?.value];
@@ -30,7 +27,7 @@ export function checkCitation(citation: Citation): boolean {
     texts.every((text) => text === undefined || typeof text === 'string') &&
     numbers.every((number) => number === undefined || Number.isSafeInteger(number));
   if (!isRight) throw grammarError('a citation with members of other types');
-  return JSON.stringify(citation).length <= CITATION_CHARACTERS_MAX;
+  return JSON.stringify(citation).length;
 }
 
 const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);

@@ -2,7 +2,8 @@
 // start, blocks in sequence, and one finish or one error at the end; and nothing beyond what was asked for.
 import { fault, isFault } from '../base/faults.ts';
 import { takeCharacters } from './characters.ts';
-import { checkBlock, checkCitation, checkState, grammarError, settleReason } from './grammar.ts';
+import { CitationLimit } from './citation-limit.ts';
+import { checkBlock, checkState, grammarError, settleReason } from './grammar.ts';
 import type { ErrorPart, ReplyBlock, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { Block, BlockState, Citation, FinishPart, ProviderPart } from './provider-part.ts';
@@ -46,9 +47,6 @@ const CHARACTERS_PER_TOKEN_MAX = 16;
 /** A running count passes its limit step by step: one that is far beyond is a mistake. */
 const FAR_BEYOND = 4;
 
-/** An answer has no more: each of them is kept until the answer is whole. */
-const CITATIONS_MAX = 1000;
-
 /** No block: unlike any index that a provider may give, it does not even equal itself. */
 const NONE = Number.NaN;
 
@@ -83,7 +81,7 @@ class AnswerGuard implements Guard {
   #isRefusal = false;
   /** For our open block: a passage with citations of its own is no continuation either, and has none. */
   #isCited = false;
-  #citations = 0;
+  #citationLimit: CitationLimit | undefined;
   #hasTools = false;
   /** For our open block. */
   #hasText = false;
@@ -254,8 +252,8 @@ class AnswerGuard implements Guard {
   #takeCitation(index: number, citation: Citation): void {
     const waiting = this.#findWaiting(index);
     if (!waiting && index !== this.#served) throw grammarError('a citation outside its block');
-    if (!checkCitation(citation) || this.#citations === CITATIONS_MAX) return;
-    this.#citations += 1;
+    this.#citationLimit ??= new CitationLimit();
+    if (!this.#citationLimit.take(citation)) return;
     if (waiting) {
       waiting.citations ??= [];
       waiting.citations.push(citation);

@@ -295,6 +295,20 @@ describe('citations', () => {
     expect(guard.push([cite(0)]).at(-1)).to.have.property('type', 'error');
   });
 
+  it('pass the guard up to a million characters in all, and up to 64 thousand each', () => {
+    const guard = createGuard();
+    const cite = (characters: number) =>
+      ({
+        type: 'block-citation',
+        index: 0,
+        citation: { url: 'https://a.example', quote: 'x'.repeat(characters) },
+      }) as const;
+    guard.push([{ type: 'start' }, { type: 'block-start', index: 0, block: { type: 'text' } }]);
+    expect(guard.push([cite(70_000), cite(60_000)])).to.deep.equal([cite(60_000)]);
+    expect(guard.push(Array.from({ length: 100 }, () => cite(60_000)))).to.have.length(16);
+    expect(guard.push([cite(10)])).to.deep.equal([cite(10)]);
+  });
+
   describe('that a client of messages sends back', () => {
     const document = (
       citations: unknown,
