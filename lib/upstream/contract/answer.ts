@@ -39,7 +39,7 @@ export interface AnswerWriter {
   reasoning(text: string, block?: unknown, kind?: { readonly redacted?: boolean }): void;
   /**
    * What the upstream wants back with a reasoning block in later requests; starts one if none is open under this name.
-   * The last state counts.
+   * The last state counts: write it once per block, when it is whole.
    */
   state(state: BlockState, block?: unknown): void;
   /** A piece of a tool call. Calls may be interleaved with each other and with anything else. */

@@ -130,6 +130,8 @@ export interface Tools {
   readonly list: readonly Tool[];
   /**
    * Whether the model calls one: as it likes, not at all, in any case, or this one. Absent if the client does not say.
+   * With `none` the list is for calls in the history: an upstream without that choice gets the list alone, and what it
+   * calls reaches the client.
    */
   readonly choice?: 'auto' | 'none' | 'any' | { readonly name: string };
   /**

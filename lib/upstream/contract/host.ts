@@ -58,7 +58,7 @@ export interface Host {
    * concurrent calls wait for the same exchange, and tokens stay out of the log. Create one per provider.
    */
   tokens(source: TokenSource): TokenAuth;
-  /** The URL of a path below a `baseUrl`, whose query string stays at the end. */
+  /** The URL of a path, without a leading slash, below a `baseUrl`, whose query string stays at the end. */
   urlBelow(baseUrl: string, path: string): string;
   /** `authorization: Bearer …`: the usual `auth`. */
   readonly bearer: KeyHeaders;
@@ -68,7 +68,8 @@ export interface Host {
    */
   fields(value: unknown, ...path: readonly (string | number)[]): JsonObject;
   /**
-   * What an upstream's word for the end of an answer means, in any case: `other` for an unknown word, undefined for
+   * What an upstream's word for the end of an answer means, in any case, such as `end_turn`, `max_tokens`, `safety`,
+   * `tool_calls`: `other` for an unknown word, undefined for
    * none (`''`, `null`, `…_unspecified`). Throws for a word of failure, such as `error` or `timeout`: the fault in
    * `complaint`, if the upstream says more beside the word.
    */

@@ -39,7 +39,10 @@ export interface HostRequest {
    * The call's `conversation`: its requests go by the same key, which may have its prompt cached, instead of taking turns.
    */
   readonly conversation?: string | undefined;
-  /** `JsonBody` and `Multipart` set their own content type. A call that may have images uses one of the two. */
+  /**
+   * `JsonBody` and `Multipart` set their own content type. A call that may have images uses one of the two, unless a
+   * signature has to be made of the body.
+   */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
   /** For `answer`: the maximum length of one event with inline images. Default 1 Mi characters, at most 32 Mi. */
