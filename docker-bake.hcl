@@ -3,7 +3,7 @@
 # RELEASING.md says what comes before.
 
 variable "VERSION" {
-  default = "0.1.0"
+  default = "1.0.0"
 }
 
 # The repository without a tag.

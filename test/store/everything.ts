@@ -5,13 +5,15 @@ import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { LinkPurpose } from '../../lib/store/ports/sessions.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { hashPassword } from '../../lib/users/password.ts';
-import { AT, RUB } from '../contract/store/context.ts';
+import { AT, applied, RUB, topup } from '../contract/store/context.ts';
 import { piecesOf } from '../contract/store/media.ts';
 import { newWebhook } from '../contract/store/payments.ts';
 import { makeUser } from '../contract/store/people.ts';
 import { fillStore } from '../ledger/filled-store.ts';
 import { ATTEMPTS, LINKS } from './contents.ts';
 
+/** An account without limits; `KEY` is its key. */
+export const CALLER = 'acc_caller';
 /** What cannot be read back from a store, because only its hash is there. */
 export const PASSWORD = 'the password of the fixture';
 export const KEY = 'tg-sk-GxSqGvwMlUxpcYDhkEDcGdZwYfAiyT91bDWjHXA0Jmb2WdSRs';
@@ -23,9 +25,11 @@ const LATE = Date.UTC(2100, 0, 1);
 
 export async function fillEveryTable(store: Store): Promise<void> {
   await fillStore(store);
+  await store.accounts.create({ id: CALLER, name: 'n', createdAt: AT });
+  await applied(store, topup(CALLER, 2000n * RUB, { paymentId: 'pay_caller' }));
   const key = {
     id: 'key_fixture',
-    account: 'acc_a',
+    account: CALLER,
     name: 'n',
     hash: hashKey(KEY),
     last4: KEY.slice(-4),

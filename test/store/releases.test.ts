@@ -12,7 +12,7 @@ import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 import { startUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { type Contents, readContents } from './contents.ts';
-import { KEY, PICTURE } from './everything.ts';
+import { CALLER, KEY, PICTURE } from './everything.ts';
 import { listReleases, readExpected } from './fixture.ts';
 import { listOldStores, project } from './old-stores.ts';
 
@@ -86,10 +86,10 @@ for (const release of listReleases()) {
         const upstream = await startUpstream();
         const gateway = await startGateway({ catalog: chatCatalog(upstream.url), database: database.url });
         try {
-          const before = await store.ledger.wallet('acc_a');
+          const before = await store.ledger.wallet(CALLER);
           const { status } = await send(`${gateway.url}${CHAT}`, { key: KEY, body: ask('Hello') });
           expect(status).to.equal(200);
-          const after = await store.ledger.wallet('acc_a');
+          const after = await store.ledger.wallet(CALLER);
           expect((after?.charged ?? 0n) > (before?.charged ?? 0n)).to.equal(true);
           expect((await verifyLedger(store)).problems).to.deep.equal([]);
         } finally {
