@@ -42,7 +42,9 @@ describe('emails with a link', () => {
 
   it('give every address the same answer, and are not sent to unknown users or operators', async () => {
     await setUpOperator(test);
-    const before = smtp.letters.length;
+    // Operators also get alerts, of a disk that fills for example.
+    const countLinks = () => smtp.letters.filter(({ text }) => linkIn(text) !== '').length;
+    const before = countLinks();
     const texts = await Promise.all(
       ['op@example.com', 'nobody@example.com'].map(async (email) => (await visitor().submit('/reset', { email })).text),
     );
@@ -50,7 +52,7 @@ describe('emails with a link', () => {
     const bare = (text: string) => text.replaceAll(/value="[^"]*"/g, '');
     expect(bare(texts[0] ?? '')).to.equal(bare(texts[1] ?? ''));
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(smtp.letters).to.have.length(before);
+    expect(countLinks()).to.equal(before);
     expect((await visitor().submit('/reset', { email: 'x' })).status).to.equal(400);
   });
 

@@ -290,7 +290,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'keeps the event loop busy for a third of a second',
     from: DRAWN,
-    to: `for (const end = Date.now() + 300; Date.now() < end; ); ${DRAWN}`,
+    to: `for (const start = process.cpuUsage(); process.cpuUsage(start).user < 300_000; ); ${DRAWN}`,
     failing: 'during image: leaves the event loop to other calls',
   },
   {
