@@ -21,7 +21,7 @@ interface Customer {
 
 async function createCustomer({ tollgate }: Compose): Promise<Customer> {
   const { account_id: account } = await tollgate('account', 'create', '--name', 'Anna');
-  await tollgate('wallet', 'topup', String(account), '1000', '--payment-id', 'first');
+  await tollgate('wallet', 'topup', String(account), '100000', '--payment-id', 'first');
   const { key } = await tollgate('key', 'issue', String(account), '--name', 'test');
   return { account: String(account), key: String(key) };
 }
