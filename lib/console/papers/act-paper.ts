@@ -10,7 +10,7 @@ import { spellKopecks } from '../../payments/papers/amount-words.ts';
 import { formatPaperDate } from '../../payments/papers/invoices.ts';
 import { computeVat } from '../../payments/papers/vat.ts';
 import { type Html, html } from '../html.ts';
-import { describeParty, formatLongDate, formatPaperSum, vatRow } from './invoice-paper.ts';
+import { formatLongDate, formatPaperSum, partyList, serviceTables } from './printed-form.ts';
 
 export function renderAct(act: Act): Html {
   const { number, month, seller, buyer } = act;
@@ -18,22 +18,11 @@ export function renderAct(act: Act): Html {
   const vat = computeVat(kopecks, seller.vat);
   const sum = formatPaperSum(kopecks);
   const date = findActDate(month);
+  const service = `${seller.service} за ${formatMonth(month)} (${formatPaperDate(`${month}-01`)}–${formatPaperDate(date)})`;
   return html`<article class="paper" lang="ru">
 <h2>Акт об оказании услуг № ${number} от ${formatLongDate(date)}</h2>
-<dl>
-<div class="party"><dt>Исполнитель</dt><dd>${describeParty(seller)}</dd></div>
-<div class="party"><dt>Заказчик</dt><dd>${describeParty(buyer)}</dd></div>
-${seller.contract !== '' && html`<div class="party"><dt>Основание</dt><dd>${seller.contract}</dd></div>`}
-</dl>
-<table class="lines"><caption>Услуги</caption>
-<thead><tr><th scope="col">№</th><th scope="col">Услуга</th><th scope="col">Кол-во</th><th scope="col">Ед.</th><th scope="col">Цена</th><th scope="col">Сумма</th></tr></thead>
-<tbody><tr><td>1</td><td>${seller.service} за ${formatMonth(month)} (${formatPaperDate(`${month}-01`)}–${formatPaperDate(date)})</td><td>1</td><td>усл. ед.</td><td class="number">${sum}</td><td class="number">${sum}</td></tr></tbody>
-</table>
-<table class="totals"><caption>Итоги</caption><tbody>
-<tr><th scope="row">Итого</th><td class="number">${sum}</td></tr>
-${vatRow(vat, seller.vat)}
-<tr><th scope="row">Всего</th><td class="number">${sum}</td></tr>
-</tbody></table>
+${partyList(act)}
+${serviceTables(act, { service, kopecks, total: 'Всего' })}
 <p>Всего оказано услуг 1, на сумму ${sum} руб.<br><strong>${spellKopecks(kopecks)}</strong></p>
 ${vat === undefined && seller.vatBasis !== '' && html`<p>Без НДС: ${seller.vatBasis}.</p>`}
 <p>Вышеперечисленные услуги оказаны полностью и в срок. Заказчик претензий по объёму, качеству и срокам оказания услуг не имеет.</p>

@@ -105,15 +105,19 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('with caps of a member, an end user and a run beside the budget of the key: nothing more than with one budget', async () => {
+  it('with caps of a member, an end user, a run and calls at once beside the budget of the key: nothing more than with one budget', async () => {
     const wallet = await newWallet(context.store);
-    const caps = ['member', 'user', 'run'].map((name) => ({ id: newId(name), period: 0, limit: 9n * RUB }));
+    const sums = ['member', 'user', 'run'].map((name) => ({ id: newId(name), period: 0, limit: 9n * RUB }));
+    const atOnce = ['key', 'account'].map((name) => ({ id: `calls:${newId(name)}`, period: 0, limit: 2n }));
+    const caps = [...sums, ...atOnce];
     const [first, key] = [newId('req'), newId('key')];
     const hold = reserve(wallet, { chargeId: first, key, budget, caps });
     expect(await commandsOf(hold)).to.deep.equal(['aggregate wallets', ...WRITES, 'update budgets']);
     const next = [settle(wallet, first), reserve(wallet, { key, budget, caps })];
     expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS, 'update budgets']);
-    expect(await context.store.ledger.budgets(caps.map(({ id }) => id))).to.have.length(3);
+    expect(await context.store.ledger.budgets(sums.map(({ id }) => id))).to.have.length(3);
+    const counts = await context.store.ledger.budgets(atOnce.map(({ id }) => id));
+    expect(counts.map(({ spent }) => spent)).to.deep.equal([1n, 1n]);
   });
 
   it('reads later only the sums of calls found in the first read', async () => {
