@@ -102,6 +102,22 @@ describe('places of calls', () => {
     expect(next.started).to.equal(true);
   });
 
+  it('are lost to a call whose key cannot be read again, which holds nobody up', async () => {
+    const id = keyCallsId('key');
+    counts.set(id, 2);
+    const lost = new Error('the store is gone');
+    const now = () => {
+      throw lost;
+    };
+    const [first, second] = [take('first', caller('key', WAITS), { now }), take('second', caller('key', WAITS))];
+    await settle();
+    tries = [];
+    end(id);
+    await settle();
+    expect([first.failed, first.started, second.started]).to.deep.equal([lost, false, true]);
+    expect(tries).to.deep.equal(['second']);
+  });
+
   it('follow limits that change while a call waits', async () => {
     counts.set(keyCallsId('key'), 2);
     let limit: RequestLimits | undefined = WAITS;
