@@ -1,7 +1,8 @@
 // Checks that a call does not hold the event loop, in which all other calls wait.
 import assert from 'node:assert/strict';
-import type { Recording } from './recording.ts';
-import { onStage } from './stage.ts';
+import type { StartOutcome } from './outcome.ts';
+import type { Recording, Reply, VideoRecording } from './recording.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 /** Of CPU time, without a turn for anything else; small recordings take a few milliseconds. */
@@ -10,29 +11,61 @@ const BUSY_MS_MAX = 100;
 /** No more than this is waited for: it is certain by then. */
 const BUSY_MS_SURE = 1000;
 
+/** All polls of a job in a recording take less. */
+const POLLS_MS = 10_000;
+
 /** The first calls also compile. */
 const CALLS = 3;
 
-export function busyCheck(subject: Subject, kind: Recording['kind']): Check {
+export function busyChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
-  return {
+  const checks: [name: string, play: (stage: TestBench) => Promise<void>][] = [
+    ['leaves the event loop to other calls', (stage) => leavesLoop('a call', () => stage.run(recording))],
+  ];
+  if (kind === 'video') checks.push(['leaves the event loop to other calls while it is polled', pollsLeaveLoop]);
+  return checks.map(([name, play]) => ({
     group: `during ${kind}`,
-    name: 'leaves the event loop to other calls',
-    run: () =>
-      onStage(subject.plugin, recording.settings, async (stage) => {
-        let least = Number.POSITIVE_INFINITY;
-        for (let calls = 0; calls < CALLS && least > BUSY_MS_MAX; calls += 1) {
-          least = Math.min(least, await measureBusyMs(() => stage.run(recording)));
-          if (least > BUSY_MS_SURE) break;
-        }
-        const busy = `a call keeps the event loop busy for ${Math.round(least)} ms without a pause`;
-        assert(least <= BUSY_MS_MAX, `${busy}: all other calls of the gateway wait meanwhile`);
-      }),
-  };
+    name,
+    run: () => onStage(subject.plugin, recording.settings, play),
+  }));
+
+  async function pollsLeaveLoop(stage: TestBench): Promise<void> {
+    const { polls } = stage.fill(recording as VideoRecording);
+    const cancelled = subject.recordings.find((each) => each.kind === 'video' && each.cancel !== undefined);
+    const { cancel } = (cancelled ?? {}) as Partial<VideoRecording>;
+    const { ref, detail } = (await stage.run(recording)) as StartOutcome;
+    assert(ref, `the job was not started: ${detail}`);
+    const { video } = stage.provider;
+    const signal = AbortSignal.timeout(POLLS_MS);
+    for (const replies of polls) {
+      await leavesLoop('a poll', async () => {
+        stage.replay.play({ before: replies.slice(0, -1), reply: replies.at(-1) as Reply });
+        await video?.poll(ref, signal).catch(noop);
+      });
+    }
+    if (!cancel || !video?.cancel) return;
+    await leavesLoop('cancelling a job', async () => {
+      stage.replay.play({ reply: cancel });
+      await video.cancel?.(ref, signal).catch(noop);
+    });
+  }
+}
+
+function noop(): void {}
+
+/** Throws if each of several runs holds the loop. */
+export async function leavesLoop(what: string, work: () => unknown): Promise<void> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let calls = 0; calls < CALLS && least > BUSY_MS_MAX; calls += 1) {
+    least = Math.min(least, await measureBusyMs(work));
+    if (least > BUSY_MS_SURE) break;
+  }
+  const busy = `${what} keeps the event loop busy for ${Math.round(least)} ms without a pause`;
+  assert(least <= BUSY_MS_MAX, `${busy}: all other calls of the gateway wait meanwhile`);
 }
 
 /** The most CPU time between two turns of the loop; a process that waits for a CPU uses none. */
-async function measureBusyMs(work: () => Promise<unknown>): Promise<number> {
+async function measureBusyMs(work: () => unknown): Promise<number> {
   let most = 0;
   let last = process.cpuUsage();
   const turn = () => {

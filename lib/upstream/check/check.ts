@@ -7,7 +7,7 @@ import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
 import { afterChecks } from './after.ts';
 import { askingChecks } from './asking.ts';
-import { busyCheck } from './busy.ts';
+import { busyChecks } from './busy.ts';
 import { caseChecks } from './cases.ts';
 import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
@@ -54,7 +54,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     ...requiredChecks(subject, provider),
     ...limitChecks(subject),
     // First, because what blocks takes its time in every other check.
-    ...kinds.map((kind) => busyCheck(subject, kind)),
+    ...kinds.flatMap((kind) => busyChecks(subject, kind)),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),

@@ -96,6 +96,9 @@ async function failsAs(
   stage.vendor.mishap = { status, body: '{"error":"refused by the check"}' };
   const { kind } = await expectUpstreamFault(stage, call);
   assert(kinds.includes(kind), `it is ${kind}`);
+  if (status < 500) return;
+  const { length } = stage.vendor.received;
+  assert.equal(length, 1, 'the request was sent again: the gateway repeats it, with the same key');
 }
 
 async function expectUpstreamFault(stage: PaymentStage, call: CallName): Promise<UpstreamFault> {
@@ -128,12 +131,22 @@ async function keySent(stage: PaymentStage, call: CallName): Promise<void> {
   for (let attempt = 0; attempt < 2; attempt += 1) {
     stage.vendor.received.length = 0;
     await stage.call(call);
-    const isSent = posts(stage).some(({ headers, body }) => {
-      return Object.values(headers).includes(key) || readValues(body).includes(key);
+    const requests = posts(stage).map(({ method, path, headers, body }) => {
+      return { place: `${method} ${path}`, values: [...Object.values(headers).flat(), ...readValues(body)] };
     });
+    const isSent = requests.some(({ values }) => values.includes(key));
     const whose = call === 'refund' ? 'refund' : 'order';
     assert(isSent, `no request has the key of the ${whose} as it is, and nothing else: a repeat would pay twice`);
+    for (const { place, values } of requests) {
+      const changed = values.find((value) => value !== undefined && isChangedKey(value, key));
+      assert(changed === undefined, `${place} has the key of the ${whose} with something added: ${changed}`);
+    }
   }
+}
+
+/** Not a text that quotes it, such as a link to return to or JSON within JSON. */
+function isChangedKey(value: string, key: string): boolean {
+  return value !== key && value.includes(key) && !/["<]|^https?:/.test(value);
 }
 
 /** The texts in a body of JSON, or the fields of a form. */

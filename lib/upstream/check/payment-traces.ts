@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostClock } from '../contract/host.ts';
 import type { Order, PaymentProvider, PaymentState } from '../contract/payment.ts';
 import { show } from './payment-asking.ts';
-import { type CallName, says } from './payment-fixture.ts';
+import { findLast4, noneSaved, returnsNoNumber } from './payment-cards.ts';
+import { type CallName, says, writeNotice } from './payment-fixture.ts';
 import { withOtherSecrets } from './payment-secret.ts';
 import { listCallNames, ORDER, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
 import type { Vendor } from './payment-vendor.ts';
@@ -22,7 +23,19 @@ export function traceChecks(subject: PaymentSubject, provider: PaymentProvider):
   const calls = listCallNames(provider);
   const checks: [group: string, name: string, run: () => Promise<void>][] = [
     ['start', 'signs the body, if it signs a request', () => bodySigned(subject)],
-    ...calls.map((call): (typeof checks)[number] => [call, 'leaves no timer behind', () => timersEnd(subject, call)]),
+    ...calls.map((call): (typeof checks)[number] => [
+      call,
+      'leaves no timer behind',
+      () => timersEnd(subject, (stage) => callTwice(stage, call)),
+    ]),
+    ['webhook', 'leaves no timer behind', () => timersEnd(subject, async (stage) => receiveAll(stage, subject))],
+    ...calls
+      .filter((call) => call !== 'start' && call !== 'refund')
+      .map((call): (typeof checks)[number] => [
+        call,
+        'returns no number of a card',
+        () => onStage(subject, (stage) => returnsNoNumber(stage, call)),
+      ]),
     ...calls
       .filter((call) => call === 'fetch' || call === 'charge' || call === 'refund')
       .map((call): (typeof checks)[number] => [
@@ -35,24 +48,35 @@ export function traceChecks(subject: PaymentSubject, provider: PaymentProvider):
     checks.push(
       ['start', 'saves a method only with consent', () => savesWithConsent(subject)],
       ['fetch', 'says which method was saved', () => onStage(subject, (stage) => savedRead(stage, subject))],
+      ['fetch', 'says of no method that it was saved where none was', () => noneSaved(subject)],
     );
   }
   return checks.map(([group, name, run]) => ({ group, name, run }));
 }
 
-async function timersEnd(subject: PaymentSubject, call: CallName): Promise<void> {
+async function timersEnd(subject: PaymentSubject, play: (stage: PaymentStage) => Promise<void>): Promise<void> {
   const watch = watchTimers(subject.folder);
   try {
     await onStage(subject, async (stage) => {
-      await stage.call(call).catch(() => undefined);
-      stage.vendor.mishap = { status: 500, body: '{}' };
-      await stage.call(call).catch(() => undefined);
+      await play(stage);
       await sleep(1);
       const [left] = watch.left();
       assert(left === undefined, `a timer is still running after the call: it was set ${left}`);
     });
   } finally {
     watch.end();
+  }
+}
+
+async function callTwice(stage: PaymentStage, call: CallName): Promise<void> {
+  await stage.call(call).catch(noop);
+  stage.vendor.mishap = { status: 500, body: '{}' };
+  await stage.call(call).catch(noop);
+}
+
+function receiveAll({ provider, vendor }: PaymentStage, { fixture }: PaymentSubject): void {
+  for (const notice of fixture.notices) {
+    provider.notice({ ...writeNotice(fixture, notice, vendor.facts), address: '127.0.0.1' });
   }
 }
 
@@ -76,6 +100,9 @@ async function savedRead(stage: PaymentStage, { fixture }: PaymentSubject): Prom
   assert(METHOD_KINDS.includes(kind), `its kind is ${show(kind)}`);
   assert(brand === null || brand !== '', 'its brand is empty: null says that there is none');
   assert(last4 === null || /^\d{4}$/.test(last4), `its last4 is ${show(last4)}: four digits, or null`);
+  const shown = findLast4(stage.vendor.received.flatMap(({ route }) => route ?? []));
+  const isLast = last4 === null || shown.length === 0 || shown.includes(last4);
+  assert(isLast, `its last4 is ${show(last4)}, but the number in the answer ends in ${shown.join(' or ')}`);
   assert(expiry === null || /^\d{4}-(0[1-9]|1[0-2])$/.test(expiry), `its expiry is ${show(expiry)}, not like 2027-05`);
 }
 

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { loadPlugin, PAYMENT_CONTRACTS } from '../host/loader.ts';
+import { leavesLoop } from './busy.ts';
 import { askingChecks, RUBBISH } from './payment-asking.ts';
+import { paymentBusyChecks } from './payment-busy.ts';
 import { loadFixture } from './payment-fixture.ts';
 import { readingChecks } from './payment-reading.ts';
 import { refundChecks } from './payment-refunds.ts';
@@ -28,11 +30,17 @@ export async function collectPaymentChecks(folder: string): Promise<readonly Che
   const subject = { plugin, folder, fixture: isAtVendor ? await loadFixture(folder) : NO_FIXTURE };
   const provider = await describeProvider(subject);
   const own = isAtVendor
-    ? [secretChecks, askingChecks, readingChecks, refundChecks, webhookChecks, traceChecks].flatMap((checksOf) =>
-        checksOf(subject, provider),
+    ? [paymentBusyChecks, secretChecks, askingChecks, readingChecks, refundChecks, webhookChecks, traceChecks].flatMap(
+        (checksOf) => checksOf(subject, provider),
       )
     : localChecks(plugin);
-  const all = [...providerChecks(provider, () => openAt(NOWHERE, plugin, subject.fixture.settings)), ...own];
+  const open = () => openAt(NOWHERE, plugin, subject.fixture.settings);
+  const created: Check = {
+    group: 'provider',
+    name: 'is made without holding the event loop',
+    run: () => leavesLoop('making a provider', () => open().close()),
+  };
+  const all = [created, ...providerChecks(provider, open), ...own];
   return Object.values(Object.groupBy(all, ({ group }) => group)).flatMap((checks) => checks ?? []);
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { OperatorError } from '../../base/operator-error.ts';
 import { checkSettings, createProvider } from '../host/settings.ts';
+import { leavesLoop } from './busy.ts';
 import { watchOutput } from './output-watch.ts';
 import { describeSettings, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';
@@ -29,6 +30,14 @@ export function settingsChecks(subject: Subject): readonly Check[] {
         assert(can.length > 0, 'the provider has none of text, embed, image and video');
         for (const kind of can) assert.equal(typeof provider[kind], kind === 'video' ? 'object' : 'function', kind);
       },
+    },
+    {
+      group: GROUP,
+      name: 'make it without holding the event loop',
+      run: () =>
+        leavesLoop('making a provider', () =>
+          createProvider({ plugin, upstream: 'check', settings: valid(), log: { warn() {} } }).close(),
+        ),
     },
     { group: GROUP, name: 'refuse an unknown key', run: async () => refuses(subject, { ...valid(), noSuchKey: 1 }) },
     { group: GROUP, name: 'refuse what is no object', run: async () => refuses(subject, 'nonsense') },

@@ -17,6 +17,8 @@ const CHECK_MS_MAX = 60_000;
 
 const [, , suite, folder = ''] = process.argv;
 
+// Nobody waits for a verdict any more.
+process.on('disconnect', () => process.exit());
 process.on('message', () => void sendToSupervisor({ type: 'alive' }));
 void sendToSupervisor({ type: 'alive' });
 await main();

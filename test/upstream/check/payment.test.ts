@@ -82,7 +82,7 @@ describe('the suite of payment plugins', function () {
     for await (const { group, name, reason } of superviseChecks('payment', own, { blockedMs: 1000, failingMs: 4000 })) {
       if (reason !== undefined) failed.push(`${group}: ${name}: ${reason}`);
     }
-    expect(failed.join()).to.match(/^webhook: names .*: the plugin blocks its process/);
+    expect(failed.join()).to.match(/^webhook: leaves the event loop.*: the plugin blocks its process/);
   });
 
   it('needs a fixture that says what is compared before a credit', async () => {
@@ -130,6 +130,15 @@ describe('the suite of payment plugins', function () {
     const source = await readFile(client, 'utf8');
     await writeFile(client, source.replace('{ payment_id: payment }', '{}'));
     expect(await failuresOf(own)).to.deep.equal(['fetch: asks for the refunds of this payment alone']);
+  });
+
+  it('finds a plugin that does not see that a method was not saved', async () => {
+    const own = join(folder, 'unsaved', 'yookassa');
+    await cp(join(PAYMENTS, 'yookassa'), own, { recursive: true });
+    const state = join(own, 'state.ts');
+    await writeFile(state, (await readFile(state, 'utf8')).replace('saved !== true || ', ''));
+    const failing = 'fetch: says of no method that it was saved where none was';
+    expect(await failuresOf(own, failing)).to.deep.equal([failing]);
   });
 
   it('finds that a provider without a vendor takes real money', async () => {
