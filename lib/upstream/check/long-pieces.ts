@@ -26,6 +26,12 @@ const CHECKS: readonly (readonly [kind: Recording['kind'], group: string, name: 
     'keeps a long piece of arguments whole',
     (stage, own) => lengthenPiece(stage, own as TextRecording, 'tool'),
   ],
+  [
+    'text',
+    'stream',
+    'keeps a long piece of reasoning whole',
+    (stage, own) => lengthenPiece(stage, own as TextRecording, 'reasoning'),
+  ],
   ['image', 'images', 'a large image arrives whole', enlargeImage],
 ];
 
@@ -49,8 +55,10 @@ export function longPieceChecks(subject: Subject, kind: Recording['kind']): read
   }));
 }
 
+type PieceType = 'text' | 'reasoning' | 'tool';
+
 /** The first piece that the body has as a JSON string, made long. */
-async function lengthenPiece(stage: TestBench, recording: TextRecording, type: 'text' | 'tool') {
+async function lengthenPiece(stage: TestBench, recording: TextRecording, type: PieceType) {
   // A call that was not offered is left out.
   if (type === 'tool' && !recording.expect.tools) return undefined;
   // Their lengths and sums are binary.
@@ -60,14 +68,14 @@ async function lengthenPiece(stage: TestBench, recording: TextRecording, type: '
   const first = pieces.find((text) => isLengthened(text, type) && body.includes(JSON.stringify(text)));
   if (first === undefined) return undefined;
   const long =
-    type === 'text' ? `${first}${'долго '.repeat(LONG_CHARS / 6)}` : `{${' '.repeat(LONG_CHARS)}${first.slice(1)}`;
+    type === 'tool' ? `{${' '.repeat(LONG_CHARS)}${first.slice(1)}` : `${first}${'долго '.repeat(LONG_CHARS / 6)}`;
   const reply = {
     ...recording.reply,
     body: Buffer.from(body.replace(JSON.stringify(first), () => JSON.stringify(long))),
   };
   return async () => {
-    const { text, tools, detail } = (await stage.run(recording, { reply })) as TextOutcome;
-    const whole = type === 'text' ? [text] : tools.map(({ json }) => json);
+    const { text, reasoning, tools, detail } = (await stage.run(recording, { reply })) as TextOutcome;
+    const whole = type === 'tool' ? tools.map(({ json }) => json) : [type === 'text' ? text : reasoning];
     assert(
       whole.some((each) => each.includes(long)),
       `a piece of ${long.length} characters is not passed on whole: ${detail}`,
@@ -76,11 +84,11 @@ async function lengthenPiece(stage: TestBench, recording: TextRecording, type: '
 }
 
 /** Space may stand behind the brace of an object, and nowhere else for certain. */
-function isLengthened(text: string, type: 'text' | 'tool'): boolean {
-  return type === 'text' ? text.trim() !== '' : text.startsWith('{');
+function isLengthened(text: string, type: PieceType): boolean {
+  return type === 'tool' ? text.startsWith('{') : text.trim() !== '';
 }
 
-async function collectPieces(stage: TestBench, recording: TextRecording, type: 'text' | 'tool') {
+async function collectPieces(stage: TestBench, recording: TextRecording, type: PieceType) {
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const pieces: string[] = [];
   const open = new Set<number>();

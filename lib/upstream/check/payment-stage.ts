@@ -131,7 +131,7 @@ export async function onStage(
   const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
   const vendor = shared ?? (await startVendor(fixture, base, createFacts(fixture, shop, live)));
   let secrets: readonly string[] = [];
-  const watch = watchOutput(() => secrets);
+  const watch = watchOutput(plugin, () => secrets);
   ({ secrets } = checkSettings({
     plugin,
     upstream: 'check',

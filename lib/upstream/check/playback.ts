@@ -59,9 +59,10 @@ function maybeOrdinary(subject: Subject, kind: Recording['kind']): Recording | u
 async function asRecorded(stage: TestBench, recording: Recording): Promise<void> {
   if (recording.kind === 'video' && recording.ref) return expectStates(stage, recording, recording.ref);
   const outcome = await stage.run(recording);
+  // First, because what was asked for twice is read wrongly, too.
+  assertChargedOnce(stage, recording);
   assertExpected(outcome, recording);
   compareAsked(stage.replay.requests, stage.place.key);
-  assertChargedOnce(stage, recording);
   if (recording.kind !== 'video' || recording.expect.fault !== undefined) return;
   const { ref } = outcome as StartOutcome;
   assert(ref, 'the job was not started');

@@ -52,6 +52,7 @@ const NEVER_CASES = [
   'failed',
   'late',
   'seconds',
+  'resolution',
   'signed-body',
   ...CASES,
 ] as const;

@@ -59,9 +59,17 @@ const OF_KIND: Readonly<Record<Recording['kind'], readonly Sending[]>> = {
       play: sendsMarkers,
     },
   ],
-  embed: [],
-  image: [],
+  embed: [
+    {
+      name: 'sends long inputs whole',
+      play: (stage, own) => sendsLong(stage, own, 'an input', (text) => ({ inputs: [text] })),
+    },
+  ],
+  image: [{ name: 'sends a long prompt whole', play: sendsLongPrompt }],
   video: [
+    { name: 'sends a long prompt whole', play: sendsLongPrompt },
+    { name: 'sends the resolution', never: 'resolution', play: sendsResolution },
+    { name: 'sends the first frame, or refuses it', play: sendsFirstFrame },
     {
       name: 'sends the seconds',
       never: 'seconds',
@@ -168,6 +176,51 @@ async function sendsLongTexts(stage: TestBench, recording: Recording): Promise<v
   };
   for (const [what, text] of Object.entries(parts))
     assert(sent.includes(text), `${what} of ${text.length} characters is not sent whole`);
+}
+
+/** Vendors, and so their plugins, refuse what is too long for them; nobody cuts it. */
+const LENGTHS = [3000, 900];
+
+async function sendsLong(
+  stage: TestBench,
+  recording: Recording,
+  what: string,
+  toChange: (text: string) => Call,
+): Promise<void> {
+  for (const length of LENGTHS) {
+    const text = `${createLongText('p').slice(0, length)}end`;
+    const sent = await collectSent(stage, recording, toChange(text));
+    if (sent === '') continue;
+    assert(sent.includes(text), `${what} of ${text.length} characters is not sent whole`);
+    return;
+  }
+}
+
+function sendsLongPrompt(stage: TestBench, recording: Recording): Promise<void> {
+  return sendsLong(stage, recording, 'a prompt', (prompt) => ({ prompt }));
+}
+
+const SIZES = new Map([
+  ['720p', { width: 1280, height: 720 }],
+  ['1080p', { width: 1920, height: 1080 }],
+]);
+
+/** A route says how its upstream spells a resolution; a model without resolutions has none. */
+async function sendsResolution(stage: TestBench, recording: Recording): Promise<void> {
+  if ((recording as VideoRecording).call.resolution === null) return;
+  const resolutions = Object.fromEntries([...SIZES.keys()].map((label) => [label, label]));
+  const sent: string[] = [];
+  for (const [resolution, size] of SIZES) {
+    sent.push(await collectSent(stage, recording, { resolution, size }, { resolutions, ...recording.options }));
+  }
+  assert(sent.includes('') || sent[0] !== sent[1], 'the resolution of a call changes nothing in what is sent');
+}
+
+/** A plugin whose upstream takes none refuses it: the video would be of something else, and paid. */
+async function sendsFirstFrame(stage: TestBench, recording: Recording): Promise<void> {
+  const image = createLargeImage();
+  const sent = await collectSent(stage, recording, { image });
+  if (sent !== '') assertHasBytes(sent, image.bytes, 'the first frame');
 }
 
 async function sendsSystem(stage: TestBench, recording: Recording): Promise<void> {

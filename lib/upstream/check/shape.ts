@@ -21,7 +21,7 @@ export function settingsChecks(subject: Subject): readonly Check[] {
       name: 'make a provider that can do something',
       run: async () => {
         const settings = valid();
-        const watch = watchOutput(() => checkSettings({ plugin, upstream: 'check', settings }).secrets);
+        const watch = watchOutput(plugin, () => checkSettings({ plugin, upstream: 'check', settings }).secrets);
         const open = createProvider({ plugin, upstream: 'check', settings, log: watch.log });
         await open.close();
         watch.end();

@@ -50,7 +50,7 @@ export async function openStage(
   const { origin } = replay;
   const place = { origin, key: typeof settings.apiKey === 'string' ? settings.apiKey : key };
   const opened: OpenProvider[] = [];
-  const watch = watchOutput(() => [place.key, ...opened.flatMap(({ secrets }) => secrets)]);
+  const watch = watchOutput(plugin, () => [place.key, ...opened.flatMap(({ secrets }) => secrets)]);
   const make = () => {
     const at = settingsAt(origin, plugin, settings, key);
     const upstream = `check of ${plugin.name}`;

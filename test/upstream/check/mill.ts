@@ -66,9 +66,11 @@ export default {
     }
 
     async function start(call, signal) {
-      const { model, prompt, seconds } = call;
+      const { model, prompt, seconds, resolution, image } = call;
       const urlOf = at(call);
-      const { value } = await host.json(urlOf('/films'), post({ model, prompt, seconds }, signal));
+      const frame = image && Buffer.from(image.bytes).toString('base64');
+      const film = { model, prompt, seconds, resolution, frame };
+      const { value } = await host.json(urlOf('/films'), post(film, signal));
       const { id } = host.fields(value);
       if (typeof id !== 'string') throw host.fault.make('protocol', 'no id');
       return { id };
@@ -191,7 +193,7 @@ export const RECORDINGS = [
     ],
     expect: {
       path: '/v1/films',
-      request: { model: 'm', prompt: 'A red square turns', seconds: 5 },
+      request: { model: 'm', prompt: 'A red square turns', seconds: 5, resolution: '720p' },
       states: [
         { status: 'queued' },
         { status: 'processing' },

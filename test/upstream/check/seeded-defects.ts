@@ -150,8 +150,8 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   },
   {
     what: 'takes half a reply for a whole one',
-    from: "const { value } = await host.json(urlOf('/films'), post({ model, prompt, seconds }, signal));",
-    to: `const reply = await host.request(urlOf('/films'), post({ model, prompt, seconds }, signal));
+    from: "const { value } = await host.json(urlOf('/films'), post(film, signal));",
+    to: `const reply = await host.request(urlOf('/films'), post(film, signal));
       const value = { id: /"id":"(.*?)"/.exec(await reply.body.text())?.[1] };`,
     failing: 'recording: a film: has no result when it is ended early',
   },
@@ -235,9 +235,45 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   },
   {
     what: 'sends one length for all films',
-    from: 'post({ model, prompt, seconds }, signal)',
-    to: 'post({ model, prompt, seconds: 5 }, signal)',
+    from: 'const film = { model, prompt, seconds,',
+    to: 'const film = { model, prompt, seconds: 5,',
     failing: 'asking for video: sends the seconds',
+  },
+  {
+    what: 'drops the resolution of a film',
+    from: 'seconds, resolution, frame }',
+    to: 'seconds, frame }',
+    failing: 'asking for video: sends the resolution',
+  },
+  {
+    what: 'drops the first frame of a film',
+    from: 'seconds, resolution, frame }',
+    to: 'seconds, resolution }',
+    failing: 'asking for video: sends the first frame, or refuses it',
+  },
+  {
+    what: 'cuts the prompt of a film',
+    from: 'const film = { model, prompt,',
+    to: 'const film = { model, prompt: prompt.slice(0, 200),',
+    failing: 'asking for video: sends a long prompt whole',
+  },
+  {
+    what: 'cuts the prompt of an image',
+    from: SUBMIT,
+    to: SUBMIT.replace('prompt }', 'prompt: prompt.slice(0, 200) }'),
+    failing: 'asking for image: sends a long prompt whole',
+  },
+  {
+    what: 'cuts a thought',
+    from: 'out.reasoning(thought)',
+    to: 'out.reasoning(thought.slice(0, 200))',
+    failing: 'stream: keeps a long piece of reasoning whole',
+  },
+  {
+    what: 'keeps its process busy in a poll',
+    from: LOOK,
+    to: `${LOOK} const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {}`,
+    failing: 'during video: leaves the event loop to other calls while it is polled',
   },
   {
     what: 'asks at the address of the settings whatever the route says',

@@ -63,7 +63,8 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
   }
 
   async function start(call: VideoCall, signal: AbortSignal): Promise<VideoRef> {
-    const { model, prompt, seconds, resolution } = call;
+    const { model, prompt, seconds, resolution, image } = call;
+    if (image) throw host.fault.make('request', 'the studio takes no first frame', { about: 'image' });
     const baseUrl = chooseBaseUrl(call);
     const body = JSON.stringify({ model, prompt, seconds, ...(resolution !== null && { resolution }) });
     const reply = await host.json(`${baseUrl}/videos`, { method: 'POST', headers: JSON_BODY, auth, body, signal });
