@@ -46,7 +46,7 @@ export function askingChecks(subject: PaymentSubject, provider: PaymentProvider)
     ];
     if (isPost(call)) {
       checks.push(
-        ['sends the key of the order, the same in a repeat', (stage) => keySent(stage, call)],
+        ['sends the key of the order, the same in a repeat', (stage) => keySent(stage, call, subject)],
         ['asks for the sum of the order, and names it', (stage) => orderSent(stage, call)],
       );
     }
@@ -126,8 +126,9 @@ async function aborts(stage: PaymentStage, call: CallName): Promise<void> {
   assert.notEqual(await Promise.race([request.closed, late]), 'late', 'the connection stays open after the abort');
 }
 
-async function keySent(stage: PaymentStage, call: CallName): Promise<void> {
-  const key = call === 'refund' ? REFUND.idempotenceKey : ORDER.idempotenceKey;
+async function keySent(stage: PaymentStage, call: CallName, { fixture: { idIsKey } }: PaymentSubject): Promise<void> {
+  const { id, idempotenceKey } = call === 'refund' ? REFUND : ORDER;
+  const key = idIsKey === undefined ? idempotenceKey : id;
   for (let attempt = 0; attempt < 2; attempt += 1) {
     stage.vendor.received.length = 0;
     await stage.call(call);
@@ -136,10 +137,15 @@ async function keySent(stage: PaymentStage, call: CallName): Promise<void> {
     });
     const isSent = requests.some(({ values }) => values.includes(key));
     const whose = call === 'refund' ? 'refund' : 'order';
-    assert(isSent, `no request has the key of the ${whose} as it is, and nothing else: a repeat would pay twice`);
+    const hint = idIsKey === undefined ? '. Of a vendor that takes no keys the fixture says so in `idIsKey`' : '';
+    const what = idIsKey === undefined ? 'key' : 'id';
+    assert(
+      isSent,
+      `no request has the ${what} of the ${whose} as it is, and nothing else: a repeat would pay twice${hint}`,
+    );
     for (const { place, values } of requests) {
       const changed = values.find((value) => value !== undefined && isChangedKey(value, key));
-      assert(changed === undefined, `${place} has the key of the ${whose} with something added: ${changed}`);
+      assert(changed === undefined, `${place} has the ${what} of the ${whose} with something added: ${changed}`);
     }
   }
 }

@@ -39,9 +39,16 @@ export interface Fixture {
   readonly notices: readonly Notice[];
   /** Why what is made from the secret does not cover the body; absent: it does. */
   readonly bodyUnsigned?: string;
+  /** Why an order with the same id is not paid twice, of a vendor that takes no keys; absent: it takes them. */
+  readonly idIsKey?: string;
+  /** What the vendor's answers do not say, each with the reason why it is certain. */
+  readonly untold: Readonly<Partial<Record<(typeof UNTOLD)[number], string>>>;
   /** Signs a webhook as the vendor does, with the settings of the check; absent: its webhooks are not signed. */
   readonly sign?: (notice: Notice, settings: Readonly<Record<string, unknown>>) => Partial<Notice>;
 }
+
+/** What every payment with the same settings has alike. */
+const UNTOLD = ['currency', 'shop', 'test'] as const;
 
 export interface Notice {
   readonly headers: Readonly<Record<string, string>>;
@@ -109,6 +116,10 @@ const schema = Joi.object<Fixture>({
     .min(1)
     .required(),
   bodyUnsigned: Joi.string().min(8),
+  idIsKey: Joi.string().min(8),
+  untold: Joi.object()
+    .pattern(Joi.valid(...UNTOLD), Joi.string().min(8))
+    .default({}),
 });
 
 /** Throws what is wrong with it, in one line. */

@@ -18,10 +18,12 @@ import type { Check } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 const MICRO_PER_KOPECK = 10_000n;
+/** The gateway sends no key that is about to be forgotten. */
+const KEY_MARGIN_MS = 600_000;
 /** No method of payment ends below 100 RUB. */
 const LEAST_MAX = 100_000_000n;
 const NOWHERE = 'http://127.0.0.1:9';
-const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, routes: [], notices: [] };
+const NO_FIXTURE = { settings: {}, states: {}, reasons: {}, payHosts: {}, untold: {}, routes: [], notices: [] };
 
 /** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no fixture to check with. */
 export async function collectPaymentChecks(folder: string): Promise<readonly Check[]> {
@@ -52,7 +54,13 @@ function providerChecks(provider: PaymentProvider, open: () => ReturnType<typeof
       'sends payers to hosts, not to URLs',
       () => assert(redirectHosts.every((host) => URL.parse(`https://${host}`)?.host === host)),
     ],
-    ['knows how long keys live, a day at most', () => assert(keysLiveMs > 0 && keysLiveMs <= DAY_MS)],
+    [
+      'knows how long keys live, a day at most',
+      () => {
+        assert(keysLiveMs > KEY_MARGIN_MS, `${keysLiveMs} ms: no order is sent in the last ten minutes of its key`);
+        assert(keysLiveMs <= DAY_MS, `${keysLiveMs} ms: that is more than a day`);
+      },
+    ],
     [
       'has limits the right way round',
       () => assert(Object.values(limits).every(({ min, max }) => min > 0n && min <= max)),

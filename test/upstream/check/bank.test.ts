@@ -92,6 +92,22 @@ describe('the suite of payment plugins, at a bank that signs', function () {
     expect(constant).to.contain('has {{saved}}');
   });
 
+  it('lets a fixture say that a bank takes no keys, and what its answers do not say', async () => {
+    const plugin = BANK.replace(
+      "'x-request-id': post.key",
+      "'x-request-id': post.body.requestNumber ?? post.body.orderNumber",
+    );
+    const says = 'start: sends the key of the order';
+    expect((await collectFailures({ plugin }, says))[0]).to.contain('`idIsKey`');
+    const reason = 'the bank refuses a second order with the same number';
+    expect(await collectFailures({ plugin, fixture: { ...BANK_FIXTURE, idIsKey: reason } }, says)).to.deep.equal([]);
+    const constant = BANK.replace('CURRENCIES.get(currency) ?? String(currency)', "'RUB'");
+    const untold = { currency: 'a terminal of the bank has one currency' };
+    const reads = 'fetch: takes currency from the answer';
+    expect(await collectFailures({ plugin: constant }, reads)).to.have.length(1);
+    expect(await collectFailures({ plugin: constant, fixture: { ...BANK_FIXTURE, untold } }, reads)).to.deep.equal([]);
+  });
+
   it('lets a fixture say why the body is not signed, and refuses a `sign` that signs nothing', async () => {
     const plugin = BANK.replace("time, body ?? ''].join", 'time].join');
     const fixture = { ...BANK_FIXTURE, bodyUnsigned: 'the bank signs the path alone' };

@@ -317,4 +317,10 @@ export const DEFECTS: readonly Defect[] = [
     to: 'keysLiveMs: 48 *',
     failing: 'provider: knows how long keys live, a day at most',
   },
+  {
+    what: 'remembers keys for less than the gateway needs',
+    from: 'keysLiveMs: 24 * 3_600_000',
+    to: 'keysLiveMs: 300_000',
+    failing: 'provider: knows how long keys live, a day at most',
+  },
 ];
