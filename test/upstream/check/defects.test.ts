@@ -112,6 +112,17 @@ describe('seeded defects of a provider', function () {
     }
   });
 
+  it('are found in time where the plugin is slow, and the rest is left', async () => {
+    const slow = 'const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {}';
+    const folder = await write(MILL.replace('yield* host.answer', () => `${slow} yield* host.answer`));
+    const verdicts: Verdict[] = [];
+    const patience = { blockedMs: 2000, failingMs: 60_000, afterFailureMs: 200 };
+    for await (const verdict of superviseChecks('provider', folder, patience)) verdicts.push(verdict);
+    const [failed] = verdicts.filter(({ reason }) => reason !== undefined);
+    expect(failed).to.include({ group: 'during text', name: 'leaves the event loop to other calls' });
+    expect(verdicts.at(-1)?.unchecked).to.equal('0.2 s have passed since the first that failed');
+  });
+
   const traps: readonly (readonly [what: string, from: string, to: string, check: string, reason: RegExp])[] = [
     ['blocks the loop in a call', 'if (text) out.text(text);', 'while (text) {}', 'during text', BLOCKED],
     ['blocks the loop when it is created', 'const json = {', 'for (;;) {}\nconst json = {', 'plugin: loads', BLOCKED],
