@@ -1,5 +1,6 @@
 // How long checks wait. On a busy machine a process may get no CPU for seconds, so they count what the process has had
 // time for, and not what the clock says.
+import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -33,5 +34,15 @@ export async function withIdleLimit<T>(ms: number, work: (signal: AbortSignal) =
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** How long a process has waited for a CPU that others used; 0 where only Linux knows. */
+export function readCpuWaitMs(pid: number | undefined): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
   }
 }

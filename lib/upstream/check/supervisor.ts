@@ -1,10 +1,10 @@
 // Runs the checks of a plugin in a process of their own, so that one that blocks or ends its process gets a verdict
 // too.
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../base/operator-error.ts';
+import { readCpuWaitMs } from './patience.ts';
 import type { Suite, WorkerMessage } from './worker.ts';
 
 /** How one check ended. */
@@ -106,16 +106,6 @@ function killWithThisProcess(child: ChildProcess): () => void {
 
 function* skip(checks: readonly Verdict[], why: string): Generator<Verdict> {
   for (const { group, name } of checks) yield { group, name, unchecked: why };
-}
-
-/** How long a process has waited for a CPU that others used; 0 where only Linux knows. */
-function readCpuWaitMs(pid: number | undefined): number {
-  try {
-    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(waitedNs) / 1e6;
-  } catch {
-    return 0;
-  }
 }
 
 type Event = WorkerMessage | { readonly type: 'lost'; readonly reason: string } | { readonly type: 'late' };

@@ -64,7 +64,10 @@ export interface PaymentProvider {
   readonly live: boolean;
   /** The shop that every payment made with these settings has as its `shop`. */
   readonly shop: string;
-  /** How long the provider remembers an idempotency key, at most 24 h; a key is never sent after that. */
+  /**
+   * How long the provider remembers an idempotency key, at most 24 h. A key is not sent in the last ten minutes of it, so
+   * nothing is ever started with ten minutes or less.
+   */
   readonly keysLiveMs: number;
   /** Limits of a single payment, by method; absent if none are known. */
   readonly limits?: Readonly<Partial<Record<MethodKind, AmountLimits>>>;

@@ -231,6 +231,12 @@ export const BANK_DEFECTS: readonly BankDefect[] = [
     failing: 'webhook: leaves the event loop to other calls',
   },
   {
+    what: 'sleeps at a webhook without giving the event loop back',
+    from: VERIFIES,
+    to: `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); ${VERIFIES}`,
+    failing: 'webhook: leaves the event loop to other calls',
+  },
+  {
     what: 'keeps its process busy in a call',
     from: 'return found && readOrder(found);',
     to: 'const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {} return found && readOrder(found);',
