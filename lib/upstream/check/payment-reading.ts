@@ -70,7 +70,11 @@ function listStateChecks(subject: PaymentSubject, call: CallName): [string, stri
       call,
       `takes ${name} from the answer: ${value}`,
       async (stage) => {
-        assert(has(gap), `no answer of the fixture has {{${gap}}}: it is compared with the order before a credit`);
+        const hint = gap === 'order' ? '' : `. If the vendor does not say it, \`untold\` says why it is certain`;
+        assert(
+          has(gap),
+          `no answer of the fixture has {{${gap}}}: it is compared with the order before a credit${hint}`,
+        );
         assert.equal((await read(stage, call, { [gap]: value }))[name], value);
       },
     ]),
