@@ -7,10 +7,10 @@ import { createProvider } from '../host/settings.ts';
 import { abortChecks } from './abort.ts';
 import { afterChecks } from './after.ts';
 import { askingChecks } from './asking.ts';
-import { busyChecks } from './busy.ts';
 import { caseChecks } from './cases.ts';
 import { chargingCheck } from './charging.ts';
 import { embedChecks } from './embed.ts';
+import { firstCallChecks } from './first-call.ts';
 import { limitChecks } from './limits.ts';
 import { localChecks } from './local.ts';
 import { longPieceChecks } from './long-pieces.ts';
@@ -54,7 +54,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
     ...requiredChecks(subject, provider),
     ...limitChecks(subject),
     // First, because what blocks takes its time in every other check.
-    ...kinds.flatMap((kind) => busyChecks(subject, kind)),
+    ...kinds.flatMap((kind) => firstCallChecks(subject, kind)),
     ...recordingChecks(subject),
     ...kinds.flatMap((kind) => [
       ...askingChecks(subject, kind),

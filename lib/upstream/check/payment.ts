@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { loadPlugin, PAYMENT_CONTRACTS } from '../host/loader.ts';
-import { leavesLoop } from './busy.ts';
+import { leavesLoop } from './first-call.ts';
 import { askingChecks, RUBBISH } from './payment-asking.ts';
-import { paymentBusyChecks } from './payment-busy.ts';
+import { paymentFirstCallChecks } from './payment-first-call.ts';
 import { loadFixture } from './payment-fixture.ts';
 import { readingChecks } from './payment-reading.ts';
 import { refundChecks } from './payment-refunds.ts';
@@ -32,9 +32,15 @@ export async function collectPaymentChecks(folder: string): Promise<readonly Che
   const subject = { plugin, folder, fixture: isAtVendor ? await loadFixture(folder) : NO_FIXTURE };
   const provider = await describeProvider(subject);
   const own = isAtVendor
-    ? [paymentBusyChecks, secretChecks, askingChecks, readingChecks, refundChecks, webhookChecks, traceChecks].flatMap(
-        (checksOf) => checksOf(subject, provider),
-      )
+    ? [
+        paymentFirstCallChecks,
+        secretChecks,
+        askingChecks,
+        readingChecks,
+        refundChecks,
+        webhookChecks,
+        traceChecks,
+      ].flatMap((checksOf) => checksOf(subject, provider))
     : localChecks(plugin);
   const open = () => openAt(NOWHERE, plugin, subject.fixture.settings);
   const created: Check = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { OperatorError } from '../../base/operator-error.ts';
 import { checkSettings, createProvider } from '../host/settings.ts';
-import { leavesLoop } from './busy.ts';
+import { leavesLoop } from './first-call.ts';
 import { watchOutput } from './output-watch.ts';
 import { describeSettings, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';

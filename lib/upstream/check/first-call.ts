@@ -1,4 +1,5 @@
-// Checks that a call does not hold the event loop, in which all other calls wait.
+// The first checks of each kind of call: that it shows no secret, and does not hold the event loop, in which all other
+// calls wait.
 import assert from 'node:assert/strict';
 import type { StartOutcome } from './outcome.ts';
 import { readCpuWaitMs } from './patience.ts';
@@ -21,9 +22,11 @@ const POLLS_MS = 10_000;
 /** The first calls also compile. */
 const CALLS = 3;
 
-export function busyChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
+export function firstCallChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
   const checks: [name: string, play: (stage: TestBench) => Promise<void>][] = [
+    // What a stage sees printed is reported by the first check, so that one is named for it.
+    ['runs, and keeps its secrets out of log and output', async (stage) => void (await stage.run(recording))],
     ['leaves the event loop to other calls', (stage) => leavesLoop('a call', () => stage.run(recording))],
   ];
   if (kind === 'video') checks.push(['leaves the event loop to other calls while it is polled', pollsLeaveLoop]);
