@@ -46,7 +46,7 @@ export function watchOutput(plugin: object, secrets: () => readonly string[]): O
       reported.set(plugin, known);
       if (known.has(place)) return;
       known.add(place);
-      assert.fail(`a secret of the settings is ${place}; that is said here alone, whatever other checks see of it`);
+      assert.fail(`a secret of the settings is ${place}: reported once, although other checks may see it, too`);
     },
   };
 }

@@ -13,6 +13,8 @@ export type CallName = (typeof CALLS)[number];
 export interface Route {
   /** The calls it answers; absent: all. */
   readonly on?: readonly CallName[];
+  /** The words of `states` it answers with; absent: all. */
+  readonly when?: readonly string[];
   readonly method: string;
   /** After the path of `baseUrl`, without a query. */
   readonly path: string;
@@ -100,6 +102,7 @@ const schema = Joi.object<Fixture>({
     .items(
       Joi.object({
         on: Joi.array().items(Joi.valid(...CALLS)),
+        when: Joi.array().items(Joi.string()),
         method: Joi.valid('GET', 'POST', 'PUT').required(),
         path: Joi.string().pattern(/^\//, 'a path').required(),
         status: Joi.number().integer().min(200).max(299).default(200),
@@ -134,6 +137,9 @@ export async function loadFixture(folder: string): Promise<Fixture> {
     const missing = (['pending', 'succeeded', 'canceled'] as const).filter((state) => !known.includes(state));
     if (missing.length > 0) throw new Error(`${path}: no word of \`${name}\` means ${missing.join(' or ')}`);
   }
+  const strange = value.routes.flatMap(({ when = [] }) => when).find((word) => !Object.hasOwn(value.states, word));
+  if (strange !== undefined)
+    throw new Error(`${path}: \`when\` of a route says ${strange}, which is no word of \`states\``);
   const kinds = typeof value.reasons === 'string' ? ['soft', 'hard'] : Object.values(value.reasons);
   // A card is charged again after the one, and never after the other.
   const untold = ['soft', 'hard'].filter((kind) => !kinds.includes(kind as Decline['kind']));

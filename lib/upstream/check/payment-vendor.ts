@@ -60,7 +60,10 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     const [place = ''] = path.split('?');
     return routes.find(
       (route) =>
-        route.method === method && (route.on ?? CALLS).includes(vendor.call) && isPathEqual(place, base + route.path),
+        route.method === method &&
+        (route.on ?? CALLS).includes(vendor.call) &&
+        (route.when?.includes(vendor.facts.status) ?? true) &&
+        isPathEqual(place, base + route.path),
     );
   }
 

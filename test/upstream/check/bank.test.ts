@@ -108,6 +108,19 @@ describe('the suite of payment plugins, at a bank that signs', function () {
     expect(await collectFailures({ plugin: constant, fixture: { ...BANK_FIXTURE, untold } }, reads)).to.deep.equal([]);
   });
 
+  it('finds one that takes a decline for a refusal, where the bank answers it otherwise', async () => {
+    const plugin = BANK.replace(
+      "throw broken('object');",
+      "throw broken('object'); if (value.success === false) throw host.fault.make('request', 'refused');",
+    );
+    const charge = BANK_FIXTURE.routes.find(({ on }) => on?.[0] === 'charge');
+    const declined = { ...charge, when: ['DECLINED'], reply: { ...charge?.reply, success: false } };
+    const fixture = { ...BANK_FIXTURE, routes: [declined, ...BANK_FIXTURE.routes] };
+    expect(await collectFailures({ fixture }, 'charge: takes `')).to.deep.equal([]);
+    const [failure = ''] = await collectFailures({ plugin, fixture }, 'charge: takes `');
+    expect(failure).to.match(/^charge: takes `DECLINED` for canceled\nrequest: refused/);
+  });
+
   it('lets a fixture say why the body is not signed, and refuses a `sign` that signs nothing', async () => {
     const plugin = BANK.replace("time, body ?? ''].join", 'time].join');
     const fixture = { ...BANK_FIXTURE, bodyUnsigned: 'the bank signs the path alone' };
