@@ -12,6 +12,12 @@ interface Compared {
   readonly other: Running | undefined;
 }
 
+interface Entrants {
+  readonly load: ChildProcess;
+  /** By the name that their lines have. */
+  readonly all: Readonly<Record<string, Running>>;
+}
+
 interface Measured extends LoadResult {
   /** CPU of the measured process per call, in µs. */
   readonly cpuUs: number;
@@ -35,11 +41,7 @@ export async function compare(test: Case, { pipe, gateway, other, load }: Compar
 }
 
 /** Ratios are to the first one, whose line has the name of the test. */
-export async function compareAll(
-  test: Case,
-  { all, load }: { readonly all: Readonly<Record<string, Running>>; readonly load: ChildProcess },
-  rounds: number,
-): Promise<void> {
+export async function compareAll(test: Case, { all, load }: Entrants, rounds: number): Promise<void> {
   const entrants = Object.entries(all).map(([name, running]) => ({ name, running, list: [] as Measured[] }));
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
     for (const { running } of entrants) await measure(running, load, test);
@@ -60,8 +62,11 @@ async function measure(running: Running, load: ChildProcess, test: Case): Promis
   return { ...result, cpuUs: ((readCpu(running.child) - before) * 1e6) / test.calls };
 }
 
-function describeJob({ url, path, key }: Running, { model, stream, calls, atOnce, leaveAfterBytes }: Case): LoadJob {
-  return { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
+export function describeJob(
+  { url, path, key, headers = {} }: Running,
+  { model, stream, calls, atOnce, leaveAfterBytes }: Case,
+): LoadJob {
+  return { url, path, key, headers, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
 }
 
 function report(test: Case, who: string, list: readonly Measured[], floors: readonly Measured[]): void {
@@ -85,16 +90,19 @@ function report(test: Case, who: string, list: readonly Measured[], floors: read
 
 /** How much later than straight from the upstream the first byte of a stream arrives, with one call at a time. */
 export async function reportFirstByte(
-  { pipe, gateway, other, load, target }: Compared & { readonly target: string },
+  { all, load, target }: Entrants & { readonly target: string },
   calls: number,
 ): Promise<void> {
   const direct = { url: target, path: '/v1/chat/completions', key: '' };
-  const all = { direct, pipe, gateway, ...(other && { other }) };
-  const ways = Object.entries(all).map(([name, way]) => ({ name, way, times: [] as number[] }));
+  const ways = Object.entries<Omit<Running, 'child'>>({ direct, ...all }).map(([name, way]) => ({
+    name,
+    way,
+    times: [] as number[],
+  }));
   for (let round = 0; round < 5; round += 1) {
     for (const { way, times } of ways) {
-      const { url, path, key } = way;
-      const job: LoadJob = { url, path, key, model: 'stream-20', stream: true, calls, atOnce: 1 };
+      const { url, path, key, headers = {} } = way;
+      const job: LoadJob = { url, path, key, headers, model: 'stream-20', stream: true, calls, atOnce: 1 };
       times.push((await asked<LoadResult>(load, job)).firstP50);
     }
   }

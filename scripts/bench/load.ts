@@ -5,6 +5,7 @@ export interface LoadJob {
   readonly url: string;
   readonly path: string;
   readonly key: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly model: string;
   readonly stream: boolean;
   readonly calls: number;
@@ -83,12 +84,12 @@ async function call(job: LoadJob, until: number): Promise<Read> {
   return { firstAt, bytes };
 }
 
-function ask({ url, path, key, model, stream }: LoadJob, content: string): ReturnType<typeof request> {
+function ask({ url, path, key, headers, model, stream }: LoadJob, content: string): ReturnType<typeof request> {
   const payload = { model, stream, max_tokens: 600, messages: [{ role: 'user', content }] };
   const keys = { 'x-api-key': key, authorization: `Bearer ${key}` };
   return request(`${url}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== '' && keys) },
+    headers: { 'content-type': 'application/json', ...(key !== '' && keys), ...headers },
     body: JSON.stringify(payload),
     dispatcher,
   });

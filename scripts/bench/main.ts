@@ -1,5 +1,10 @@
 // `npm run bench`: the gateway beside a bare pipe; with `--store sqlite|mongodb` only a store's ledger; with `--growth`
-// stores of several sizes.
-const has = (name: RegExp) => process.argv.some((argument) => name.test(argument));
-const ledger = has(/^--(store|url)(=|$)/) ? './store.ts' : './run.ts';
-await import(has(/^--growth$/) ? './growth.ts' : ledger);
+// stores of several sizes; with `--peers` other gateways beside both; with `--parts` single parts of a call.
+const FILES: readonly (readonly [option: RegExp, file: string])[] = [
+  [/^--growth$/, './growth.ts'],
+  [/^--(store|url)(=|$)/, './store.ts'],
+  [/^--peers$/, './peers.ts'],
+  [/^--parts$/, './parts.ts'],
+];
+const [, file = './run.ts'] = FILES.find(([option]) => process.argv.some((argument) => option.test(argument))) ?? [];
+await import(file);

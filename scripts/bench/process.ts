@@ -23,6 +23,8 @@ export interface Running {
   readonly key: string;
   /** Of a gateway. */
   readonly budgetKey?: string | undefined;
+  /** Of another gateway: what it wants to be told with each call. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface ServeOptions {
@@ -58,6 +60,12 @@ export async function serve(file: string, args: readonly string[], options: Serv
   // Moves threads that have already started to the core of their process.
   pin(child, GATEWAY_CORE);
   return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key, budgetKey };
+}
+
+/** A process that is not ours, on the core of what is measured. */
+export function serveCommand(child: ChildProcess, where: Omit<Running, 'child' | 'key'>): Running {
+  pin(child, GATEWAY_CORE);
+  return { child, key: '', ...where };
 }
 
 function pin({ pid }: ChildProcess, core: string): void {

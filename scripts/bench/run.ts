@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const cases = chooseCases({ only, quick });
   if (cases.length > 0 || wanted('wallet') || wanted('budget')) printHead(rounds);
   for (const test of cases) await compare(test, cast, rounds);
-  if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
+  if (wanted('first')) await firstByte(cast);
   if (wanted('wallet')) await oneWallet(cast);
   if (wanted('budget')) await budgets(cast);
   for (const options of wanted('idle') ? IDLE : []) await idle(cast, options);
@@ -72,6 +72,10 @@ async function startOther(target: string): Promise<Running | undefined> {
   const { before } = values;
   if (before === undefined) return undefined;
   return serve(join(resolve(before), 'scripts/bench/gateway.ts'), [target, ...MODELS]);
+}
+
+async function firstByte({ pipe, gateway, other, load, target }: Cast): Promise<void> {
+  await reportFirstByte({ load, target, all: { pipe, gateway, ...(other && { other }) } }, quick ? 100 : 400);
 }
 
 async function idle(cast: Cast, options: IdleOptions): Promise<void> {

@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ACTIVE_KEYS_MAX } from '../../lib/accounts/accounts.ts';
 import { createQueue } from '../../lib/ledger/queue.ts';
+import type { NewAttempt } from '../../lib/money/attempt.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
 import type { HoldOp } from '../../lib/money/operations.ts';
 import { openStore } from '../../lib/store/open.ts';
 
 /**
- * A key without a budget, one with a budget, ten with one each that have replaced others (an account has no more), or one
+ * A key without a budget, the same with an attempt that is booked at the end, one with a budget, ten with one each that have replaced others (an account has no more), or one
  * whose calls also count in the caps of a member, an end user and a run.
  */
-export type Keys = 'free' | 'budget' | 'replaced' | 'capped';
+export type Keys = 'free' | 'attempt' | 'budget' | 'replaced' | 'capped';
 
 export interface StoreJob {
   readonly keys: Keys;
@@ -31,6 +32,22 @@ export interface StoreResult {
 
 const BUDGET = 1_000_000_000_000_000n;
 
+const USAGE = '{"tokens_input":100,"tokens_output":200}';
+const ATTEMPT: NewAttempt = {
+  model: 'bench',
+  upstream: 'upstream',
+  upstreamModel: 'model',
+  keyPlace: 1,
+  requestId: 'chatcmpl-0123456789abcdef',
+  at: Date.UTC(2026, 10),
+  ending: 'answered',
+  firstMs: 180,
+  totalMs: 900,
+  usage: USAGE,
+  certainty: 'reported',
+  cost: { currency: 'USD', prices: '{"input":"1","output":"2"}', rate: 80_000_000n, cost: 10_000n, costRub: 800_000n },
+};
+
 const [, , url = ''] = process.argv;
 const store = await openStore(url);
 const queue = createQueue({ store: store.ledger });
@@ -46,7 +63,7 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
   const caller = async (_: unknown, index: number) => {
     const wallet = wallets[index % wallets.length] as string;
     const by = chooseCaller(wallet, keys, index);
-    while (performance.now() < until) await pair(wallet, by, latenciesMs);
+    while (performance.now() < until) await pair(wallet, by, keys === 'attempt' ? [ATTEMPT] : undefined, latenciesMs);
   };
   await Promise.all(Array.from({ length: calls }, caller));
   const { user, system } = process.threadCpuUsage(cpu);
@@ -62,7 +79,7 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
 function chooseCaller(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget' | 'caps'> {
   const nameKeyId = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
   const terms = { period: Date.UTC(2026, 10), limit: BUDGET };
-  if (keys === 'free') return { key: nameKeyId('f0') };
+  if (keys === 'free' || keys === 'attempt') return { key: nameKeyId('f0') };
   if (keys === 'budget') return { key: nameKeyId('b0'), budget: terms };
   if (keys === 'capped') {
     const caps = ['member', 'user', 'run'].map((kind) => ({ ...terms, id: `${kind}:${wallet}:one` }));
@@ -75,7 +92,12 @@ function chooseCaller(wallet: string, keys: Keys, index: number): Pick<HoldOp, '
 }
 
 /** Like the ledger service does it for a text call. */
-async function pair(wallet: string, by: ReturnType<typeof chooseCaller>, latenciesMs: number[]): Promise<void> {
+async function pair(
+  wallet: string,
+  by: ReturnType<typeof chooseCaller>,
+  attempts: readonly NewAttempt[] | undefined,
+  latenciesMs: number[],
+): Promise<void> {
   const chargeId = `req_${Date.now().toString(36)}${randomBytes(9).toString('hex')}`;
   const at = Date.now();
   const start = {
@@ -88,7 +110,7 @@ async function pair(wallet: string, by: ReturnType<typeof chooseCaller>, latenci
   } as const;
   const prices = '{"input":"40000000","output":"240000000"}';
   const hold = { amount: 5_000_000n, owner: 'own_0123456789abcdef01234567', lease: at + 15_000 };
-  const used = { amount: 1_234_567n, usage: '{"tokens_input":100,"tokens_output":200}' };
+  const used = { amount: 1_234_567n, usage: USAGE, ...(attempts && { attempts }) };
   const timed = async (operation: Promise<Outcome>) => {
     const from = performance.now();
     assert.equal((await operation).status, 'done');

@@ -1,6 +1,6 @@
 // Measures a store's ledger: pairs of hold and settle per second, up to 300 calls at once, by default on one wallet.
-// `npm run bench -- --store mongodb` starts a replica set of one member and runs SQLite beside it; with `--budgets`, calls
-// of keys with and without budgets and caps take turns, with `--before FOLDER` this checkout and another one.
+// `npm run bench -- --store mongodb` starts a replica set of one member and runs SQLite beside it; with `--parts`, pairs
+// without and with attempts, budgets and caps take turns, with `--before FOLDER` this checkout and another one.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,7 +24,8 @@ const CALLS = 300;
 const BOUNDS = { pairs: 4000, p99Ms: 150, p99MsOfTwo: 400 };
 
 const BUDGETS: Readonly<Record<Keys, string>> = {
-  free: 'no budget',
+  free: 'hold and settle',
+  attempt: 'an attempt',
   budget: 'a budget',
   replaced: '10 replaced keys',
   capped: 'a budget, 3 caps',
@@ -69,11 +70,11 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     wallets: { type: 'string', default: '1' },
     calls: { type: 'string' },
-    budgets: { type: 'boolean', default: false },
+    parts: { type: 'boolean', default: false },
     before: { type: 'string' },
   },
 });
-const kinds: readonly Keys[] = values.budgets ? ['free', 'budget', 'replaced', 'capped'] : ['free'];
+const kinds: readonly Keys[] = values.parts ? ['free', 'attempt', 'budget', 'replaced', 'capped'] : ['free'];
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 try {
@@ -103,7 +104,7 @@ function listCases(url: string): readonly Case[] {
   const most = Number(values.calls ?? CALLS);
   const alone = (values.calls ? [most] : [1, 64, most]).map((calls) => ({ calls, processes: 1 }));
   // Two busy writers on one SQLite file starve each other: SQLite is made for one.
-  return url.startsWith('sqlite:') || values.budgets ? alone : [...alone, { calls: most, processes: 2 }];
+  return url.startsWith('sqlite:') || values.parts ? alone : [...alone, { calls: most, processes: 2 }];
 }
 
 async function compare(createStoreUrl: (database: string) => string, title: string, server?: number): Promise<void> {
@@ -116,7 +117,7 @@ async function compare(createStoreUrl: (database: string) => string, title: stri
   );
   for (const test of listCases(createStoreUrl('bench'))) {
     const entrants = kinds.flatMap((keys): Entrant[] => {
-      const name = values.budgets ? BUDGETS[keys] : '';
+      const name = values.parts ? BUDGETS[keys] : '';
       const older = then && { name: `before ${name && `(${name})`}`, keys, side: then, rounds: [] };
       return [{ name, keys, side: now, rounds: [] }, ...(older ? [older] : [])];
     });
