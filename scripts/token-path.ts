@@ -35,9 +35,7 @@ const HELD: readonly Step[] = [
   ['lib/store/sqlite/ledger.ts', 'createSaveWallet', 'Wallet'],
   ['lib/store/sqlite/ledger.ts', 'createAddCharge', 'Charge'],
   ['lib/store/sqlite/ledger.ts', 'createAddEntry', 'Entry'],
-  ['lib/store/sqlite/outcomes.ts', 'encodeOutcome', 'EncodedOutcome'],
   ['lib/store/sqlite/thread.ts', 'answerCall', 'Reply'],
-  ['lib/store/sqlite/outcomes.ts', 'decodeOutcome', 'Outcome'],
   ['lib/ledger/queue.ts', 'answer', 'Outcome'],
   ['lib/ledger/ledger.ts', 'toHold', 'Hold'],
 ];

@@ -8,7 +8,7 @@ import {
   collectIdempotencyIds,
 } from '../../money/batch-keys.ts';
 import { type BudgetSum, RUN_IDS } from '../../money/budget.ts';
-import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
+import { type Charge, type Entry, getChargeId, type Operation, type Outcome, type Wallet } from '../../money/decide.ts';
 import { addExposure, type Folded, fold, type Loaded, listReplacedAttempts } from '../../money/fold.ts';
 import { findNextEnd } from '../../money/grants.ts';
 import type { Micro } from '../../money/money.ts';
@@ -20,7 +20,6 @@ import { createDropAttempts, createSaveAttempt } from './attempts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
-import { type EncodedOutcome, encodeOutcome } from './outcomes.ts';
 import { ALIVE } from './owners.ts';
 import { createPaidReads } from './paid-reads.ts';
 import { createLoadPayment, createSavePayment } from './payments.ts';
@@ -59,7 +58,7 @@ export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
     renewLease: ({ charge, owner, lease, now }: LeaseRenewal): boolean =>
       write(() => renewLease.run(lease, charge, owner, now).changes === 1),
     removeRuns: (before: number, limit: number): number => write(() => Number(removeRuns.run(before, limit).changes)),
-    apply: (operations: readonly Operation[]): readonly EncodedOutcome[] => {
+    apply: (operations: readonly Operation[]): readonly Outcome[] => {
       const { loaded, folded } = write(() => {
         const rows = load(operations);
         const result = fold(rows, operations);
@@ -67,7 +66,7 @@ export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
         return { loaded: rows, folded: result };
       });
       rememberCharges(getChargeCache, loaded, folded);
-      return folded.outcomes.map((outcome, index) => encodeOutcome(outcome, operations[index] as Operation));
+      return folded.outcomes;
     },
   };
 }

@@ -2,7 +2,6 @@
 // The command line runs everything in its own thread.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import type { Operation } from '../../money/decide.ts';
 import { getDefaultMediaFolder } from '../backup-file.ts';
 import { withGracefulClose } from '../graceful-close.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
@@ -12,7 +11,6 @@ import { reportBackupProgress } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { openMediaFiles } from './media-files.ts';
 import { mediaStore } from './media-store.ts';
-import { decodeOutcome } from './outcomes.ts';
 import { createRemotePorts, type Threads } from './remote-store.ts';
 import { createThread } from './thread.ts';
 import type { ThreadPorts } from './thread-ports.ts';
@@ -87,9 +85,7 @@ function createApply(ledger: ThreadPorts['ledger']): LedgerStore['apply'] {
     const untried = wanted.filter((item) => !item.tried);
     for (const item of untried) item.tried = true;
     try {
-      const operations = wanted.map((item) => item.op);
-      const sent = await ledger.apply(operations);
-      const outcomes = sent.map((outcome, index) => decodeOutcome(outcome, operations[index] as Operation));
+      const outcomes = await ledger.apply(wanted.map((item) => item.op));
       if (wanted.length === batch.length) return outcomes;
       const byItem = new Map(wanted.map((item, index) => [item, outcomes[index]]));
       return batch.map((item) => byItem.get(item));

@@ -1,15 +1,14 @@
 // The calls that the threads of a SQLite store answer: those of the ports, and a few that only this store has.
-import type { Operation } from '../../money/decide.ts';
+import type { Operation, Outcome } from '../../money/decide.ts';
 import { READS, WRITES } from '../port-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Store, StorePorts } from '../store.ts';
-import type { EncodedOutcome } from './outcomes.ts';
 
 /** Ports for which the calling thread does more than pass a call on. */
 interface OwnPorts {
   readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'> & {
-    apply(operations: readonly Operation[]): Promise<readonly EncodedOutcome[]>;
+    apply(operations: readonly Operation[]): Promise<readonly Outcome[]>;
   };
   readonly media: MediaRows;
   readonly file: Pick<Store, 'ping' | 'gateways'> & {
