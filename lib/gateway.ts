@@ -23,6 +23,7 @@ import { createConsole, type FirstLinks } from './console/console.ts';
 import { consolePlugin } from './console/plugin.ts';
 import type { FinishedRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
+import { listRoutes } from './http/late-routes.ts';
 import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
@@ -256,7 +257,7 @@ function openGatewayMetrics(config: Config, { log, isMember, catalog, http }: Me
     port: config.metricsPort,
     log,
     isMember,
-    series: { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() },
+    series: { catalog: catalog.current, providers: catalog.payments, routes: () => listRoutes(http.server) },
   });
 }
 

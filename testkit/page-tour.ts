@@ -4,6 +4,7 @@
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Who } from '../lib/console/page.ts';
 import { isPagePath } from '../lib/console/response-style.ts';
+import { listRoutes } from '../lib/http/late-routes.ts';
 import { createPeople } from '../lib/users/people.ts';
 import { makeTotpSecret } from '../lib/users/totp.ts';
 import { createUserRemoval } from '../lib/users/user-removal.ts';
@@ -57,9 +58,9 @@ export interface PageRouteFacts {
 
 /** Every page, by the gateway's routes. */
 export function listPageRoutes({ gateway }: Pick<TestGateway, 'gateway'>): readonly PageRouteFacts[] {
-  const routes = gateway.server
-    .table()
-    .filter(({ path }) => isPagePath(path) && !/^\/(?:static|payments)\//.test(path));
+  const routes = listRoutes(gateway.server).filter(
+    ({ path }) => isPagePath(path) && !/^\/(?:static|payments)\//.test(path),
+  );
   return routes.map(({ method, path, settings }) => ({
     method: method as PageRouteFacts['method'],
     path,

@@ -1,10 +1,11 @@
 // The API as a hapi plugin: all endpoints behind an API key, and fallback routes.
 import type { Plugin } from '@hapi/hapi';
 import { createManagementKeys } from '../accounts/management-keys.ts';
+import { addRoutesLate } from '../http/late-routes.ts';
 import { registerAuth } from './auth.ts';
 import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';
 import { registerManagementAuth } from './management/auth.ts';
-import { managementRoutes } from './management/routes.ts';
+import { isManagementPath, managementRoutes } from './management/routes.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { embeddingRoute } from './routes/embeddings.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -36,13 +37,16 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
-    const management = managementRoutes(services);
     const others = [
-      ...refuseOtherMethods([...routes, ...management]),
+      ...refuseOtherMethods(routes),
       storedResponsesRoute,
       ...preflights,
       notFoundRoute(services.publicUrl, routes),
     ];
-    server.route(withStyles([...routes, ...management, ...others]));
+    server.route(withStyles([...routes, ...others]));
+    addRoutesLate(server, isManagementPath, () => {
+      const management = managementRoutes(services);
+      return withStyles([...management, ...refuseOtherMethods(management)]);
+    });
   },
 };

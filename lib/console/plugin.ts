@@ -1,5 +1,6 @@
 // The pages as a hapi plugin: their own routes and response style, without API keys.
 import type { Plugin } from '@hapi/hapi';
+import { addRoutesLate } from '../http/late-routes.ts';
 import type { PageRoutes } from './page.ts';
 import { act, adminAct } from './pages/act.ts';
 import { adminAccount } from './pages/admin-account.ts';
@@ -50,12 +51,13 @@ import { status } from './pages/status.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
 import { paymentRoutes } from './payment-routes.ts';
+import { isPagePath } from './response-style.ts';
 import type { ConsoleServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 import { receipt } from './wallet/order.ts';
 
 /** Every page must be listed here. */
-const PAGES: readonly PageRoutes[] = [
+export const PAGES: readonly PageRoutes[] = [
   login,
   logout,
   setup,
@@ -130,6 +132,7 @@ const PAGES: readonly PageRoutes[] = [
 export const consolePlugin: Plugin<ConsoleServices> = {
   name: 'web',
   register(server, services) {
-    server.route([...PAGES.flatMap((routes) => routes(services)), ...paymentRoutes(services), staticFiles]);
+    server.route([...paymentRoutes(services), staticFiles]);
+    addRoutesLate(server, isPagePath, () => PAGES.flatMap((routes) => routes(services)));
   },
 };

@@ -6,6 +6,7 @@ import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-request.ts';
 import { createDrainingReply } from './early-reply.ts';
 import { findHeaderProblem } from './headers.ts';
+import { addRoutesFor } from './late-routes.ts';
 import { getRequestState } from './request-state.ts';
 import { readResponseStyle } from './response-style.ts';
 
@@ -23,6 +24,7 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
   const hint = findHeaderProblem(request.raw.req);
   if (hint !== undefined) throw fault('bad_http', { hint });
+  addRoutesFor(request.path, request.server);
   return h.continue;
 }
 

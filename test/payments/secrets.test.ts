@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { listRoutes } from '../../lib/http/late-routes.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -199,12 +200,10 @@ describe('secrets of payments', function () {
   async function seePages(): Promise<void> {
     const ids = (await payments()).map(({ id }) => id);
     const webhooks = (await test.store.payments.webhooks({ limit: 50 })).map(({ id }) => id);
-    const ofOwner = test.gateway.server
-      .table()
+    const ofOwner = listRoutes(test.gateway.server)
       .map(({ method, path }) => (method === 'get' ? path : ''))
       .filter((path) => path.startsWith('/account') && !path.includes('{'));
-    const ofOperator = test.gateway.server
-      .table()
+    const ofOperator = listRoutes(test.gateway.server)
       .map(({ method, path }) => (method === 'get' ? path : ''))
       .filter((path) => path.startsWith('/admin') && !path.includes('{'));
     const orders = ids.flatMap((id) => [`${WALLET}?order=${id}`, `${WALLET}/receipt?order=${id}`]);

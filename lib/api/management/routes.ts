@@ -28,6 +28,11 @@ type ManagementServices = Pick<Services, 'store' | 'config' | 'calls' | 'budget'
 /** What a verb gets: the values of its path and of its query or body. */
 type Input = Readonly<Record<string, unknown>>;
 
+/** Whether a path belongs to the management API or to the API of owners, even if no verb is there. */
+export function isManagementPath(path: string): boolean {
+  return path.startsWith(`${MANAGE}/`) || path.startsWith(`${OWN}/`);
+}
+
 export function managementRoutes(services: ManagementServices): readonly ServerRoute[] {
   /** Slow verbs that run now. */
   const running = new Set<Verb>();

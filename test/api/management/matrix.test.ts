@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { hashKey } from '../../../lib/accounts/key.ts';
 import { OPERATOR_SCOPES } from '../../../lib/accounts/management-keys.ts';
 import { MANAGE, OWN } from '../../../lib/api/management/routes.ts';
+import { listRoutes } from '../../../lib/http/late-routes.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { send } from '../../../testkit/client.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
@@ -22,8 +23,7 @@ describe('the routes of the server and their credentials', () => {
   before(async () => {
     stage = await openManagementStage();
     const { gateway } = stage;
-    routes = gateway.gateway.server
-      .table()
+    routes = listRoutes(gateway.gateway.server)
       .filter(({ method, realm }) => method !== '*' && method !== 'options' && realm.plugin === 'api')
       .map(({ method, path }) => ({ method: method.toUpperCase(), path }));
     const account = await gateway.account();
