@@ -38,14 +38,26 @@ export interface DatabaseCalls {
   run(port: string, name: string, args: readonly unknown[]): unknown;
 }
 
+type PortCalls = Readonly<Record<string, (...args: unknown[]) => unknown>>;
+
+/** A port is made for the first call of it: to prepare the statements of all takes 8 ms of CPU time in each process. */
+type PortMakers<Calls> = { readonly [Name in keyof Calls]: () => Calls[Name] };
+
 /** Opens the database. Throws `OperatorError`. */
 export function openDatabaseCalls({ role, connection }: ThreadOptions): DatabaseCalls {
   const { db, ports } = role === 'writer' ? openWriter(connection) : openReader(connection);
-  const calls = ports as unknown as Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>;
+  const makers: Readonly<Record<string, () => unknown>> = ports;
+  const made = new Map<string, PortCalls | undefined>();
+  const find = (port: string): PortCalls | undefined => {
+    if (!made.has(port)) made.set(port, makers[port]?.() as PortCalls | undefined);
+    return made.get(port);
+  };
+  // A database that cannot do the calls of money should not open.
+  find('ledger');
   return {
     db,
     run(port, name, args) {
-      const call = calls[port]?.[name];
+      const call = find(port)?.[name];
       if (!call) throw new Error(`the ${role} of the database has no ${port}.${name}`);
       return call(...args);
     },
@@ -54,32 +66,32 @@ export function openDatabaseCalls({ role, connection }: ThreadOptions): Database
 
 function openWriter(options: ConnectionOptions) {
   const connection = openForWrites(options);
-  const ports: { readonly [Name in keyof ThreadPorts]: PortWrites<Name> } = {
-    ledger: ledgerWrites(connection),
-    journal: {},
-    attempts: attemptWrites(connection),
-    checkpoints: checkpointWrites(connection),
-    archives: archiveWrites(connection),
-    accounts: accountWrites(connection),
-    keys: keyWrites(connection),
-    limits: limitWrites(connection),
-    owners: ownerWrites(connection),
-    settings: settingWrites(connection),
-    jobs: jobWrites(connection),
-    payments: paymentWrites(connection),
-    media: mediaWrites(connection),
-    usage: usageWrites(connection),
-    users: userWrites(connection),
-    sessions: sessionWrites(connection),
-    auditLog: auditLogWrites(connection),
-    alerts: alertWrites(connection),
-    idempotency: idempotencyWrites(connection),
-    rates: rateWrites(connection),
-    promos: promoWrites(connection),
-    papers: paperWrites(connection),
-    catalogVersions: catalogVersionWrites(connection),
-    management: managementWrites(connection),
-    file: {},
+  const ports: PortMakers<{ readonly [Name in keyof ThreadPorts]: PortWrites<Name> }> = {
+    ledger: () => ledgerWrites(connection),
+    journal: () => ({}),
+    attempts: () => attemptWrites(connection),
+    checkpoints: () => checkpointWrites(connection),
+    archives: () => archiveWrites(connection),
+    accounts: () => accountWrites(connection),
+    keys: () => keyWrites(connection),
+    limits: () => limitWrites(connection),
+    owners: () => ownerWrites(connection),
+    settings: () => settingWrites(connection),
+    jobs: () => jobWrites(connection),
+    payments: () => paymentWrites(connection),
+    media: () => mediaWrites(connection),
+    usage: () => usageWrites(connection),
+    users: () => userWrites(connection),
+    sessions: () => sessionWrites(connection),
+    auditLog: () => auditLogWrites(connection),
+    alerts: () => alertWrites(connection),
+    idempotency: () => idempotencyWrites(connection),
+    rates: () => rateWrites(connection),
+    promos: () => promoWrites(connection),
+    papers: () => paperWrites(connection),
+    catalogVersions: () => catalogVersionWrites(connection),
+    management: () => managementWrites(connection),
+    file: () => ({}),
   };
   return { db: connection.db, ports };
 }
@@ -87,36 +99,36 @@ function openWriter(options: ConnectionOptions) {
 function openReader(options: ConnectionOptions) {
   const db = openForReads(options);
   const version = db.prepare('PRAGMA user_version');
-  const ports: { readonly [Name in keyof ThreadPorts]: PortReads<Name> } = {
-    ledger: ledgerReads(db),
-    journal: journalReads(db),
-    attempts: attemptReads(db),
-    checkpoints: checkpointReads(db),
-    archives: archiveReads(db),
-    accounts: accountReads(db),
-    keys: keyReads(db),
-    limits: {},
-    owners: {},
-    settings: settingReads(db),
-    jobs: jobReads(db),
-    payments: paymentReads(db),
-    media: mediaReads(db),
-    usage: usageReads(db),
-    users: userReads(db),
-    sessions: sessionReads(db),
-    auditLog: auditLogReads(db),
-    alerts: alertReads(db),
-    idempotency: idempotencyReads(db),
-    rates: rateReads(db),
-    promos: promoReads(db),
-    papers: paperReads(db),
-    catalogVersions: catalogVersionReads(db),
-    management: managementReads(db),
-    file: {
+  const ports: PortMakers<{ readonly [Name in keyof ThreadPorts]: PortReads<Name> }> = {
+    ledger: () => ledgerReads(db),
+    journal: () => journalReads(db),
+    attempts: () => attemptReads(db),
+    checkpoints: () => checkpointReads(db),
+    archives: () => archiveReads(db),
+    accounts: () => accountReads(db),
+    keys: () => keyReads(db),
+    limits: () => ({}),
+    owners: () => ({}),
+    settings: () => settingReads(db),
+    jobs: () => jobReads(db),
+    payments: () => paymentReads(db),
+    media: () => mediaReads(db),
+    usage: () => usageReads(db),
+    users: () => userReads(db),
+    sessions: () => sessionReads(db),
+    auditLog: () => auditLogReads(db),
+    alerts: () => alertReads(db),
+    idempotency: () => idempotencyReads(db),
+    rates: () => rateReads(db),
+    promos: () => promoReads(db),
+    papers: () => paperReads(db),
+    catalogVersions: () => catalogVersionReads(db),
+    management: () => managementReads(db),
+    file: () => ({
       ping: () => void version.get(),
       gateways: createListAliveOwners(db),
       backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
-    },
+    }),
   };
   return { db, ports };
 }

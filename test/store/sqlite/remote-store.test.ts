@@ -75,4 +75,18 @@ describe('ports of a sqlite store', () => {
     expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
     await store.sessions.clean({ now: 1, since: 1 });
   });
+
+  it('refuse the calls whose table is missing as store errors, and answer all others', async () => {
+    const path = folder.file();
+    await folder.open(path);
+    folder.raw(path).exec('DROP TABLE promo_codes');
+    const store = await folder.open(path);
+    for (const call of [() => store.promos.get('A'), () => store.promos.end('A', 1), () => store.promos.get('A')]) {
+      const error = await rejection(call());
+      expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
+      expect(error).to.have.property('message', 'no such table: promo_codes');
+    }
+    await store.sessions.clean({ now: 1, since: 1 });
+    expect(await store.accounts.list()).to.deep.equal([]);
+  });
 });
