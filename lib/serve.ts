@@ -4,6 +4,7 @@ import { OperatorError } from './base/operator-error.ts';
 import { pluralize } from './base/pluralize.ts';
 import { type Config, findMisspellings, readConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
+import { addAllRoutes } from './http/late-routes.ts';
 import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
 import { findFailingPlugin, type PluginName } from './upstream/host/plugin-errors.ts';
@@ -55,6 +56,7 @@ async function startAlone(config: Config, log: Log): Promise<Served> {
   const gateway = await createGateway(config, log);
   try {
     await gateway.start();
+    addAllRoutes(gateway.server);
   } catch (error) {
     await gateway.stop();
     throw error;

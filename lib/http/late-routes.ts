@@ -33,9 +33,14 @@ export function addRoutesFor(path: string, { app: { lateRoutes } }: Server): voi
   }
 }
 
+/** A service adds them before its first call: the streams of later ones would wait for them. */
+export function addAllRoutes({ app: { lateRoutes } }: Server): void {
+  for (const late of lateRoutes ?? []) late.add();
+  lateRoutes?.clear();
+}
+
 /** All routes, also those that no request has needed. */
 export function listRoutes(server: Server): readonly RequestRoute[] {
-  for (const late of server.app.lateRoutes ?? []) late.add();
-  server.app.lateRoutes?.clear();
+  addAllRoutes(server);
   return server.table();
 }

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
+import { addAllRoutes } from '../http/late-routes.ts';
 import type { Log } from '../http/log.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
 import { createRemoteLimiter } from './remote-limiter.ts';
@@ -43,6 +44,7 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
   });
   try {
     await gateway.start();
+    addAllRoutes(gateway.server);
   } catch (error) {
     await gateway.stop();
     throw error;
