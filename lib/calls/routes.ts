@@ -26,31 +26,20 @@ export interface RoutesOptions<Route, Result> {
   onEnded?(ending: Ending<Result>): void;
 }
 
-export function askRoutes<Route extends RouteRef, Result>(
+export async function askRoutes<Route extends RouteRef, Result>(
   options: RoutesOptions<Route, Result>,
-): Promise<Ending<Result>> {
-  return askNext(options, options.routes, undefined);
-}
-
-/** A function that waits in a loop would take 300 bytes more of every open stream. */
-function askNext<Route extends RouteRef, Result>(
-  options: RoutesOptions<Route, Result>,
-  left: readonly Route[],
-  last: Ending<Result> | undefined,
 ): Promise<Ending<Result>> {
   const { health, context } = options;
-  if (left.length === 0) return Promise.resolve(last ?? { type: 'error', fault: fault('upstream_failed') });
-  if (context.signal.aborted) return Promise.resolve(toAbortEnding(context.signal));
-  const trial = health.begin(left);
-  return options.attempt(trial.route, trial.first).then((ending) =>
-    conclude(options, trial, ending)
-      ? ending
-      : askNext(
-          options,
-          left.filter((other) => other !== trial.route),
-          ending,
-        ),
-  );
+  let left = options.routes;
+  let last: Ending<Result> = { type: 'error', fault: fault('upstream_failed') };
+  while (left.length > 0) {
+    if (context.signal.aborted) return toAbortEnding(context.signal);
+    const trial = health.begin(left);
+    last = await options.attempt(trial.route, trial.first);
+    if (conclude(options, trial, last)) return last;
+    left = left.filter((other) => other !== trial.route);
+  }
+  return last;
 }
 
 /** Reports how an attempt ended; returns true if no other route is tried. */

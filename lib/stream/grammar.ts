@@ -1,4 +1,5 @@
 // What a provider may write into a part, checked where no type holds.
+import type { ReplyBlock } from './part.ts';
 import type { Block, BlockState, Citation, FinishPart, FinishReason } from './provider-part.ts';
 
 /** Throws unless a block is one that a provider may start. */
@@ -13,6 +14,11 @@ export function checkState(state: BlockState): BlockState {
   if (typeof state?.format !== 'string' || typeof state.value !== 'string')
     throw grammarError('a state without its text');
   return state;
+}
+
+/** A block as it is passed on: a call has its state from the start. */
+export function addState(block: Block, state: BlockState | undefined): ReplyBlock {
+  return block.type === 'tool' && state ? { ...block, state } : block;
 }
 
 const CITED_TEXTS = ['url', 'title', 'quote'] as const;

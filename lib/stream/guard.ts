@@ -3,11 +3,11 @@
 import { fault, isFault } from '../base/faults.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
-import { checkBlock, checkState, grammarError, settleReason } from './grammar.ts';
-import type { ErrorPart, ReplyBlock, StreamPart } from './part.ts';
+import { addState, checkBlock, checkState, grammarError, settleReason } from './grammar.ts';
+import type { ErrorPart, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { Block, BlockState, Citation, FinishPart, ProviderPart } from './provider-part.ts';
-import { WAITING_CHARACTERS_MAX, type WaitingBlock } from './waiting-block.ts';
+import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
 
 export interface GuardOptions {
   /**
@@ -18,6 +18,8 @@ export interface GuardOptions {
   readonly calls?: CallsAllowed | undefined;
   /** Whether reasoning is passed on as blocks; by default it is hidden. */
   readonly showsReasoning?: boolean | undefined;
+  /** Called at each reason to end, which content may still follow. */
+  readonly onFinish?: (() => void) | undefined;
 }
 
 /** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are hidden. */
@@ -31,6 +33,8 @@ export interface Guard extends Transform<ProviderPart | ErrorPart, StreamPart> {
   end(): readonly StreamPart[];
   /** True once there is a finish that a broken connection does not put in doubt, or the answer was cut. */
   readonly finished: boolean;
+  /** When content of any kind last arrived, or the first reason to end, by `performance.now()`; 0 before both. */
+  readonly workedAt: number;
   /** True once the answer was cut or has failed: nothing more is wanted from the upstream. */
   readonly done: boolean;
 }
@@ -55,10 +59,14 @@ const EMPTY_ARGUMENTS = '{}';
 /** A class, because every open answer has one: closures would take three times the memory. */
 class AnswerGuard implements Guard {
   done = false;
+  workedAt = 0;
   readonly #outputMax: number;
   readonly #charactersMax: number;
   readonly #calls: CallsAllowed;
   readonly #showsReasoning: boolean;
+  readonly #onFinish: (() => void) | undefined;
+  /** The batch shows that the upstream is at work. */
+  #isAtWork = false;
   #started = false;
   #finish: FinishPart | undefined;
   /** Content followed a finish, so the reasons of this upstream say nothing about the end. */
@@ -68,8 +76,7 @@ class AnswerGuard implements Guard {
   #lastIndex = -1;
   /** The upstream's block that is passed on. */
   #served = NONE;
-  #waiting: WaitingBlock[] = [];
-  #waitingCharacters = 0;
+  #waiting: WaitingBlocks | undefined;
   /** Open blocks that nobody is shown. */
   #hidden: Map<number, Block['type']> | undefined;
   /** Something was produced that was asked for. */
@@ -91,11 +98,12 @@ class AnswerGuard implements Guard {
   /** Where parts go that differ from those of the batch; undefined as long as the batch passes as it is. */
   #passed: StreamPart[] | undefined;
 
-  constructor({ outputMax, calls = 'any', showsReasoning = false }: GuardOptions) {
+  constructor({ outputMax, calls = 'any', showsReasoning = false, onFinish }: GuardOptions) {
     this.#outputMax = outputMax;
     this.#charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
     this.#calls = calls;
     this.#showsReasoning = showsReasoning;
+    this.#onFinish = onFinish;
   }
 
   get finished(): boolean {
@@ -105,6 +113,7 @@ class AnswerGuard implements Guard {
   push(batch: readonly (ProviderPart | ErrorPart)[]): readonly StreamPart[] {
     if (this.done || this.#ended) return NOTHING;
     this.#passed = undefined;
+    const before = this.#finish;
     let at = 0;
     try {
       for (; at < batch.length && !this.done; at += 1) this.#step(batch, at);
@@ -114,6 +123,9 @@ class AnswerGuard implements Guard {
     }
     const passed = this.#passed;
     this.#passed = undefined;
+    if (this.#isAtWork) this.workedAt = performance.now();
+    this.#isAtWork = false;
+    if (this.#finish !== before) this.#onFinish?.();
     return passed ?? (batch as readonly StreamPart[]);
   }
 
@@ -142,6 +154,7 @@ class AnswerGuard implements Guard {
 
   #noteContent(characters: number): void {
     this.#characters += characters;
+    this.#isAtWork = true;
     if (this.#finish) this.#isFollowed = true;
   }
 
@@ -180,6 +193,7 @@ class AnswerGuard implements Guard {
         this.#takeFinish(part);
         break;
       case 'alive':
+        this.#isAtWork = true;
         break;
       case 'error':
         if (!isFault(part.fault)) throw grammarError('an error of its own');
@@ -201,23 +215,20 @@ class AnswerGuard implements Guard {
       return;
     }
     const hidden = this.#hidden?.get(index);
-    const waiting = hidden === undefined ? this.#findWaiting(index) : undefined;
+    const waiting = hidden === undefined ? this.#waiting?.find(index) : undefined;
     if (hidden === undefined && !waiting) throw grammarError('a delta outside its block');
     if (text === '') return;
     this.#noteContent(text.length);
     this.#hasOutput ||= hidden !== 'tool';
     if (!waiting) this.#emit({ type: 'hidden', text });
-    else {
-      waiting.text += text;
-      this.#waitingCharacters += text.length;
-      if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw grammarError('too much text at the same time');
-    }
+    else this.#waiting?.append(waiting, text);
   }
 
   #takeStart(index: number, block: Block, following: { index: number; state: BlockState } | undefined): void {
     if (!this.#started) throw grammarError('a block before the start');
     if (!(index > this.#lastIndex)) throw grammarError('a block out of order');
     checkBlock(block);
+    this.#isAtWork ||= block.type === 'tool';
     this.#lastIndex = index;
     if (this.#isHidden(block)) {
       this.#hidden ??= new Map();
@@ -231,7 +242,10 @@ class AnswerGuard implements Guard {
     const state = isStated ? checkState(following.state) : undefined;
     const waiting: WaitingBlock = { index, block, text: '', state, isEnded: false };
     if (Number.isNaN(this.#served)) this.#serve(waiting);
-    else this.#waiting.push(waiting);
+    else {
+      this.#waiting ??= new WaitingBlocks();
+      this.#waiting.add(waiting);
+    }
   }
 
   #isHidden({ type }: Block): boolean {
@@ -241,7 +255,8 @@ class AnswerGuard implements Guard {
 
   #takeState(index: number, state: BlockState): void {
     checkState(state);
-    const waiting = this.#findWaiting(index);
+    this.#isAtWork = true;
+    const waiting = this.#waiting?.find(index);
     if (waiting) waiting.state = state;
     else if (index === this.#served) {
       // A call's state has passed with its start.
@@ -250,8 +265,9 @@ class AnswerGuard implements Guard {
   }
 
   #takeCitation(index: number, citation: Citation): void {
-    const waiting = this.#findWaiting(index);
+    const waiting = this.#waiting?.find(index);
     if (!waiting && index !== this.#served) throw grammarError('a citation outside its block');
+    this.#isAtWork = true;
     this.#citationLimit ??= new CitationLimit();
     if (!this.#citationLimit.take(citation)) return;
     if (waiting) {
@@ -267,19 +283,14 @@ class AnswerGuard implements Guard {
       return;
     }
     if (this.#hidden?.delete(index)) return;
-    const waiting = this.#findWaiting(index);
+    const waiting = this.#waiting?.find(index);
     if (!waiting) throw grammarError('the end of a block that is not open');
     waiting.isEnded = true;
-  }
-
-  #findWaiting(index: number): WaitingBlock | undefined {
-    return this.#waiting.find((block) => block.index === index && !block.isEnded);
   }
 
   /** Passes a block on, with what has arrived of it. */
   #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
     this.#served = index;
-    this.#waitingCharacters -= text.length;
     if (!this.#continues(block)) {
       this.#isRefusal = block.type === 'text' && block.refusal === true;
       this.#isCited = block.type === 'text' && block.cited === true;
@@ -287,7 +298,7 @@ class AnswerGuard implements Guard {
       this.#block += 1;
       this.#open = block.type;
       this.#hasText = false;
-      this.#emit({ type: 'block-start', index: this.#block, block: withState(block, state) });
+      this.#emit({ type: 'block-start', index: this.#block, block: addState(block, state) });
     }
     if (block.type === 'reasoning' && state) this.#emit({ type: 'block-state', index: this.#block, state });
     if (text !== '') {
@@ -306,7 +317,7 @@ class AnswerGuard implements Guard {
 
   #serveWaiting(): void {
     while (Number.isNaN(this.#served)) {
-      const next = this.#waiting.shift();
+      const next = this.#waiting?.take();
       if (!next) return;
       this.#serve(next);
     }
@@ -331,8 +342,8 @@ class AnswerGuard implements Guard {
 
   /** The last reason counts, but a plain end does not take a call back. */
   #takeFinish(part: FinishPart): void {
-    const isTakenBack = this.#finish?.reason === 'tool' && part.reason === 'stop';
-    if (!isTakenBack) this.#finish = part;
+    this.#isAtWork ||= !this.#finish;
+    if (this.#finish?.reason !== 'tool' || part.reason !== 'stop') this.#finish = part;
   }
 
   /** The upstream continues although it is done by its own count. */
@@ -354,10 +365,8 @@ class AnswerGuard implements Guard {
     const last = this.#passed.at(-1);
     const surplus = this.#characters - this.#charactersMax;
     if (last?.type === 'block-delta') {
-      this.#passed[this.#passed.length - 1] = {
-        ...last,
-        text: takeCharacters(last.text, Math.max(0, last.text.length - surplus)),
-      };
+      const text = takeCharacters(last.text, Math.max(0, last.text.length - surplus));
+      this.#passed[this.#passed.length - 1] = { ...last, text };
     }
     this.#cut();
   }
@@ -383,13 +392,9 @@ class AnswerGuard implements Guard {
 
   /** Blocks that the upstream left open end with the answer. */
   #endAll(): void {
-    for (const waiting of this.#waiting) waiting.isEnded = true;
+    this.#waiting?.endAll();
     this.#served = NONE;
     this.#serveWaiting();
     this.#closeOurs();
   }
-}
-
-function withState(block: Block, state: BlockState | undefined): ReplyBlock {
-  return block.type === 'tool' && state ? { ...block, state } : block;
 }

@@ -83,10 +83,9 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     this.#output = output;
     this.#signal = signal;
     this.run = new PluginRun(nameUpstream(route.upstream), this.#abort);
-    this.#watch = createWatch({ ...timeouts, totalDeadline: deadline, watched: this });
     this.pipe = createTextPipeline({
       ...options.pipeline,
-      watch: this.#watch,
+      guard: { ...options.pipeline.guard, onFinish: () => this.#watch.noteFinish() },
       stops: stops && {
         strings: stops,
         onMatch: () => this.#watch.limit(AFTER_STOP_MS),
@@ -95,6 +94,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
       listener: this,
       output,
     });
+    this.#watch = createWatch({ ...timeouts, totalDeadline: deadline, watched: this });
   }
 
   /** Never rejects. Unhandled errors of the plugin are attributed by the async context that it starts in. */
@@ -140,6 +140,14 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
 
   /** The plugin's listeners are its own code. */
   readonly #abort = (reason: unknown): void => runPlugin(this.run, () => this.#upstream.abort(reason));
+
+  get workedAt(): number {
+    return this.pipe.guard.workedAt;
+  }
+
+  get finished(): boolean {
+    return this.pipe.guard.finished;
+  }
 
   onHeartbeat(): void {
     this.#output.sink.keepAlive();

@@ -6,13 +6,11 @@ import type { Transform } from '../../stream/pipeline.ts';
 import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
 import { createDelivery, type Delivery, type DeliveryListener, type DeliveryOptions } from './delivery.ts';
 import type { TextOutput } from './output.ts';
-import type { Watch } from './watch.ts';
 
 /** Creates an embedder's transform for one answer; it gets every part between the guard and the delivery. */
 export type CreateTransform = () => Transform<StreamPart>;
 
 export interface TextPipelineOptions<Out> {
-  readonly watch: Watch;
   readonly guard: GuardOptions;
   readonly meter: MeterOptions;
   /** Absent for a call without stop strings. */
@@ -33,14 +31,13 @@ export interface TextPipeline {
 
 /** For one attempt at one route. What is produced is billed, so the meter comes before anything that drops text. */
 export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): TextPipeline {
-  const { watch } = options;
   const { renderer, sink } = options.output;
   const guard = createGuard(options.guard);
   const meter = createMeter(options.meter);
   const stops = options.stops && createStops(options.stops);
   const delivery = createDelivery(options.delivery, options.listener);
   const extra = options.extra.map((create) => create());
-  const transforms = [watch, guard, meter, stops, ...extra, delivery, renderer, sink].filter(
+  const transforms = [guard, meter, stops, ...extra, delivery, renderer, sink].filter(
     (transform) => transform !== undefined,
   );
   return { transforms, guard, meter, stops, delivery };

@@ -1,8 +1,6 @@
-// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
-// Content of any kind shows that the upstream is at work: text, reasoning, a piece of a call, also of one that waits
-// for its turn.
-import type { ErrorPart, ProviderPart } from '../../stream/part.ts';
-import type { Transform } from '../../stream/pipeline.ts';
+// The timeouts of one text call on one timer: first content, silence between contents, total time, heartbeats. Content of
+// any kind shows that the upstream is at work: text, reasoning, a piece of a call, also of one that waits for its turn.
+// Nothing runs for each of them: the timer asks when the last one came.
 
 export interface WatchOptions {
   readonly firstTokenTimeoutMs: number;
@@ -15,19 +13,20 @@ export interface WatchOptions {
 }
 
 export interface Watched {
+  /** When content last arrived, or the first reason to end, by `performance.now()`; 0 before both. */
+  readonly workedAt: number;
+  /** The upstream has given its reason to end, and no content has followed it. */
+  readonly finished: boolean;
   /** Called every `heartbeatMs` until `delivered`. */
   onHeartbeat(): void;
   /** Called once, when a limit is exceeded. */
   onTimeout(): void;
 }
 
-type Incoming = ProviderPart | ErrorPart;
-
-/**
- * Passes everything on. After the upstream's reason to end, unless content follows it, there is little time for its
- * counts.
- */
-export interface Watch extends Transform<Incoming> {
+/** After the upstream's reason to end, unless content follows it, there is little time for its counts. */
+export interface Watch {
+  /** The upstream has given its reason to end. */
+  noteFinish(): void;
   /** From now on it has at most this long, whatever arrives. */
   limit(ms: number): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
@@ -55,14 +54,12 @@ class TimerWatch implements Watch {
   readonly #heartbeatMs: number;
   readonly #afterFinishMs: number;
   readonly #watched: Watched;
-  #silenceDeadline: number;
+  readonly #firstDeadline: number;
   #totalDeadline: number;
   #heartbeatAt: number;
-  /** The upstream has given its reason to end. */
-  #isFinished = false;
-  /** Content followed a finish, so the next one may not be the last. */
-  #isFollowed = false;
   #paused = false;
+  /** When the reader last went on; 0 if it never was slow. */
+  #resumedAt = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   /** When the timeouts are checked next. */
@@ -75,30 +72,19 @@ class TimerWatch implements Watch {
     this.#heartbeatMs = heartbeatMs;
     this.#afterFinishMs = Math.min(idleTimeoutMs, afterFinishMs);
     this.#watched = watched;
-    this.#silenceDeadline = now() + firstTokenTimeoutMs;
+    this.#firstDeadline = now() + firstTokenTimeoutMs;
     this.#totalDeadline = totalDeadline;
     this.#heartbeatAt = now() + heartbeatMs;
     this.#arm();
   }
 
-  push(batch: readonly Incoming[]): readonly Incoming[] {
-    let isAtWork = false;
-    for (const part of batch) {
-      if (part?.type === 'finish') {
-        isAtWork ||= !this.#isFinished;
-        this.#isFinished = true;
-      } else if (isContent(part)) {
-        isAtWork = true;
-        this.#isFollowed ||= this.#isFinished;
-      }
-    }
-    if (isAtWork) this.#allowSilence();
-    return batch;
+  noteFinish(): void {
+    this.#arm();
   }
 
   limit(ms: number): void {
     this.#totalDeadline = Math.min(this.#totalDeadline, now() + ms);
-    if (!this.#stopped) this.#arm();
+    this.#arm();
   }
 
   pause(): void {
@@ -107,7 +93,8 @@ class TimerWatch implements Watch {
 
   resume(): void {
     this.#paused = false;
-    this.#allowSilence();
+    this.#resumedAt = now();
+    this.#arm();
   }
 
   delivered(): void {
@@ -119,23 +106,20 @@ class TimerWatch implements Watch {
     clearTimeout(this.#timer);
   }
 
-  /** Silence counts from now; the timer is moved only if it would fire too late. */
-  #allowSilence(): void {
-    const isOver = this.#isFinished && !this.#isFollowed;
-    this.#silenceDeadline = now() + (isOver ? this.#afterFinishMs : this.#idleMs);
-    if (this.#silenceDeadline < this.#nextAt && !this.#stopped) this.#arm();
-  }
-
+  /** The timer is moved only if it would fire too late. */
   #arm(): void {
+    if (this.#stopped) return;
+    const at = Math.min(this.#findSilenceCheck(), this.#totalDeadline, this.#heartbeatAt);
+    if (at >= this.#nextAt) return;
     clearTimeout(this.#timer);
-    const silenceAt = this.#paused ? Number.POSITIVE_INFINITY : this.#silenceDeadline;
-    this.#nextAt = Math.min(silenceAt, this.#totalDeadline, this.#heartbeatAt);
-    this.#timer = setTimeout(this.#check, Math.max(1, Math.ceil(this.#nextAt - now())));
+    this.#nextAt = at;
+    this.#timer = setTimeout(this.#check, Math.max(1, Math.ceil(at - now())));
   }
 
   readonly #check = (): void => {
     const at = now();
-    if (at >= this.#totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    if (at >= this.#totalDeadline || at >= this.#findSilenceDeadline()) {
       this.stop();
       this.#watched.onTimeout();
       return;
@@ -144,22 +128,18 @@ class TimerWatch implements Watch {
       this.#heartbeatAt = at + this.#heartbeatMs;
       this.#watched.onHeartbeat();
     }
-    if (!this.#stopped) this.#arm();
+    this.#arm();
   };
-}
 
-/** Counts, comments and pings are not content. */
-function isContent(part: Incoming): boolean {
-  switch (part?.type) {
-    case 'block-delta':
-      return part.text !== '';
-    case 'block-start':
-      return part.block?.type === 'tool';
-    case 'block-state':
-    case 'block-citation':
-    case 'alive':
-      return true;
-    default:
-      return false;
+  #findSilenceDeadline(): number {
+    if (this.#paused) return Number.POSITIVE_INFINITY;
+    const workedAt = Math.max(this.#watched.workedAt, this.#resumedAt);
+    if (workedAt === 0) return this.#firstDeadline;
+    return workedAt + (this.#watched.finished ? this.#afterFinishMs : this.#idleMs);
+  }
+
+  /** The first content may come at any time, and have a shorter limit from then on. */
+  #findSilenceCheck(): number {
+    return Math.min(this.#findSilenceDeadline(), now() + this.#idleMs);
   }
 }

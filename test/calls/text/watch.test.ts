@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createWatch, type Watch, type WatchOptions } from '../../../lib/calls/text/watch.ts';
+import { createWatch, type Watch, type Watched, type WatchOptions } from '../../../lib/calls/text/watch.ts';
 import { until } from '../../../testkit/client.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 
@@ -16,11 +16,21 @@ describe('watch', () => {
   let beats: number[];
   let timeouts: number[];
   let onTimeout: () => void;
+  let watched: { -readonly [Name in keyof Watched]: Watched[Name] };
 
   afterEach(() => watch.stop());
 
-  const touch = () => watch.push([{ type: 'block-delta', index: 0, text: 'a' }]);
-  const finish = () => watch.push([{ type: 'finish', reason: 'stop' }]);
+  /** Content arrives. */
+  const touch = () => {
+    watched.workedAt = performance.now();
+    watched.finished = false;
+  };
+  /** The first reason to end arrives, or another one. */
+  const finish = () => {
+    if (!watched.finished) watched.workedAt = performance.now();
+    watched.finished = true;
+    watch.noteFinish();
+  };
 
   /** Limits far away but for those given. */
   function start({ totalMs = 60_000, ...options }: Partial<WatchOptions> & { totalMs?: number }): void {
@@ -30,17 +40,20 @@ describe('watch', () => {
     const timedOut = new Promise<void>((resolve) => {
       onTimeout = resolve;
     });
+    watched = {
+      workedAt: 0,
+      finished: false,
+      onHeartbeat: () => void beats.push(since()),
+      onTimeout: () => {
+        timeouts.push(since());
+        onTimeout();
+      },
+    };
     watch = createWatch({
       firstTokenTimeoutMs: 60_000,
       idleTimeoutMs: 60_000,
       totalDeadline: startedAt + totalMs,
-      watched: {
-        onHeartbeat: () => void beats.push(since()),
-        onTimeout: () => {
-          timeouts.push(since());
-          onTimeout();
-        },
-      },
+      watched,
       ...options,
     });
     over = timedOut;
@@ -152,32 +165,6 @@ describe('watch', () => {
       await expectTimeout(150);
     });
 
-    itTimed('takes what one batch brings in its order', async () => {
-      const [text, end] = [
-        { type: 'block-delta', index: 0, text: 'a' } as const,
-        { type: 'finish', reason: 'stop' } as const,
-      ];
-      start({ idleTimeoutMs: 150, afterFinishMs: 20 });
-      watch.push([text, end]);
-      await expectTimeout(20);
-      start({ idleTimeoutMs: 150, afterFinishMs: 20 });
-      watch.push([end, text]);
-      // Content followed a finish, so no later one is believed.
-      watch.push([end]);
-      await expectTimeout(150);
-    });
-
-    itTimed('is not at work by counts, empty texts and blocks of text', async () => {
-      start({ firstTokenTimeoutMs: 50, idleTimeoutMs: 5000 });
-      watch.push([
-        { type: 'start' },
-        { type: 'usage', input: 1 },
-        { type: 'block-start', index: 0, block: { type: 'text' } },
-        { type: 'block-delta', index: 0, text: '' },
-      ]);
-      await expectTimeout(50);
-    });
-
     itTimed('gives no more than a limit, whatever comes', async () => {
       start({ idleTimeoutMs: 5000 });
       watch.limit(50);
@@ -252,7 +239,12 @@ describe('watch', () => {
     start({
       heartbeatMs: 10,
       totalMs: 40,
-      watched: { onHeartbeat: () => watch.stop(), onTimeout: () => timeouts.push(0) },
+      watched: {
+        workedAt: 0,
+        finished: false,
+        onHeartbeat: () => watch.stop(),
+        onTimeout: () => timeouts.push(0),
+      },
     });
     await sleep(80);
     expect(timeouts).to.deep.equal([]);
