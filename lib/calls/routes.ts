@@ -31,15 +31,15 @@ export async function askRoutes<Route extends RouteRef, Result>(
 ): Promise<Ending<Result>> {
   const { health, context } = options;
   let left = options.routes;
-  let last: Ending<Result> = { type: 'error', fault: fault('upstream_failed') };
+  let last: Ending<Result> | undefined;
   while (left.length > 0) {
     if (context.signal.aborted) return toAbortEnding(context.signal);
     const trial = health.begin(left);
     last = await options.attempt(trial.route, trial.first);
-    if (conclude(options, trial, last)) return last;
+    if (conclude(options, trial, last)) break;
     left = left.filter((other) => other !== trial.route);
   }
-  return last;
+  return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
 /** Reports how an attempt ended; returns true if no other route is tried. */
