@@ -13,10 +13,11 @@ import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { type Counted, STEP_TOKENS } from '../../testkit/prompt-cache.ts';
 import { readOptions } from '../options.ts';
+import { describeScriptedModels } from './catalog.ts';
 import { type InstalledProgram, installProgram } from './install.ts';
 import { STEPS_MIN } from './job.ts';
 import { LIBRARIES } from './libraries.ts';
-import { JOBS, type JobName, type Place, type Program, type WireName, writeSettings } from './program.ts';
+import { JOBS, type JobName, type Place, type Program, writeSettings } from './program.ts';
 import { PROGRAMS } from './programs.ts';
 import { startAgentUpstream, type Tally } from './upstream.ts';
 
@@ -50,7 +51,7 @@ interface Run extends Tally {
 
 const upstream = await startAgentUpstream();
 const gateway = await startGateway({
-  catalog: describeCatalog(upstream.url),
+  catalog: describeScriptedModels(upstream.url, PRICE, KEYS),
   env: { RATE_LIMIT_PER_MINUTE: limit },
 });
 const problems: string[] = [];
@@ -208,39 +209,4 @@ function runProgram({ start, env }: InstalledProgram, place: Place, args: readon
     }, JOB_MS_MAX);
     child.on('error', (error) => end(error.message)).on('exit', (code) => setTimeout(() => end(`exit ${code}`), 100));
   });
-}
-
-function describeCatalog(url: string): object {
-  const rub = (micro: number) => `${micro}`;
-  const price = {
-    input: rub(PRICE.input),
-    output: rub(PRICE.output),
-    cacheRead: rub(PRICE.cacheRead),
-    cacheWrite: rub(PRICE.cacheWrite),
-  };
-  const describeUpstream = (plugin: string, baseUrl: string, more: object = {}) => ({
-    plugin,
-    settings: { baseUrl, apiKey: KEYS, ...more },
-  });
-  const model = (wire: WireName) => ({
-    id: `agent-${wire}`,
-    type: 'text',
-    provider: 'Scripted',
-    routes: [{ upstream: wire, model: `agent-${wire}` }],
-    price,
-    context: 200_000,
-    tools: true,
-    vision: true,
-    documents: true,
-    json: true,
-    reasoning: true,
-  });
-  return {
-    upstreams: {
-      messages: describeUpstream('anthropic', url),
-      chat: describeUpstream('openai-compatible', `${url}/v1`, { cacheKey: 'send', toolReasoning: 'blank' }),
-      responses: describeUpstream('openai-responses', `${url}/v1`),
-    },
-    models: [model('messages'), model('chat'), model('responses')],
-  };
 }

@@ -1,5 +1,5 @@
 // The gateway under benchmark, in its own process: everything switched on, commits durable.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -15,6 +15,8 @@ const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
 writeBenchCatalog(folder, upstream, models);
+const { BENCH_CATALOG: more } = process.env;
+if (more) copyFileSync(more, join(folder, 'more.json'));
 const env = {
   PORT: '0',
   DATABASE_URL: process.env.BENCH_STORE ?? `sqlite:${join(folder, 'bench.db')}`,
