@@ -1,13 +1,15 @@
-// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor. They are added up
-// while the audit reads the journal, and aligned with the cursor at the end of a wallet.
+// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor, and those of every day
+// its hours. They are added up while the audit reads the journal, and aligned with the cursor at the end of a wallet.
 import { UNIT_COUNTS } from '../money/usage-units.ts';
 import { listEndedCharges, withUsedAttempts } from '../store/journal.ts';
 import type { JournalPage, UsedEntry } from '../store/ports/journal.ts';
-import type { FoldedUsage, RouteHour, UsageHour } from '../store/ports/usage.ts';
+import type { FoldedUsage, RouteHour, UsageDay, UsageHour, UsageTotals } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
+import { getUsageDayKey, sumUsageDays } from '../store/usage-days.ts';
+import { NO_USAGE } from '../store/usage-totals.ts';
 import { isEntry, isUnreadableRow, type ReportProblem } from './audit-rules.ts';
 import { mayChange } from './usage-fold.ts';
-import { getHourKey, getRouteKey, NO_ROUTE, NO_USAGE, UsageSums } from './usage-sums.ts';
+import { getHourKey, getRouteKey, NO_ROUTE, UsageSums } from './usage-sums.ts';
 
 type Parts = Pick<Store, 'attempts' | 'usage' | 'journal' | 'ledger' | 'archives'>;
 
@@ -77,9 +79,9 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
 
   async function compareWallet(wallet: string, { sums, last, opened }: UsageReading): Promise<void> {
     const folded = await store.usage.readAll(wallet);
-    const { cursor, hours, routes } = folded;
+    const { cursor, hours, days, routes } = folded;
     if (cursor === 0) {
-      if (hours.length > 0 || routes.length > 0)
+      if (hours.length > 0 || days.length > 0 || routes.length > 0)
         report(wallet, 'folded usage: there are sums, but nothing says up to which entry');
       return;
     }
@@ -171,12 +173,13 @@ function compareSums(folded: FoldedUsage, sums: UsageSums, cutoff: number): read
   const ofHours = [...new Set([...hours.keys(), ...sums.hours.keys()])].flatMap((label) =>
     compareHour(hours.get(label), sums.hours.get(label), { names, cutoff }),
   );
-  if (folded.isPartial) return ofHours;
+  const known = [...ofHours, ...compareDays(folded)];
+  if (folded.isPartial) return known;
   const routes = new Map(folded.routes.map((route) => [getRouteKey(route), route]));
   const ofRoutes = [...new Set([...routes.keys(), ...sums.routes.keys()])].flatMap((label) =>
     compareRoute(routes.get(label), sums.routes.get(label), cutoff),
   );
-  return [...ofHours, ...ofRoutes];
+  return [...known, ...ofRoutes];
 }
 
 /** One problem for all columns of an hour: only so many are listed for each wallet. */
@@ -190,6 +193,33 @@ function compareHour(
   const wants = counted ?? NO_USAGE;
   const wrong = names.filter((name) => (hour >= cutoff ? has[name] !== wants[name] : has[name] < wants[name]));
   const name = `folded usage of ${new Date(hour).toISOString()}, ${key}, ${model}, ${kind}`;
+  return formatDifference(name, { has, wants, wrong });
+}
+
+/** Whatever has left for an archive, the days are the sums of the hours that are kept. */
+function compareDays({ hours, days }: FoldedUsage): string[] {
+  const has = new Map(days.map((day) => [getUsageDayKey(day), day]));
+  const wants = new Map(sumUsageDays(hours).map((day) => [getUsageDayKey(day), day]));
+  const labels = [...new Set([...has.keys(), ...wants.keys()])];
+  return labels.flatMap((label) => compareDay(has.get(label), wants.get(label)));
+}
+
+function compareDay(stored: UsageDay | undefined, added: UsageDay | undefined): string[] {
+  const { day, key, model, kind } = (stored ?? added) as UsageDay;
+  const has = stored ?? NO_USAGE;
+  const wants = added ?? NO_USAGE;
+  const wrong = [...COUNT_NAMES, ...OUTCOME_NAMES].filter((name) => has[name] !== wants[name]);
+  const date = new Date(day).toISOString().slice(0, 10);
+  return formatDifference(`folded usage of the day ${date}, ${key}, ${model}, ${kind}`, { has, wants, wrong });
+}
+
+interface Difference {
+  readonly has: UsageTotals;
+  readonly wants: UsageTotals;
+  readonly wrong: readonly (keyof UsageTotals)[];
+}
+
+function formatDifference(name: string, { has, wants, wrong }: Difference): string[] {
   const columns = wrong.map((column) => `${column} ${has[column]} instead of ${wants[column]}`);
   return columns.length > 0 ? [`${name}: ${columns.join(', ')}`] : [];
 }

@@ -7,6 +7,7 @@ import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-u
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import type { OpenJob, UsageGroupSum, UsageTotals } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
+import { addUsageTotals, NO_USAGE } from '../store/usage-totals.ts';
 import {
   sortUsageRows,
   type UsageReport,
@@ -14,7 +15,7 @@ import {
   type UsageRow,
   type UsageSum,
 } from './usage.ts';
-import { addUsageTotals, NO_USAGE, UsageSums } from './usage-sums.ts';
+import { UsageSums } from './usage-sums.ts';
 
 type UsageParts = Pick<Store, 'attempts' | 'journal' | 'ledger' | 'usage'>;
 

@@ -1,6 +1,6 @@
 // The usage of an account by parts of a time, such as days, and by model, key or kind: what a stacked chart shows.
 import type { UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../store/ports/usage.ts';
-import { addUsageTotals, NO_USAGE } from './usage-sums.ts';
+import { addUsageTotals, NO_USAGE } from '../store/usage-totals.ts';
 
 interface Slot {
   /** Whole hours, ms since the epoch; `to` is exclusive. */

@@ -5,6 +5,7 @@ import type { Usage } from '../money/decide.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES } from '../money/usage-units.ts';
 import type { UsedAttempt, UsedEntry } from '../store/ports/journal.ts';
 import type { OpenJob, RouteHour, RouteTotals, UsageHour, UsageTotals } from '../store/ports/usage.ts';
+import { addUsageTotals, NO_USAGE } from '../store/usage-totals.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -134,28 +135,6 @@ function multiplyUsage(totals: UsageTotals, by: 1 | -1): UsageTotals {
   const negated = Object.fromEntries(counts.map((name) => [name, 0 - totals[name]]));
   return { ...totals, ...negated, charged: -charged, refunded: -refunded, cost: -cost };
 }
-
-export function addUsageTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
-  return {
-    calls: left.calls + right.calls,
-    charged: left.charged + right.charged,
-    refunded: left.refunded + right.refunded,
-    failed: left.failed + right.failed,
-    cost: left.cost + right.cost,
-    unpriced: left.unpriced + right.unpriced,
-    ...mapUnits(UNIT_COUNTS, (name) => left[name] + right[name]),
-  };
-}
-
-export const NO_USAGE: UsageTotals = {
-  calls: 0,
-  charged: 0n,
-  refunded: 0n,
-  failed: 0,
-  cost: 0n,
-  unpriced: 0,
-  ...mapUnits(UNIT_COUNTS, () => 0),
-};
 
 export const NO_ROUTE: RouteTotals = { attempts: 0, failed: 0, cost: 0n, unpriced: 0, first: NO_TIMES };
 

@@ -9,13 +9,17 @@ import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wall
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import { CALL_ATTEMPTS, toAttemptDocument } from '../../lib/store/mongodb/attempts.ts';
 import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/store/mongodb/rows.ts';
+import { fillUsageDays as fillUsageCollection } from '../../lib/store/mongodb/usage-schema.ts';
 import { createSaveAttempt } from '../../lib/store/sqlite/attempts.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS, WALLET_COLUMNS } from '../../lib/store/sqlite/rows.ts';
+import { fillUsageDays as fillUsageTable } from '../../lib/store/sqlite/usage-schema.ts';
 
 /** The columns of a wallet that the ledger leaves out when they say nothing. */
 const NO_EXTRAS = { playMoney: 0, opened: 0, granted: 0n, grants: null };
 const FILL_CACHE_KIB = 1_048_576;
 const ROWS_PER_WRITE = 4000;
+/** For a part of the days of usage. */
+const FILL_MS = 60_000;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
 const TOKENS = { input: 1200, output: 4000 };
@@ -276,6 +280,7 @@ function openFile(path: string): Target {
       for (const wallet of wallets) saveWallet({ ...wallet, ...NO_EXTRAS });
       if (!usage) return;
       wallets.map(writeUsage).forEach(addUsage);
+      while (fillUsageTable(db));
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
     async close() {
@@ -332,6 +337,11 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       if (!usage) return;
       const hour = (row: ReturnType<typeof writeUsage>) => ({ _id: `${row.wallet} ${row.hour}`, ...row });
       await put('usage_hours', wallets.map(writeUsage).map(hour));
+      await Promise.all(running);
+      let after: string | undefined;
+      do {
+        after = await fillUsageCollection(db, AbortSignal.timeout(FILL_MS), after);
+      } while (after !== undefined);
       await put(
         'usage_cursors',
         wallets.map(({ id, seq }) => ({ _id: id, seq })),

@@ -60,8 +60,8 @@ const BLIND: readonly Blind[] = [
     rows: ({ requestsCount }) => Number(requestsCount) > 0,
   },
   {
-    at: /^(usage|route)_hours\./,
-    why: 'calls of this hour have left for an archive: only less than what is still there is seen, and another sum',
+    at: /^(route_hours\.|usage_hours\.hour$)/,
+    why: 'calls of this hour have left for an archive: only less than what is still there is seen, and another day',
     rows: ({ wallet }) => wallet === 'acc_d',
   },
   { at: /^catalog_versions\./, why: 'what operators wrote on pages: a hold pins the price that followed from it' },
@@ -72,7 +72,7 @@ const BLIND: readonly Blind[] = [
   { at: /^papers\./, why: 'what was agreed with companies: the money of a paid invoice is an entry of its own' },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
   { at: /^usage_cursors\.partial$/, why: 'said once, by the version that did not count' },
-  { at: /^(usage_hours|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },
+  { at: /^(usage_hours|usage_days|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },
 ];
 
 const KINDS: readonly string[] = ENTRY_KINDS;
@@ -234,6 +234,7 @@ for (const kind of longer([SQLITE], STORES)) {
         'openings',
         'archives',
         'usage_hours',
+        'usage_days',
         'route_hours',
         'service_sums',
         'usage_cursors',

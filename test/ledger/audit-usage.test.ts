@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
-import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
 import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import type { UsageHour } from '../../lib/store/ports/usage.ts';
+import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, RUB } from '../contract/store/context.ts';
 

@@ -89,6 +89,7 @@ const KEYS: Readonly<Record<string, string>> = {
   usage_cursors: 'wallet',
   call_attempts: "charge || number || ''",
   usage_hours: "wallet || hour || key || model || kind || ''",
+  usage_days: "wallet || day || key || model || kind || ''",
   route_hours: "wallet || hour || upstream || model || ending || reason || ''",
   service_sums: "subject || grain || at || name || ''",
 };

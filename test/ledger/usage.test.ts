@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
-import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
 import { CHARGE_KINDS, type ChargeKind, type Operation } from '../../lib/money/decide.ts';
 import { mapUnits, USAGE_UNITS } from '../../lib/money/usage-units.ts';
+import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {

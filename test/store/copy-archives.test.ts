@@ -1,10 +1,10 @@
 // Copies of stores whose old calls are archived: from the opening on, and never during an archive.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
-import { NO_USAGE } from '../../lib/ledger/usage-sums.ts';
 import { mapUnits, UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
+import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type FaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
@@ -144,7 +144,7 @@ describe('copy of a store with archives', () => {
   });
 
   it('copies the folded usage only of wallets with an opening', async () => {
-    const none = { cursor: 0, hours: [], routes: [], jobs: [], isPartial: false };
+    const none = { cursor: 0, hours: [], days: [], routes: [], jobs: [], isPartial: false };
     const counts = { ...NO_USAGE, calls: 1, charged: 1n, ...mapUnits(UNIT_COUNTS, (name) => name.length) };
     const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
     await from.real.usage.add({ wallet, from: 0, to: 4, hours });

@@ -16,6 +16,7 @@ import { lostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { sumUsageDays } from '../../lib/store/usage-days.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { applied, RUB, reserve, type StoreDatabase, settle, statuses } from '../contract/store/context.ts';
@@ -54,7 +55,7 @@ const AT = Date.UTC(2026, 2, 2, 10, 1);
 const USED = '{"tokens_input":25000,"tokens_output":50000}';
 const SUSPENDED = ['acc_owing', 'acc_suspended'];
 /** People sign in again on a backup of MongoDB; its checkpoints and sums are made anew. */
-const NOT_IN_BACKUPS = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours'];
+const NOT_IN_BACKUPS = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours', 'usageDays'];
 /** Paid by payments whose order or whose provider called them a test, or the demo account. */
 const PLAY_MONEY = ['acc_demo', 'acc_reported', 'acc_tested'];
 
@@ -209,6 +210,15 @@ for (const old of OLD_STORES.filter(({ name }) => longer(name !== 'backup', true
           expect(await statuses(store, call)).to.deep.equal(['suspended']);
           const [last] = await store.ledger.entries(`acc_${name}`, { limit: 1 });
           expect((await wallet(name))?.seq).to.equal(last?.seq);
+        }
+      });
+    });
+
+    describe('counts usage by day', () => {
+      it('as its hours add up', async () => {
+        for (const { id } of await store.accounts.list()) {
+          const { hours, days } = await store.usage.readAll(id);
+          expect(days).to.have.deep.members([...sumUsageDays(hours)]);
         }
       });
     });

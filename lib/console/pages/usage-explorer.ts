@@ -1,11 +1,11 @@
 // The figures of the usage page: a chart of what was used by hour, day or month, stacked by model, key or type, beside the
 // period before, and a table whose rows lead one level deeper, at last to the calls.
 import { readUsageSlots, regroupUsage, type SlottedUsage } from '../../ledger/usage-slots.ts';
-import { addUsageTotals, NO_USAGE } from '../../ledger/usage-sums.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { toRub } from '../../money/money.ts';
 import { UNIT_COUNTS, UNIT_NAMES, type UnitCount } from '../../money/usage-units.ts';
 import type { UsageTotals } from '../../store/ports/usage.ts';
+import { addUsageTotals, NO_USAGE } from '../../store/usage-totals.ts';
 import { type ChargeQuery, chargeQueryText } from '../charge-query.ts';
 import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
 import { definitionList, orUsual, table } from '../components.ts';

@@ -36,10 +36,13 @@ import {
   WALLETS_WITH_PLAY_MONEY,
 } from './schema.ts';
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
-import { migrateUsage, ROUTE_HOURS, SERVICE_SUMS } from './usage-schema.ts';
+import { fillUsageDays, migrateUsage, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS } from './usage-schema.ts';
+
+/** A long step does a part of its work behind `after`, and resolves to the text after which the next one goes on. */
+type Migration = (db: Db, signal: AbortSignal, after?: string) => Promise<unknown>;
 
 /** Version n of the schema consists of the first n steps; a released step never changes. */
-export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
+export const MIGRATIONS: readonly Migration[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
@@ -118,6 +121,8 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
       await send(db, { collMod: name, validator, ...MAJORITY }, { signal });
     }
   },
+  (db, signal) => makeCollection(db, USAGE_DAYS, signal),
+  fillUsageDays,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -141,8 +146,8 @@ export async function migrate(db: Db): Promise<void> {
   try {
     let version = await claimDatabase(db);
     while (version < SCHEMA_VERSION) {
-      const step = MIGRATIONS[version] as (typeof MIGRATIONS)[number];
-      await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal), signal));
+      const step = MIGRATIONS[version] as Migration;
+      await runStep(db, step);
       version += 1;
       await writeVersion(db, version);
     }
@@ -151,8 +156,14 @@ export async function migrate(db: Db): Promise<void> {
   }
 }
 
+/** Each part of a long step has the time of a step. */
+async function runStep(db: Db, step: Migration, after?: string): Promise<void> {
+  const next = await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal, after), signal));
+  if (typeof next === 'string') await runStep(db, step, next);
+}
+
 /** Retries while another process runs the same step: the server does not change a collection while it builds an index. */
-async function runWhenFree(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function runWhenFree<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await step();

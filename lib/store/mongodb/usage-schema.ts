@@ -1,7 +1,8 @@
-// A migration of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together.
+// Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; and it
+// has UTC days beside its hours.
 import type { Db, Document } from 'mongodb';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { DAY_MS, listServiceSums, NO_SERVICE } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
 import { type Row, sumToMicro } from './rows.ts';
@@ -107,4 +108,66 @@ async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<vo
   } finally {
     await session.endSession();
   }
+}
+
+/** What hours and days counted when days began; the amounts are kept apart. */
+const COUNTED = [
+  ...['calls', 'failed', 'unpriced', 'tokensInput', 'tokensCacheRead', 'tokensCacheWrite', 'tokensCacheWrite1h'],
+  ...['tokensOutput', 'tokensReasoning', 'images', 'seconds'],
+];
+const AMOUNTS = ['charged', 'refunded', 'cost'];
+
+export const USAGE_DAYS: CollectionSchema = {
+  name: 'usage_days',
+  validator: fields({
+    _id: name,
+    wallet: name,
+    day: time,
+    key: name,
+    model: name,
+    kind: name,
+    ...Object.fromEntries(COUNTED.map((field) => [field, integer])),
+    ...Object.fromEntries(AMOUNTS.map((field) => [field, money])),
+  }),
+  indexes: [{ key: { wallet: 1, day: 1 }, name: 'of_wallet' }],
+};
+
+/** Hours of one part of the migration, and the rest of those of the last wallet. */
+const HOURS_PER_PART = 20_000;
+
+/**
+ * Makes the days from the hours of the wallets behind `after`; resolves to the last of them unless there are no others.
+ * Nobody adds to hours before a process has finished the migration, and a slower one that runs beside it keeps what is there.
+ */
+export async function fillUsageDays(db: Db, signal: AbortSignal, after?: string): Promise<string | undefined> {
+  const hours = db.collection<Row>('usage_hours');
+  const findWallet = async (name: string, filter: Document, direction: 1 | -1, skip = 0) => {
+    const options = { sort: { wallet: direction }, projection: { wallet: 1 }, skip, signal } as const;
+    return (await db.collection<Row>(name).findOne(filter, options))?.wallet as string | undefined;
+  };
+  // A process that was killed may have left the last wallet unfinished.
+  const from = after === undefined ? { $gte: (await findWallet('usage_days', {}, -1)) ?? '' } : { $gt: after };
+  const last = await findWallet('usage_hours', { wallet: from }, 1, HOURS_PER_PART);
+  const sums = Object.fromEntries([...COUNTED, ...AMOUNTS].map((field) => [field, { $sum: `$${field}` }]));
+  const labels = ['wallet', 'day', 'key', 'model', 'kind'];
+  const day = { $subtract: ['$hour', { $mod: ['$hour', DAY_MS] }] };
+  const id = ['wallet', 'day', 'key', 'kind', 'model'].flatMap((label, at) => [
+    ...(at > 0 ? [' '] : []),
+    label === 'day' ? { $toString: { $toLong: '$_id.day' } } : `$_id.${label}`,
+  ]);
+  const pipeline = [
+    { $match: { wallet: { ...from, ...(last !== undefined && { $lte: last }) } } },
+    { $group: { _id: { wallet: '$wallet', day, key: '$key', model: '$model', kind: '$kind' }, ...sums } },
+    {
+      $set: {
+        _id: { $concat: id },
+        ...Object.fromEntries(labels.map((label) => [label, `$_id.${label}`])),
+        // A sum of hours without the field is an int.
+        ...Object.fromEntries(AMOUNTS.map((field) => [field, { $toLong: `$${field}` }])),
+      },
+    },
+    { $merge: { into: 'usage_days', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
+  ];
+  await hours.aggregate(pipeline, { signal, allowDiskUse: true, writeConcern: { w: 'majority' } }).toArray();
+  return last;
 }

@@ -1,37 +1,26 @@
 // Folded usage in the MongoDB store.
 import type { Document } from 'mongodb';
-import { UNIT_COUNTS } from '../../money/usage-units.ts';
-import type {
-  FoldedUsage,
-  RouteHour,
-  UsageGroupSum,
-  UsageHour,
-  UsageQuery,
-  UsageStep,
-  UsageStore,
-  UsageTotals,
-} from '../ports/usage.ts';
+import type { FoldedUsage, RouteHour, UsageDay, UsageHour, UsageStep, UsageStore } from '../ports/usage.ts';
 import { formatOpenJobs, formatRouteName, listServiceSums, parseOpenJobs, toWalletHour } from '../service-sums.ts';
+import { sumUsageDays } from '../usage-days.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
-import { type Row, sumToMicro, toLong } from './rows.ts';
+import { type Row, toLong } from './rows.ts';
 import { readRouteDocument, serviceStore } from './service-sums.ts';
 import { buildServiceUpsert, toTimeFields } from './service-upsert.ts';
-import { buildSlotStart } from './slots.ts';
 import { readSnapshot } from './snapshot.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
+import { readUsageTotals, usageSumStore } from './usage-sums.ts';
 
 /** Rows per transaction of a copy. */
 const ROWS_PER_STEP = 250;
 /** As many as fit into a first reply. */
 const ROWS_PER_DROP = 100;
-const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...UNIT_COUNTS] as const;
 
 export function usageStore(connection: Connection, transactions: Transactions): UsageStore {
   const { db, scanner } = connection;
   const cursors = db.collection<Row>('usage_cursors');
-  const hours = db.collection<Row>('usage_hours');
   const wallets = db.collection<Row>('wallets');
   const findCursor = async (wallet: string) =>
     readCursorDocument(await read((signal) => cursors.findOne({ _id: wallet }, { signal })));
@@ -40,15 +29,7 @@ export function usageStore(connection: Connection, transactions: Transactions): 
     openJobs: async (wallet) => (await findCursor(wallet)).jobs,
     // A retry after a lost answer finds the cursor moved, so the caller reads again.
     add: (step) => transactions.run({ steps: (send) => addUsageStep(send, step) }),
-    async sums(wallet, query) {
-      const $group = {
-        _id: GROUPS[query.by],
-        ...sumCounts(),
-      };
-      const pipeline = [{ $match: buildUsageMatch(wallet, query) }, { $group }];
-      return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(readUsageSumDocument);
-    },
-    slots: createReadSlots(db),
+    ...usageSumStore(db),
     async findBehind(after, limit) {
       const page = { projection: { seq: 1 }, sort: { _id: 1 }, limit } as const;
       const rows = await read((signal) => wallets.find({ _id: { $gt: after } }, { ...page, signal }).toArray());
@@ -68,8 +49,9 @@ export function usageStore(connection: Connection, transactions: Transactions): 
         const findRows = (name: string) => snapshot.collection<Row>(name).find({ wallet }, sending).toArray();
         const cursor = await snapshot.collection<Row>('usage_cursors').findOne({ _id: wallet }, sending);
         const hours = (await findRows('usage_hours')).map(readUsageHourDocument);
+        const days = (await findRows('usage_days')).map(readUsageDayDocument);
         const routes = (await findRows('route_hours')).map(readRouteDocument);
-        return { ...readCursorDocument(cursor), hours, routes };
+        return { ...readCursorDocument(cursor), hours, days, routes };
       }),
     async put(wallet, { cursor, hours, routes, jobs, isPartial }) {
       await forgetUsage(transactions, wallet);
@@ -91,24 +73,6 @@ export function usageStore(connection: Connection, transactions: Transactions): 
     forget: (wallet) => forgetUsage(transactions, wallet),
     ...serviceStore(connection),
   };
-}
-
-function createReadSlots(db: Connection['db']): UsageStore['slots'] {
-  const collection = db.collection<Row>('usage_hours');
-  return async (wallet, { by, starts, to, ...filter }) => {
-    const from = starts[0] ?? to;
-    const $group = { _id: { hour: buildSlotStart('$hour', starts), group: GROUPS[by] }, ...sumCounts() };
-    const pipeline = [{ $match: buildUsageMatch(wallet, { ...filter, by, from, to }) }, { $group }];
-    const rows = await read((signal) => collection.aggregate(pipeline, { signal }).toArray());
-    return rows.map(({ _id: { hour, group }, ...row }) => {
-      const at = starts.findLast((start) => start <= Number(hour)) ?? from;
-      return { at, group, ...readUsageTotals(row) };
-    });
-  };
-}
-
-function sumCounts(): Document {
-  return Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }]));
 }
 
 function readCursorDocument(row: Document | null): Pick<FoldedUsage, 'cursor' | 'jobs' | 'isPartial'> {
@@ -136,10 +100,11 @@ async function dropRows(step: Step, wallet: string): Promise<boolean> {
     return rows;
   };
   const hours = (await take('usage_hours')).map(readUsageHourDocument).map((hour) => toWalletHour(wallet, hour));
+  const days = await take('usage_days');
   const routes = (await take('route_hours')).map(readRouteDocument);
   const updates = listServiceSums({ hours, routes }, -1).map(buildServiceUpsert);
   if (updates.length > 0) await step({ update: 'service_sums', updates });
-  return hours.length > 0 || routes.length > 0;
+  return hours.length > 0 || days.length > 0 || routes.length > 0;
 }
 
 async function addUsageStep(step: Step, { wallet, from, to, hours, routes = [], jobs }: UsageStep): Promise<boolean> {
@@ -160,7 +125,8 @@ async function addUsageRows(
 ): Promise<void> {
   const rows = { hours: hours.map((hour) => toWalletHour(wallet, hour)), routes };
   const updates = {
-    usage_hours: hours.map((hour) => buildUsageUpsert(wallet, hour)),
+    usage_hours: hours.map(({ hour, ...row }) => buildUsageUpsert(wallet, { hour }, row)),
+    usage_days: sumUsageDays(hours).map(({ day, ...row }) => buildUsageUpsert(wallet, { day }, row)),
     route_hours: routes.map((route) => buildRouteUpsert(wallet, route)),
     service_sums: listServiceSums(rows).map(buildServiceUpsert),
   };
@@ -169,12 +135,14 @@ async function addUsageRows(
 
 function buildUsageUpsert(
   wallet: string,
-  { hour, key, model, kind, charged, refunded, cost, ...counts }: UsageHour,
+  time: Pick<UsageHour, 'hour'> | Pick<UsageDay, 'day'>,
+  { key, model, kind, charged, refunded, cost, ...counts }: Omit<UsageHour, 'hour'>,
 ): Document {
   const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded), cost: toLong(cost) };
+  const [at] = Object.values(time);
   return {
-    q: { _id: `${wallet} ${hour} ${key} ${kind} ${model}` },
-    u: { $setOnInsert: { wallet, hour, key, model, kind }, $inc },
+    q: { _id: `${wallet} ${at} ${key} ${kind} ${model}` },
+    u: { $setOnInsert: { wallet, ...time, key, model, kind }, $inc },
     upsert: true,
   };
 }
@@ -189,41 +157,10 @@ function buildRouteUpsert(wallet: string, { hour, first, cost, ...row }: RouteHo
   };
 }
 
-const GROUPS: Readonly<Record<UsageQuery['by'], Document | string>> = {
-  hour: { $toString: { $toLong: '$hour' } },
-  day: { $dateToString: { format: '%Y-%m-%d', date: { $toDate: { $toLong: '$hour' } } } },
-  model: '$model',
-  key: '$key',
-  kind: '$kind',
-};
-
-function buildUsageMatch(wallet: string, { from, to, key, keys, model, kind }: UsageQuery): Document {
-  const hour = { ...(from !== undefined && { $gte: from }), ...(to !== undefined && { $lt: to }) };
-  return {
-    wallet,
-    ...(Object.keys(hour).length > 0 && { hour }),
-    ...(key !== undefined && { key }),
-    ...(keys !== undefined && { $and: [{ key: { $in: [...keys] } }] }),
-    ...(model !== undefined && { model }),
-    ...(kind !== undefined && { kind }),
-  };
-}
-
-function readUsageSumDocument({ _id: group, ...row }: Document): UsageGroupSum {
-  return { group, ...readUsageTotals(row) };
-}
-
 function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): UsageHour {
   return { hour: Number(hour), key, model, kind, ...readUsageTotals(row) };
 }
 
-function readUsageTotals(row: Document): UsageTotals {
-  // Rows of earlier versions lack some.
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name] ?? 0)]));
-  const money = {
-    charged: sumToMicro(row.charged),
-    refunded: sumToMicro(row.refunded),
-    cost: sumToMicro(row.cost ?? 0),
-  };
-  return { ...counts, ...money } as unknown as UsageTotals;
+function readUsageDayDocument({ day, key, model, kind, ...row }: Document): UsageDay {
+  return { day: Number(day), key, model, kind, ...readUsageTotals(row) };
 }

@@ -1,5 +1,5 @@
-// The port of folded usage: sums of the calls of a wallet by hour, key, model and kind, and of their attempts by hour and
-// route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
+// The port of folded usage: sums of the calls of a wallet by hour or UTC day, key, model and kind, and of their attempts by
+// hour and route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
 
 import type { AttemptEnding } from '../../money/attempt.ts';
 import type { ChargeKind } from '../../money/decide.ts';
@@ -29,6 +29,12 @@ export interface UsageHour extends UsageTotals {
   readonly key: string;
   readonly model: string;
   readonly kind: ChargeKind;
+}
+
+/** The sums of the hours of a UTC day. */
+export interface UsageDay extends Omit<UsageHour, 'hour'> {
+  /** Its start, ms since the epoch. */
+  readonly day: number;
 }
 
 /** `unasked`: a call failed before any upstream was asked. */
@@ -79,6 +85,8 @@ export interface UsageStep {
 export interface FoldedUsage {
   readonly cursor: number;
   readonly hours: readonly UsageHour[];
+  /** As they are stored; they follow from the hours. */
+  readonly days: readonly UsageDay[];
   readonly routes: readonly RouteHour[];
   readonly jobs: readonly OpenJob[];
   /** Some archived calls were folded by a version that counted neither failures nor attempts. */
@@ -166,15 +174,15 @@ export interface UsageStore {
   /** The jobs of the wallet that are counted once they have ended. */
   openJobs(wallet: string): Promise<readonly OpenJob[]>;
   /**
-   * Adds the sums, also to those of all wallets, and moves the cursor, in one transaction; false when the cursor is no
-   * longer at `from`, or the open jobs have changed.
+   * Adds the sums, also to those of days and of all wallets, and moves the cursor, in one transaction; false when the
+   * cursor is no longer at `from`, or the open jobs have changed.
    */
   add(step: UsageStep): Promise<boolean>;
   /** A snapshot of all sums of a wallet and its cursor: for a copy, if its journal is partly archived. */
   readAll(wallet: string): Promise<FoldedUsage>;
-  /** Replaces the sums and the cursor of a wallet. */
-  put(wallet: string, usage: FoldedUsage): Promise<void>;
-  /** Sums by group, in no particular order. */
+  /** Replaces the sums and the cursor of a wallet; makes its days from the hours. */
+  put(wallet: string, usage: Omit<FoldedUsage, 'days'>): Promise<void>;
+  /** Sums by group, in no particular order. They and `slots` read days instead of their hours where these are whole. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
   /** Sums by part of a time and group, in no particular order. */
   slots(wallet: string, query: UsageSlotQuery): Promise<readonly UsageSlotSum[]>;

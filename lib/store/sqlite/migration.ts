@@ -1,7 +1,7 @@
 // Migrates a file to the schema of this version, and refuses files that are not ours or too new.
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../base/operator-error.ts';
-import { APPLICATION_ID, MIGRATIONS, READABLE_SINCE, SCHEMA_VERSION } from './schema.ts';
+import { APPLICATION_ID, MIGRATIONS, type Migration, READABLE_SINCE, SCHEMA_VERSION } from './schema.ts';
 
 interface Identity {
   readonly application: number;
@@ -54,9 +54,8 @@ export function migrate(db: DatabaseSync, path: string): void {
       const { version } = readIdentity(db);
       const step = MIGRATIONS[version];
       if (step !== undefined) {
-        if (typeof step === 'string') db.exec(step);
-        else step(db);
-        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
+        const isDone = runStep(db, step);
+        if (isDone) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
       }
       db.exec('COMMIT');
     } catch (error) {
@@ -64,6 +63,13 @@ export function migrate(db: DatabaseSync, path: string): void {
       throw error;
     }
   }
+}
+
+/** Returns false if a further part of the step follows. */
+function runStep(db: DatabaseSync, step: Migration): boolean {
+  if (typeof step !== 'string') return step(db) !== true;
+  db.exec(step);
+  return true;
 }
 
 /** A single statement, so that it sees a consistent state while another process migrates the file. */

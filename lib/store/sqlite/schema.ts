@@ -12,7 +12,7 @@ import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN, TERMS_MAR
 import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
-import { USAGE_OF_SERVICE } from './usage-schema.ts';
+import { fillUsageDays, USAGE_DAYS_TABLE, USAGE_OF_SERVICE } from './usage-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -68,11 +68,14 @@ const USAGE_OF_CACHES = ADDED_UNITS.map(
 const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
 const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
 
-/** Version n of the schema consists of the first n steps; a released step never changes. */
 /** The entries that move money otherwise than by calls: the index is used only with this condition. */
 export const MOVES_MONEY = "kind IN ('topup', 'adjust', 'grant', 'grant_end', 'pay', 'payback', 'dispute')";
 
-export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
+/** A long step does a part of its work, which is committed by itself, and returns true if there is more. */
+export type Migration = string | ((db: DatabaseSync) => unknown);
+
+/** Version n of the schema consists of the first n steps; a released step never changes. */
+export const MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -403,9 +406,11 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   TELEGRAM_COLUMN,
   PAPER_TABLE,
   TERMS_MARKS,
+  USAGE_DAYS_TABLE,
+  fillUsageDays,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(TERMS_MARKS) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(fillUsageDays) + 1;

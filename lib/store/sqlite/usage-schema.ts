@@ -1,4 +1,6 @@
-// A migration of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together.
+// Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; and it
+// has UTC days beside its hours.
+import type { DatabaseSync } from 'node:sqlite';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);
@@ -61,3 +63,38 @@ export const USAGE_OF_SERVICE = `
   CREATE INDEX route_hours_by_time ON route_hours (hour);
   CREATE INDEX entries_of_payments ON entries (at) WHERE kind IN ('topup', 'pay', 'payback', 'dispute');
 `;
+
+/** What hours and days counted when days began. */
+const COUNTED = [
+  ...['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', 'tokens_input', 'tokens_cache_read'],
+  ...['tokens_cache_write', 'tokens_cache_write_1h', 'tokens_output', 'tokens_reasoning', 'images', 'seconds'],
+];
+
+export const USAGE_DAYS_TABLE = `
+  CREATE TABLE usage_days (
+    wallet TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    model TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    ${COUNTED.map((name) => `${name} INTEGER NOT NULL`).join(', ')},
+    PRIMARY KEY (wallet, day, key, model, kind)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** Hours of one part of the migration, and the rest of those of the last wallet. */
+const HOURS_PER_PART = 20_000;
+
+/** Makes the days from the hours, wallet by wallet: nobody adds to hours before the migration is over. */
+export function fillUsageDays(db: DatabaseSync): boolean {
+  const after = db.prepare("SELECT coalesce(max(wallet), '') AS wallet FROM usage_days").get()?.wallet as string;
+  const next = db.prepare('SELECT wallet FROM usage_hours WHERE wallet > ? ORDER BY wallet LIMIT 1 OFFSET ?');
+  const last = next.get(after, HOURS_PER_PART)?.wallet as string | undefined;
+  const sums = COUNTED.map((name) => `sum(${name})`);
+  db.prepare(
+    `INSERT INTO usage_days (wallet, day, key, model, kind, ${COUNTED.join()})
+      SELECT wallet, hour - hour % 86400000 AS day, key, model, kind, ${sums.join()} FROM usage_hours
+      WHERE wallet > ? ${last === undefined ? '' : 'AND wallet <= ?'} GROUP BY wallet, day, key, model, kind`,
+  ).run(after, ...(last === undefined ? [] : [last]));
+  return last !== undefined;
+}

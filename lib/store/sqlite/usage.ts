@@ -1,28 +1,26 @@
 // Folded usage in the SQLite store.
-import type { DatabaseSync } from 'node:sqlite';
-import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../../money/usage-units.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
   OpenJob,
   RouteHour,
-  UsageGroupSum,
+  UsageDay,
   UsageHour,
-  UsageQuery,
-  UsageSlotQuery,
-  UsageSlotSum,
   UsageStep,
   UsageStore,
   UsageTotals,
 } from '../ports/usage.ts';
 import { formatOpenJobs, listServiceSums, parseOpenJobs, toWalletHour } from '../service-sums.ts';
+import { sumUsageDays } from '../usage-days.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import { createAddServiceSums, readRouteRow, serviceReads } from './service-sums.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 import { TIME_COLUMNS } from './usage-schema.ts';
+import { COUNTS, readUsageTotals, usageSumReads } from './usage-sums.ts';
 
-const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...USAGE_UNITS] as const;
 const ROUTE_COUNTS = ['attempts', 'failed', 'cost', 'unpriced', ...TIME_COLUMNS];
-const TABLES = ['usage_hours', 'route_hours', 'usage_cursors'];
+const TABLES = ['usage_hours', 'usage_days', 'route_hours', 'usage_cursors'];
 
 const listAdditions = (names: readonly string[]) => names.map((name) => `${name} = ${name} + excluded.${name}`).join();
 const listPlaces = (names: readonly string[]) => names.map(() => '?').join();
@@ -55,7 +53,7 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
         move.run(wallet, to, jobs ? formatOpenJobs(jobs.to) : now.jobs);
         return true;
       }),
-    put: (wallet: string, usage: FoldedUsage): void =>
+    put: (wallet: string, usage: Omit<FoldedUsage, 'days'>): void =>
       write(() => {
         drop(wallet);
         if (usage.cursor === 0) return;
@@ -68,41 +66,41 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
 }
 
 function createAddHours(db: DatabaseSync): (wallet: string, sums: Pick<FoldedUsage, 'hours' | 'routes'>) => void {
-  const addHour = db.prepare(
-    `INSERT INTO usage_hours (wallet, hour, key, model, kind, ${COUNTS.join()})
-      VALUES (?, ?, ?, ?, ?, ${listPlaces(COUNTS)}) ON CONFLICT (wallet, hour, key, model, kind)
-      DO UPDATE SET ${listAdditions(COUNTS)}`,
-  );
+  const [addHour, addDay] = (['hour', 'day'] as const).map((time) =>
+    db.prepare(
+      `INSERT INTO usage_${time}s (wallet, ${time}, key, model, kind, ${COUNTS.join()})
+        VALUES (?, ?, ?, ?, ?, ${listPlaces(COUNTS)}) ON CONFLICT (wallet, ${time}, key, model, kind)
+        DO UPDATE SET ${listAdditions(COUNTS)}`,
+    ),
+  ) as [StatementSync, StatementSync];
   const addRoute = db.prepare(
     `INSERT INTO route_hours (wallet, hour, upstream, model, ending, reason, ${ROUTE_COUNTS.join()})
       VALUES (?, ?, ?, ?, ?, ?, ${listPlaces(ROUTE_COUNTS)}) ON CONFLICT (wallet, hour, upstream, model, ending, reason)
       DO UPDATE SET ${listAdditions(ROUTE_COUNTS)}`,
   );
   return (wallet, { hours, routes }) => {
-    for (const { hour, key, model, kind, calls, charged, refunded, failed, cost, unpriced, ...units } of hours) {
-      const counts = [calls, charged, refunded, failed, cost, unpriced, ...UNIT_COUNTS.map((name) => units[name])];
-      addHour.run(wallet, hour, key, model, kind, ...counts);
-    }
+    for (const { hour, key, model, kind, ...totals } of hours)
+      addHour.run(wallet, hour, key, model, kind, ...listCounts(totals));
+    for (const { day, key, model, kind, ...totals } of sumUsageDays(hours))
+      addDay.run(wallet, day, key, model, kind, ...listCounts(totals));
     for (const { hour, upstream, model, ending, reason, attempts, failed, cost, unpriced, first } of routes) {
       addRoute.run(wallet, hour, upstream, model, ending, reason, attempts, failed, cost, unpriced, ...first);
     }
   };
 }
 
-/** SQL expressions to group by; constants, never input. */
-const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
-  hour: 'CAST(hour AS TEXT)',
-  day: "date(hour / 1000, 'unixepoch')",
-  model: 'model',
-  key: 'key',
-  kind: 'kind',
-};
+/** In the order of `COUNTS`. */
+function listCounts({ calls, charged, refunded, failed, cost, unpriced, ...units }: UsageTotals) {
+  return [calls, charged, refunded, failed, cost, unpriced, ...UNIT_COUNTS.map((name) => units[name])];
+}
 
 function createReadAll(db: DatabaseSync) {
   const hours = prepareBig(db, 'SELECT * FROM usage_hours WHERE wallet = ?');
+  const days = prepareBig(db, 'SELECT * FROM usage_days WHERE wallet = ?');
   const routes = prepareBig(db, 'SELECT * FROM route_hours WHERE wallet = ?');
   return {
     readHours: (wallet: string): UsageHour[] => hours.all(wallet).map(readUsageHourRow),
+    readDays: (wallet: string): UsageDay[] => days.all(wallet).map(readUsageDayRow),
     readRoutes: (wallet: string): RouteHour[] => routes.all(wallet).map(readRouteRow),
   };
 }
@@ -113,18 +111,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     `SELECT id, wallets.seq > coalesce(usage_cursors.seq, 0) OR coalesce(jobs, '[]') <> '[]' AS behind FROM wallets
       LEFT JOIN usage_cursors ON wallet = id WHERE id > ? ORDER BY id LIMIT ?`,
   );
-  const sums = Object.fromEntries(
-    Object.entries(GROUPS).map(([by, group]) => {
-      const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
-      const where = `wallet = ? AND hour >= ? AND hour < ? AND (?4 IS NULL OR key = ?4) AND (?5 IS NULL OR model = ?5)
-        AND (?6 IS NULL OR kind = ?6) AND (?7 IS NULL OR key IN (SELECT value FROM json_each(?7)))`;
-      return [
-        by,
-        prepareBig(db, `SELECT ${group} AS label, ${columns} FROM usage_hours WHERE ${where} GROUP BY label`),
-      ];
-    }),
-  ) as Record<UsageQuery['by'], ReturnType<typeof prepareBig>>;
-  const { readHours, readRoutes } = createReadAll(db);
+  const { readHours, readDays, readRoutes } = createReadAll(db);
   const readCursor = (wallet: string) => {
     const row = cursor.get(wallet) as { seq: number; jobs: string; partial: 0 | 1 } | undefined;
     return { cursor: row?.seq ?? 0, jobs: parseOpenJobs(row?.jobs ?? '[]'), isPartial: row?.partial === 1 };
@@ -133,38 +120,20 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     cursor: (wallet: string): number => readCursor(wallet).cursor,
     openJobs: (wallet: string): readonly OpenJob[] => readCursor(wallet).jobs,
     readAll: (wallet: string): FoldedUsage =>
-      inReadTransaction(db, () => ({ ...readCursor(wallet), hours: readHours(wallet), routes: readRoutes(wallet) })),
+      inReadTransaction(db, () => ({
+        ...readCursor(wallet),
+        hours: readHours(wallet),
+        days: readDays(wallet),
+        routes: readRoutes(wallet),
+      })),
     findBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['findBehind']>> => {
       const rows = wallets.all(after, limit) as unknown as readonly { readonly id: string; readonly behind: 0 | 1 }[];
       const found = rows.filter(({ behind }) => behind === 1).map(({ id }) => id);
       const last = rows.length < limit ? undefined : rows.at(-1);
       return last ? { found, next: last.id } : { found };
     },
-    sums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
-      const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
-      const keys = query.keys ? JSON.stringify(query.keys) : null;
-      return sums[by].all(wallet, from, to, key, model, kind, keys).map(readUsageSumRow);
-    },
-    slots: createReadSlots(db),
+    ...usageSumReads(db),
     ...serviceReads(db),
-  };
-}
-
-function createReadSlots(db: DatabaseSync): (wallet: string, query: UsageSlotQuery) => UsageSlotSum[] {
-  const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
-  return (wallet, { by, starts, to, key = null, keys, model = null, kind = null }) => {
-    const select = prepareBig(
-      db,
-      `WITH slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
-        FROM json_each(:starts))
-      SELECT start, ${GROUPS[by]} AS label, ${columns} FROM slots
-        CROSS JOIN usage_hours ON wallet = :wallet AND hour >= start AND hour < until
-      WHERE (:key IS NULL OR key = :key) AND (:model IS NULL OR model = :model) AND (:kind IS NULL OR kind = :kind)
-        AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys))) GROUP BY start, label`,
-    );
-    const filter = { key, model, kind, keys: keys ? JSON.stringify(keys) : null };
-    const found = select.all({ wallet, starts: JSON.stringify(starts), to, ...filter });
-    return found.map((row) => ({ at: Number(row.start), ...readUsageSumRow(row) }));
   };
 }
 
@@ -173,18 +142,7 @@ function readUsageHourRow(row: Record<string, unknown>): UsageHour {
   return { hour: Number(row.hour), key, model, kind, ...readUsageTotals(row) };
 }
 
-function readUsageSumRow(row: Record<string, unknown>): UsageGroupSum {
-  return { group: row.label as string, ...readUsageTotals(row) };
-}
-
-function readUsageTotals(row: Record<string, unknown>): UsageTotals {
-  return {
-    calls: Number(row.calls),
-    charged: row.charged as bigint,
-    refunded: row.refunded as bigint,
-    failed: Number(row.failed),
-    cost: row.cost as bigint,
-    unpriced: Number(row.unpriced),
-    ...mapUnits(UNIT_COUNTS, (name) => Number(row[UNIT_NAMES[name]])),
-  };
+function readUsageDayRow(row: Record<string, unknown>): UsageDay {
+  const { key, model, kind } = row as unknown as UsageDay;
+  return { day: Number(row.day), key, model, kind, ...readUsageTotals(row) };
 }

@@ -34,6 +34,7 @@ import { promoContract } from './promos.ts';
 import { rateContract } from './rates.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
+import { usageContract } from './usage.ts';
 import { webhookContract } from './webhooks.ts';
 
 /** Suites that look only at what they made: they share a database. */
@@ -63,6 +64,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   'calls without a cap': exposureContract,
   idempotency: idempotencyContract,
   'sessions and links': signinContract,
+  usage: usageContract,
 };
 
 export function storeContract(kind: StoreKind): void {

@@ -1,9 +1,9 @@
 // Every call of the store as the driver gets it: a read has a deadline, a write waits for a majority.
 import { expect } from 'chai';
 import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
-import { NO_USAGE } from '../../../lib/ledger/usage-sums.ts';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type PortName, READS } from '../../../lib/store/port-calls.ts';
+import { NO_USAGE } from '../../../lib/store/usage-totals.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, type StoreContext, useStore } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';

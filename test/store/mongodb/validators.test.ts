@@ -6,7 +6,7 @@ import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
 import { CALL_ATTEMPTS_COLLECTION } from '../../../lib/store/mongodb/attempt-schema.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { TIME_FIELDS } from '../../../lib/store/mongodb/service-upsert.ts';
-import { ROUTE_HOURS, SERVICE_SUMS } from '../../../lib/store/mongodb/usage-schema.ts';
+import { ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
@@ -225,6 +225,30 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       failed: { ...INTEGER, optional: true },
       cost: { ...MONEY, optional: true },
       unpriced: { ...INTEGER, optional: true },
+    },
+  },
+  usage_days: {
+    fields: {
+      _id: NAME,
+      wallet: NAME,
+      day: TIME,
+      key: NAME,
+      model: NAME,
+      kind: NAME,
+      calls: INTEGER,
+      charged: MONEY,
+      refunded: MONEY,
+      tokensInput: INTEGER,
+      tokensCacheRead: INTEGER,
+      tokensCacheWrite: INTEGER,
+      tokensCacheWrite1h: INTEGER,
+      tokensOutput: INTEGER,
+      tokensReasoning: INTEGER,
+      images: INTEGER,
+      seconds: INTEGER,
+      failed: INTEGER,
+      cost: MONEY,
+      unpriced: INTEGER,
     },
   },
   route_hours: {
@@ -638,7 +662,7 @@ describe('MongoDB: validators', () => {
   });
 
   it('exist for every collection', () => {
-    const added = [DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION, ROUTE_HOURS, SERVICE_SUMS];
+    const added = [DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS];
     expect([...COLLECTIONS, ...added].map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 
