@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
-import type { UsageHour } from '../../lib/store/ports/usage.ts';
+import type { UsageDay, UsageHour } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, RUB } from '../contract/store/context.ts';
@@ -51,6 +51,27 @@ describe('the audit of folded usage', () => {
     expect(await problems()).to.deep.equal([
       'folded usage of 1970-01-01T00:00:00.000Z, key_1, m, text: charged 1 instead of 0',
     ]);
+  });
+
+  it('reports days that are not the sums of their hours, whether they are missing, more or other', async () => {
+    const { days } = await faulty.real.usage.readAll(wallet);
+    const [day] = days as [UsageDay];
+    const read = async (changed: readonly UsageDay[]) => {
+      faulty.next('usage.readAll', async (call) => ({ ...((await call()) as object), days: changed }));
+      return problems();
+    };
+    const name = (date: number) => `folded usage of the day ${new Date(date).toISOString().slice(0, 10)}`;
+    const labels = `${day.key}, ${day.model}, ${day.kind}`;
+    expect(days).to.have.length(1);
+    expect(await read([{ ...day, charged: day.charged + 1n, failed: day.failed + 2 }])).to.deep.equal([
+      `${name(day.day)}, ${labels}: charged ${day.charged + 1n} instead of ${day.charged}, failed 2 instead of 0`,
+    ]);
+    expect((await read([]))[0]).to.match(new RegExp(`^${name(day.day)}, ${labels}: calls 0 instead of 1`));
+    const [first, second, ...others] = await read([{ ...day, day: 86_400_000 }]);
+    expect([first, second].join()).to.include(`${name(86_400_000)}, ${labels}: calls 1 instead of 0`);
+    expect([first, second].join()).to.include(`${name(day.day)}, ${labels}: calls 0 instead of 1`);
+    expect(others).to.deep.equal([]);
+    expect(await read(days)).to.deep.equal([]);
   });
 
   const COLUMNS: readonly (keyof UsageHour)[] = [
