@@ -5,7 +5,7 @@ import type { OutcomeStatus } from '../../money/decide.ts';
 import type { Store } from '../../store/store.ts';
 import { KOPECK } from '../order-bounds.ts';
 import { type BankPayment, findBankPayment, toBankPaymentRow } from './bank-payments.ts';
-import { findInvoice, type Invoice, toInvoiceRow } from './invoices.ts';
+import { findInvoice, type Invoice, markInvoicePaid, toInvoiceRow, unmarkInvoicePaid } from './invoices.ts';
 import { matchBankPayment } from './matching.ts';
 
 type CreditStore = Pick<Store, 'papers' | 'ledger' | 'accounts'>;
@@ -84,14 +84,10 @@ async function claimAndBook(store: CreditStore, open: BankPayment, { account, in
     ...open,
     ...{ state: 'claimed', account, invoice: invoice?.id ?? null, version: open.version + 1 },
   };
-  const rows = [toBankPaymentRow(claimed), ...(invoice ? [payInvoice(invoice, open.id)] : [])];
+  const rows = [toBankPaymentRow(claimed), ...(invoice ? [toInvoiceRow(markInvoicePaid(invoice, open.id))] : [])];
   // Nobody else takes the payment or the invoice from here on.
   if (!(await store.papers.change(rows))) return { status: 'stale' } as const;
   return bookClaimed(store, claimed, options);
-}
-
-function payInvoice(invoice: Invoice, payment: string) {
-  return toInvoiceRow({ ...invoice, state: 'paid', payment, version: invoice.version + 1 });
 }
 
 async function resumeCredit(store: CreditStore, payment: BankPayment, options: CreditOptions): Promise<CreditResult> {
@@ -121,12 +117,15 @@ async function finishCredit(store: CreditStore, claimed: BankPayment): Promise<B
     const { account, invoice } = claimed;
     const credited: BankPayment = { ...now, account, invoice, state: 'credited', version: now.version + 1 };
     const paid = invoice === null ? undefined : await findInvoice(store, invoice);
-    const rows = [toBankPaymentRow(credited), ...(paid && paid.state !== 'paid' ? [payInvoice(paid, now.id)] : [])];
+    const rows = [
+      toBankPaymentRow(credited),
+      ...(paid && paid.state !== 'paid' ? [toInvoiceRow(markInvoicePaid(paid, now.id))] : []),
+    ];
     if (await store.papers.change(rows)) return credited;
   }
 }
 
-/** Opens the payment and its invoice again; somebody else may have done so already. */
+/** The payment is open again, and its invoice what it was; somebody else may have done so already. */
 async function releaseClaim(store: CreditStore, claimed: BankPayment): Promise<void> {
   const invoice = claimed.invoice === null ? undefined : await findInvoice(store, claimed.invoice);
   const open: BankPayment = {
@@ -134,7 +133,6 @@ async function releaseClaim(store: CreditStore, claimed: BankPayment): Promise<v
     ...{ state: 'open', account: null, invoice: null, version: claimed.version + 1 },
   };
   const rows = [toBankPaymentRow(open)];
-  if (invoice?.payment === claimed.id)
-    rows.push(toInvoiceRow({ ...invoice, state: 'open', payment: null, version: invoice.version + 1 }));
+  if (invoice?.payment === claimed.id) rows.push(toInvoiceRow(unmarkInvoicePaid(invoice)));
   await store.papers.change(rows);
 }

@@ -24,6 +24,8 @@ interface InvoiceContent {
   readonly user: string;
   /** The payment of a bank statement that paid it; null while it is not paid. */
   readonly payment: string | null;
+  /** Of a paid one: what it was before, if not open. */
+  readonly wasCanceled?: true | undefined;
 }
 
 export type InvoiceState = 'open' | 'paid' | 'canceled';
@@ -105,6 +107,18 @@ export async function cancelInvoice({ papers }: Pick<Store, 'papers'>, invoice: 
   return papers.change([toInvoiceRow({ ...invoice, state: 'canceled', version: invoice.version + 1 })]);
 }
 
+/** Also of a canceled one, whose money came all the same. */
+export function markInvoicePaid(invoice: Invoice, payment: string): Invoice {
+  const wasCanceled = invoice.state === 'canceled' || undefined;
+  return { ...invoice, state: 'paid', payment, wasCanceled, version: invoice.version + 1 };
+}
+
+/** Takes back that it was paid: it is what it was before. */
+export function unmarkInvoicePaid(invoice: Invoice): Invoice {
+  const state = invoice.wasCanceled ? 'canceled' : 'open';
+  return { ...invoice, state, payment: null, wasCanceled: undefined, version: invoice.version + 1 };
+}
+
 /** The last day has passed; it is credited all the same when its money comes. */
 export function isOverdue({ state, due }: Invoice, today: string): boolean {
   return state === 'open' && due < today;
@@ -117,8 +131,8 @@ export function readInvoiceRow({ id, number, account, state, at, version, conten
 }
 
 export function toInvoiceRow({ id, number, account, state, at, version, kopecks, ...more }: Invoice): PaperRow {
-  const { date, due, seller, buyer, user, payment } = more;
-  const content: InvoiceContent = { date, due, kopecks: `${kopecks}`, seller, buyer, user, payment };
+  const { date, due, seller, buyer, user, payment, wasCanceled } = more;
+  const content: InvoiceContent = { date, due, kopecks: `${kopecks}`, seller, buyer, user, payment, wasCanceled };
   return { kind: 'invoice', id, number, account, state, at, version, content: JSON.stringify(content) };
 }
 

@@ -137,6 +137,21 @@ describe('crediting a bank payment', () => {
     expect(await topped(account)).to.equal(1200n * RUB);
   });
 
+  it('leaves a canceled invoice canceled when the ledger refuses, also if taking it back fails at first', async () => {
+    const { account, invoice, id } = await keep();
+    await cancelInvoice(faults.real, invoice);
+    await applied(faults.real, { ...topup(account, 1200n * RUB), paymentId: id } as never);
+    // The first change claims, the second takes the claim back.
+    faults.next('papers.change', (real) => real());
+    faults.next('papers.change', refuse);
+    await rejection(choose(id, { invoice: invoice.id }));
+    expect(await states(id, invoice)).to.deep.equal(['claimed', 'paid']);
+    expect(await credit(id)).to.deep.equal({ status: 'refused', refusal: 'id_taken' });
+    expect(await states(id, invoice)).to.deep.equal(['open', 'canceled']);
+    expect(await findInvoice(faults.real, invoice.id)).to.include({ payment: null });
+    expect(await topped(account)).to.equal(1200n * RUB);
+  });
+
   it('credits what an operator chooses, and nothing unknown, paid or set aside', async () => {
     const { account, invoice, id } = await keep({ kopecks: 120_000n });
     expect(await credit(id)).to.deep.equal({ status: 'unsure' });
