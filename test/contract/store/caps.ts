@@ -164,7 +164,7 @@ export function capContract(context: StoreContext): void {
       // Whoever ends it: the sweep of another gateway, for one.
       expect(await statuses(openers[(at >> 1) % 2] as Store, end)).to.deep.equal(['done']);
     }
-    await Promise.all(Array.from({ length: longer(20, 40) }, (_, at) => call(at)));
+    await Promise.all(Array.from({ length: longer(12, 40) }, (_, at) => call(at)));
     expect(running.most).to.be.within(2, 5);
     const count = async () => (await context.store.ledger.budgets([id]))[0]?.spent;
     expect(await count()).to.equal(0n);

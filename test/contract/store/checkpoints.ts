@@ -4,6 +4,7 @@ import { verifyChanges } from '../../../lib/ledger/audit-changes.ts';
 import type { Wallet } from '../../../lib/money/decide.ts';
 import type { ChangedWallets, Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { longer } from '../../../testkit/long.ts';
 import { AT, adjust, applied, newAccount, newId, newWallet, rejection, type StoreKind, useStore } from './context.ts';
 
 const at = (wallet: string, seq: number, avail = 5n): Checkpoint => ({
@@ -143,9 +144,10 @@ export function changesContract(kind: StoreKind): void {
     await verifyChanges(store);
     const wallets = await Promise.all(Array.from({ length: 5 }, () => newWallet(store)));
     let [entries, time] = [0, AT];
+    const each = longer(15, 40);
     let isOver = false;
     const write = async (writer: Store, from: number) => {
-      for (let count = 0; count < 40; count += 1) {
+      for (let count = 0; count < each; count += 1) {
         // Each earlier than those before it.
         time -= 1000;
         const wallet = wallets[(from + count) % wallets.length] as string;
@@ -167,7 +169,7 @@ export function changesContract(kind: StoreKind): void {
     while (!isOver) await audit();
     await writing;
     await audit();
-    expect(entries).to.equal(120);
+    expect(entries).to.equal(3 * each);
     expect(read).to.equal(entries + wallets.length);
     expect(audits).to.be.at.least(2);
     expect((await verifyChanges(store)).entries).to.equal(0);

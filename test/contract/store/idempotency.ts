@@ -1,10 +1,21 @@
 // Keys against repeats: taken with the money of their call or not at all, freed by its failure, and the replies kept for them.
 import { expect } from 'chai';
-import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import type { IdempotencyRecord, IdempotencyTerms } from '../../../lib/money/idempotency.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle, USED } from './context.ts';
+import {
+  AT,
+  charge,
+  giveBack,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  reserve,
+  type StoreContext,
+  settle,
+  USED,
+} from './context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -111,8 +122,6 @@ export function idempotencyContract(context: StoreContext): void {
       const op = { ...settle(wallet, first, { amount: 4n * RUB, at: AT + 5 }), idempotencyId: repeat.id } as Operation;
       return { other, wallet, repeat, first, second, op };
     }
-    const problemsOf = async (store: Store, wallet: string) =>
-      (await verifyLedger(store)).problems.filter((found) => found.wallet === wallet).map(({ problem }) => problem);
 
     for (const state of ['held', 'settled'] as const) {
       it(`make it free while their second call is ${state}, once`, async () => {
