@@ -114,6 +114,14 @@ const ADMIN_PAGES = [
   'checks',
 ] as const;
 
+/** Pages that are reached from one of the navigation, but do not lie below it. */
+const BELONGS_TO: Readonly<Record<string, string>> = {
+  '/account/connect': '/account/keys',
+  '/account/leave': '/account/people',
+  '/account/papers': '/account/wallet',
+  '/account/statement': '/account/wallet',
+};
+
 type FrameVisit = Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts' | 'role'>>;
 
 export function layout(visit: FrameVisit, { title, body }: { title: string; body: Html }): Html {
@@ -173,7 +181,12 @@ function navigation(visit: FrameVisit): Html {
 }
 
 function isAt(visit: Visit, path: string): boolean {
-  return visit.path === path || (path.split('/').length > 2 && visit.path.startsWith(`${path}/`));
+  const here = Object.entries(BELONGS_TO).find(([page]) => isBelow(visit.path, page))?.[1] ?? visit.path;
+  return here === path || (path.split('/').length > 2 && isBelow(here, path));
+}
+
+function isBelow(path: string, page: string): boolean {
+  return path === page || path.startsWith(`${page}/`);
 }
 
 /** Those that the visitor's role includes; on pages of no account all. */

@@ -54,6 +54,18 @@ describe('the pages of papers for companies', () => {
     expect(await read(owner, '/account/wallet')).to.contain(PAPERS);
   });
 
+  it('are shown as a part of the wallet, like statements, and connecting as one of keys', async () => {
+    const owner = await pages.owner();
+    const marked = /<a href="([^"]+)" aria-current="page">/g;
+    for (const path of [PAPERS, '/account/statement', '/account/wallet'])
+      expect([path, ...[...(await owner.get(path)).text.matchAll(marked)].map(([, at]) => at)]).to.deep.equal([
+        path,
+        '/account/wallet',
+      ]);
+    const connect = [...(await owner.get('/account/connect')).text.matchAll(marked)].map(([, at]) => at);
+    expect(connect).to.deep.equal(['/account/keys']);
+  });
+
   it('take the details of a company, then an order, of which sending twice makes one invoice', async () => {
     const owner = await pages.owner();
     expect(await read(owner, PAPERS)).to.contain('Enter the details of your company first');
