@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ask, DIALECTS, joinText, parseEvents, send } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const HOOK = fileURLToPath(new URL('../../testkit/fail-on-signal.ts', import.meta.url));
 const GOOD = Array.from({ length: 7 }, (_, index) => `good-${index}`);
 const BAD = Array.from({ length: 3 }, (_, index) => `bad-${index}`);
-const CALLS = longer(150, 1000);
+const CALLS = 1000;
 const CALLERS = 10;
 const WORDS = 20;
 
@@ -97,7 +97,8 @@ const catalog = {
 const percentile = (times: readonly number[], share: number) =>
   times.toSorted((one, other) => one - other)[Math.floor(times.length * share)] ?? 0;
 
-describe('ten plugins of which three misbehave', () => {
+// `plugin-errors.test.ts` has each kind of error alone.
+describeLong('ten plugins of which three misbehave', () => {
   let home: Home;
   let books: Books;
   let account: TestAccount;

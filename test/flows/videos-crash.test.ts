@@ -15,9 +15,9 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { itLong, longer } from '../../testkit/long.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
@@ -28,7 +28,8 @@ const LEASE_MS = 500;
 const LATE_MS = 30_000;
 const PRICE = 45_000_000n;
 
-for (const kind of longer([SQLITE], STORES)) describe(`videos and kill -9 on ${kind.name}`, () => crashes(kind));
+// It takes several processes.
+for (const kind of STORES) describeLong(`videos and kill -9 on ${kind.name}`, () => crashes(kind));
 
 function crashes(kind: StoreKind): void {
   let database: StoreDatabase;
@@ -128,12 +129,12 @@ function crashes(kind: StoreKind): void {
     await recover();
   }
 
-  itLong('before the charge commits: nothing has happened', async () => {
+  it('before the charge commits: nothing has happened', async () => {
     await beginAndDie('before charge');
     expect([await jobs(), await kinds(), upstream.begun.size]).to.deep.equal([[], ['topup'], 0]);
   });
 
-  itLong('when the charge has committed, and nobody here knows: refunded, and not begun', async () => {
+  it('when the charge has committed, and nobody here knows: refunded, and not begun', async () => {
     await beginAndDie('after charge');
     await expectEnd('failed');
     expect(upstream.begun.size).to.equal(0);
@@ -147,7 +148,7 @@ function crashes(kind: StoreKind): void {
     expect(upstream.begun.size).to.equal(1);
   });
 
-  itLong('after the upstream has accepted, before its id is stored: refunded, and not begun again', async () => {
+  it('after the upstream has accepted, before its id is stored: refunded, and not begun again', async () => {
     upstream.behave({ submit: killed(accept) });
     await begin();
     await recover();
@@ -155,7 +156,7 @@ function crashes(kind: StoreKind): void {
     expect(upstream.begun.size).to.equal(1);
   });
 
-  itLong('after the upstream has refused, during the refund: refunded once', async () => {
+  it('after the upstream has refused, during the refund: refunded once', async () => {
     upstream.behave({
       submit: async (exchange) => {
         await status(400)(exchange);
@@ -167,7 +168,7 @@ function crashes(kind: StoreKind): void {
     await expectEnd('failed');
   });
 
-  itLong('while it is looked at: goes on in the next process', async () => {
+  it('while it is looked at: goes on in the next process', async () => {
     upstream.behave({ look: once(kill, finished) });
     await begin();
     await recover();
@@ -175,14 +176,14 @@ function crashes(kind: StoreKind): void {
     expect([...upstream.looks.values()][0]).to.be.above(1);
   });
 
-  itLong('when the upstream has said that it is finished: goes on in the next process', async () => {
+  it('when the upstream has said that it is finished: goes on in the next process', async () => {
     upstream.behave({ look: once(killed(finished), finished) });
     await begin();
     await recover();
     await expectEnd('completed');
   });
 
-  longer(itLong, itTimed)('while the result is stored: stored by the next process, and linked', async () => {
+  itTimed('while the result is stored: stored by the next process, and linked', async () => {
     let first = true;
     upstream.behave({
       download({ response }) {
@@ -200,7 +201,7 @@ function crashes(kind: StoreKind): void {
   });
 
   for (const afterMs of [0, 3]) {
-    itLong(`${afterMs} ms after the verdict, during the refund: refunded once`, async () => {
+    it(`${afterMs} ms after the verdict, during the refund: refunded once`, async () => {
       upstream.behave({
         look: async (exchange) => {
           await inState('failed')(exchange);
@@ -215,7 +216,7 @@ function crashes(kind: StoreKind): void {
     });
   }
 
-  itLong('at any moment of a start: every charge has its job, and each comes to its end', async function () {
+  it('at any moment of a start: every charge has its job, and each comes to its end', async function () {
     this.timeout(120_000);
     for (let round = 0; round < 3; round += 1) {
       account = await books.account();
@@ -237,7 +238,7 @@ function crashes(kind: StoreKind): void {
     ['[[fail]]', 'failed', 310],
     ['[[moderated]]', 'failed', 330],
   ] as const) {
-    itLong(`${delayMs} ms into a video of the sandbox (${prompt}): ${phase} in the next process`, async () => {
+    it(`${delayMs} ms into a video of the sandbox (${prompt}): ${phase} in the next process`, async () => {
       const reply = await begin(prompt, 'own');
       expect(reply?.status).to.equal(200);
       await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -247,7 +248,7 @@ function crashes(kind: StoreKind): void {
     });
   }
 
-  itLong('of one of two processes: the other goes on within a lease and a sweep', async function () {
+  it('of one of two processes: the other goes on within a lease and a sweep', async function () {
     this.timeout(120_000);
     const other = await start();
     try {

@@ -16,10 +16,10 @@ import {
 } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, type TestAccount } from '../../testkit/gateway.ts';
-import { itLong, longer } from '../../testkit/long.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { type Books, makeHome, openBooks, type Service, spawnService, startService } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { chatAnswer, chatHeld, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
@@ -30,7 +30,8 @@ const WATCHED = { METRICS_PORT: '0' };
 /** Of the catalog's model, for `ask`. */
 const HOLD = 5_005_000n;
 
-for (const kind of longer([SQLITE], STORES)) describe(`two workers on ${kind.name}`, () => twoWorkers(kind));
+// It takes several processes.
+for (const kind of STORES) describeLong(`two workers on ${kind.name}`, () => twoWorkers(kind));
 
 function twoWorkers(kind: StoreKind): void {
   let database: StoreDatabase;
@@ -100,8 +101,7 @@ function twoWorkers(kind: StoreKind): void {
     return { streams, finish };
   }
 
-  // Two stores do as much in the contract of stores.
-  itLong('allow a key what one process would, when many calls race', async () => {
+  it('allow a key what one process would, when many calls race', async () => {
     await start({ RATE_LIMIT_PER_MINUTE: `${LIMIT}` });
     const accounts = [await books.account(), await books.account()];
     const calls = Array.from({ length: 80 }, (_, index) => call(accounts[index % 4 < 2 ? 0 : 1] as TestAccount, index));
@@ -111,8 +111,7 @@ function twoWorkers(kind: StoreKind): void {
     for (const account of accounts) expect(await call(account)).to.equal(429);
   });
 
-  // Two processes of one store do as much in the contract of stores.
-  itLong('hold no more than a wallet has, when twenty calls race for three', async () => {
+  it('hold no more than a wallet has, when twenty calls race for three', async () => {
     await start();
     const account = await books.account();
     const amount = 3n * HOLD - 1_000_000_000n;
@@ -136,7 +135,7 @@ function twoWorkers(kind: StoreKind): void {
     expect(replies.filter((status) => status === 200)).to.have.length(3);
   });
 
-  itLong('go on when one is killed in mid-stream: holds go back, another takes its place, counts go on', async () => {
+  it('go on when one is killed in mid-stream: holds go back, another takes its place, counts go on', async () => {
     await start();
     const metricsUrl = /^Metrics: (\S+)$/m.exec(service.stdout())?.[1] ?? '';
     const account = await books.account();
@@ -214,7 +213,7 @@ function twoWorkers(kind: StoreKind): void {
     expect(await books.store.gateways()).to.deep.equal([]);
   });
 
-  itLong('end their streams and leave when the primary is killed', async () => {
+  it('end their streams and leave when the primary is killed', async () => {
     await start();
     const account = await books.account();
     const { streams, finish } = await beginOnBoth(account);
@@ -234,11 +233,11 @@ function twoWorkers(kind: StoreKind): void {
   });
 }
 
-describe('a start with workers', () => {
+describeLong('a start with workers', () => {
   const children: Service[] = [];
   afterEach(() => Promise.all(children.splice(0).map((service) => service.stop())));
 
-  itLong('makes one demo account, and shows one key and one link of each kind', async () => {
+  it('makes one demo account, and shows one key and one link of each kind', async () => {
     const home = makeHome();
     const env = { CATALOG_DIR: '', SANDBOX: 'auto', WORKERS: '3' };
     const service = await startService(home, { env });
@@ -254,7 +253,7 @@ describe('a start with workers', () => {
     await books.close();
   });
 
-  itLong('says once why it cannot listen, and exits', async () => {
+  it('says once why it cannot listen, and exits', async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
