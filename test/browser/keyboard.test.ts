@@ -65,7 +65,7 @@ describe('the pages by keyboard', function () {
     await page.waitForURL('**/account');
   });
 
-  for (const place of longer(PAGES, [...PAGES, ...MORE])) {
+  for (const place of longer(PAGES.slice(0, 1), [...PAGES, ...MORE])) {
     it(`reach everything on ${place} with a visible focus`, async () => {
       const { test, page } = stage;
       await page.goto(test.url + place);

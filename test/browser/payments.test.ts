@@ -10,6 +10,8 @@ import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 /** The folder for screenshots, if set. */
 const SCREENSHOTS = process.env.PAGE_SCREENSHOTS;
+/** What `npm test` looks at for accessibility: axe takes longer than the page. */
+const LOOKED_AT = /-(refused|paid|live|review)$/;
 const RUB = 1_000_000n;
 
 const WORDS = {
@@ -34,7 +36,7 @@ describe('payments in a browser', function () {
 
   /** Checks accessibility and width. */
   async function look(page: Page, name: string): Promise<void> {
-    expect(await findViolations(page), name).to.deep.equal([]);
+    if (longer(LOOKED_AT.test(name), true)) expect(await findViolations(page), name).to.deep.equal([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).to.be.at.most(0);
     if (!SCREENSHOTS) return;
     mkdirSync(SCREENSHOTS, { recursive: true });
