@@ -338,10 +338,7 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       const hour = (row: ReturnType<typeof writeUsage>) => ({ _id: `${row.wallet} ${row.hour}`, ...row });
       await put('usage_hours', wallets.map(writeUsage).map(hour));
       await Promise.all(running);
-      let after: string | undefined;
-      do {
-        after = await fillUsageCollection(db, AbortSignal.timeout(FILL_MS), after);
-      } while (after !== undefined);
+      while (await fillUsageCollection(db, AbortSignal.timeout(FILL_MS)));
       await put(
         'usage_cursors',
         wallets.map(({ id, seq }) => ({ _id: id, seq })),

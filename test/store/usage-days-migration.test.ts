@@ -2,7 +2,7 @@
 // parts, and also if a start was killed between them.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient } from 'mongodb';
 import { MIGRATIONS as MONGODB_STEPS } from '../../lib/store/mongodb/migration.ts';
 import { fillUsageDays as fillCollection } from '../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -14,8 +14,9 @@ import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
 const HOUR_MS = 3_600_000;
-/** Above the hours of one part, so that the first part ends with this wallet. */
-const MANY = 20_010;
+const DAY_MS = 24 * HOUR_MS;
+/** Above the hours of one part, so that one ends within this wallet. */
+const MANY = 20_200;
 const WALLETS = { acc_a: 30, acc_b: MANY, acc_c: 50 } as const;
 const IDS = Object.keys(WALLETS);
 
@@ -105,11 +106,16 @@ const SET: OldStore = {
     withDatabase(url, async (db) => {
       const signal = AbortSignal.timeout(30_000);
       await MONGODB_STEPS.at(-2)?.(db, signal);
-      expect(await fillCollection(db, signal)).to.equal('acc_b');
+      expect(await fillCollection(db, signal)).to.equal(true);
       await setVersion(db, MONGODB_STEPS.length - 1);
       const days = db.collection('usage_days');
       const wallets = await days.distinct('wallet');
-      await days.deleteMany({ wallet: 'acc_b', day: { $gt: 1_700_000_000_000 + 24 * HOUR_MS } });
+      const place = (await db.collection<{ _id: string }>('schema').findOne({ _id: 'usage_days' })) as Document;
+      // Those of the next part are written in any order.
+      const before = await days.find().toArray();
+      expect(await fillCollection(db, signal)).to.equal(true);
+      await db.collection<{ _id: string }>('schema').replaceOne({ _id: 'usage_days' }, place);
+      await days.deleteMany({ _id: { $nin: before.map(({ _id }) => _id) }, day: { $mod: [3 * DAY_MS, 0] } });
       return wallets.length;
     }),
 };
@@ -169,5 +175,13 @@ for (const old of [FILE, SET]) {
       const after = await store.usage.readAll('acc_b');
       expect(after.days).to.have.deep.members([...sumUsageDays([...hours, hour])]);
     }).timeout(30_000);
+
+    if (old === SET) {
+      it('keeps nothing of the way there', async () => {
+        store = await openStore(database.url);
+        const kept = await withDatabase(database.url, (db) => db.collection('schema').distinct('_id'));
+        expect(kept).to.deep.equal(['version']);
+      }).timeout(30_000);
+    }
   });
 }

@@ -1,12 +1,13 @@
 // Migrates a database to the schema of this version. Every step is idempotent, so that processes may start concurrently.
 import { isDeepStrictEqual } from 'node:util';
-import { type Db, type Document, MongoServerError } from 'mongodb';
+import { type Db, type Document, MongoServerError, ReadConcern } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { ChargeKind } from '../../money/decide.ts';
 import { StoreError } from '../store.ts';
 import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import { CATALOG_VERSIONS } from './catalog-version-schema.ts';
+import type { Connection } from './connection.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PAPERS } from './paper-schema.ts';
@@ -38,8 +39,8 @@ import {
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
 import { fillUsageDays, migrateUsage, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS } from './usage-schema.ts';
 
-/** A long step does a part of its work behind `after`, and resolves to the text after which the next one goes on. */
-type Migration = (db: Db, signal: AbortSignal, after?: string) => Promise<unknown>;
+/** A long step does a part of its work, and resolves to true if there is more. */
+type Migration = (db: Db, signal: AbortSignal) => Promise<unknown>;
 
 /** Version n of the schema consists of the first n steps; a released step never changes. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -142,7 +143,9 @@ interface Version {
   readonly version: number;
 }
 
-export async function migrate(db: Db): Promise<void> {
+/** Takes the client without a socket timeout: a part of a step may take longer than a call. */
+export async function migrate({ db: { databaseName }, scanner }: Pick<Connection, 'db' | 'scanner'>): Promise<void> {
+  const db = scanner.db(databaseName, { readConcern: new ReadConcern('majority') });
   try {
     let version = await claimDatabase(db);
     while (version < SCHEMA_VERSION) {
@@ -157,9 +160,8 @@ export async function migrate(db: Db): Promise<void> {
 }
 
 /** Each part of a long step has the time of a step. */
-async function runStep(db: Db, step: Migration, after?: string): Promise<void> {
-  const next = await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal, after), signal));
-  if (typeof next === 'string') await runStep(db, step, next);
+async function runStep(db: Db, step: Migration): Promise<void> {
+  while ((await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal), signal))) === true);
 }
 
 /** Retries while another process runs the same step: the server does not change a collection while it builds an index. */

@@ -47,7 +47,7 @@ export async function openMongoStore(
     if (readOnly) await requireMigrated(connection.db);
     else {
       if (existing) await requireStore(connection.db);
-      await migrate(connection.db);
+      await migrate(connection);
     }
   } catch (error) {
     await disconnect(connection);

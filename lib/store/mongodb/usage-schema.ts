@@ -1,8 +1,8 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; and it
 // has UTC days beside its hours.
-import type { Db, Document } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { DAY_MS, listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { DAY_MS, findDay, listServiceSums, NO_SERVICE } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
 import { type Row, sumToMicro } from './rows.ts';
@@ -132,22 +132,42 @@ export const USAGE_DAYS: CollectionSchema = {
   indexes: [{ key: { wallet: 1, day: 1 }, name: 'of_wallet' }],
 };
 
-/** Hours of one part of the migration, and the rest of those of the last wallet. */
-const HOURS_PER_PART = 20_000;
+/** Hours of one part of the migration, and the rest of those of the last day. */
+const HOURS_PER_PART = 10_000;
+/** Where the next part begins, in the collection of the version. */
+const PLACE = { _id: 'usage_days' };
+
+interface Place {
+  readonly wallet: string;
+  readonly hour: number;
+}
 
 /**
- * Makes the days from the hours of the wallets behind `after`; resolves to the last of them unless there are no others.
- * Nobody adds to hours before a process has finished the migration, and a slower one that runs beside it keeps what is there.
+ * Makes the days of the next hours, in the order of wallets; resolves to whether there are more. Nobody adds to hours before
+ * a process has finished the migration, and a slower one that runs beside it keeps what is there.
  */
-export async function fillUsageDays(db: Db, signal: AbortSignal, after?: string): Promise<string | undefined> {
+export async function fillUsageDays(db: Db, signal: AbortSignal): Promise<boolean> {
   const hours = db.collection<Row>('usage_hours');
-  const findWallet = async (name: string, filter: Document, direction: 1 | -1, skip = 0) => {
-    const options = { sort: { wallet: direction }, projection: { wallet: 1 }, skip, signal } as const;
-    return (await db.collection<Row>(name).findOne(filter, options))?.wallet as string | undefined;
-  };
-  // A process that was killed may have left the last wallet unfinished.
-  const from = after === undefined ? { $gte: (await findWallet('usage_days', {}, -1)) ?? '' } : { $gt: after };
-  const last = await findWallet('usage_hours', { wallet: from }, 1, HOURS_PER_PART);
+  const place = await db.collection<Place & { _id: string }>('schema').findOne(PLACE, { signal });
+  const { wallet, hour } = place ?? { wallet: '', hour: 0 };
+  const from = { $or: [{ wallet, hour: { $gte: hour } }, { wallet: { $gt: wallet } }] };
+  const next = await hours.findOne(from, { sort: { wallet: 1, hour: 1 }, skip: HOURS_PER_PART, signal });
+  const until: Place | undefined = next
+    ? { wallet: next.wallet, hour: findDay(Number(next.hour)) + DAY_MS }
+    : undefined;
+  await mergeDays(hours, { $and: [from, until ? buildBefore(until) : {}] }, signal);
+  const change = until
+    ? { update: 'schema', updates: [{ q: PLACE, u: { $set: until }, upsert: true }] }
+    : { delete: 'schema', deletes: [{ q: PLACE, limit: 1 }] };
+  await send(db, { ...change, ...MAJORITY }, { signal });
+  return until !== undefined;
+}
+
+function buildBefore({ wallet, hour }: Place): Document {
+  return { $or: [{ wallet: { $lt: wallet } }, { wallet, hour: { $lt: hour } }] };
+}
+
+async function mergeDays(hours: Collection<Row>, matched: Document, signal: AbortSignal): Promise<void> {
   const sums = Object.fromEntries([...COUNTED, ...AMOUNTS].map((field) => [field, { $sum: `$${field}` }]));
   const labels = ['wallet', 'day', 'key', 'model', 'kind'];
   const day = { $subtract: ['$hour', { $mod: ['$hour', DAY_MS] }] };
@@ -156,7 +176,7 @@ export async function fillUsageDays(db: Db, signal: AbortSignal, after?: string)
     label === 'day' ? { $toString: { $toLong: '$_id.day' } } : `$_id.${label}`,
   ]);
   const pipeline = [
-    { $match: { wallet: { ...from, ...(last !== undefined && { $lte: last }) } } },
+    { $match: matched },
     { $group: { _id: { wallet: '$wallet', day, key: '$key', model: '$model', kind: '$kind' }, ...sums } },
     {
       $set: {
@@ -168,6 +188,5 @@ export async function fillUsageDays(db: Db, signal: AbortSignal, after?: string)
     },
     { $merge: { into: 'usage_days', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
   ];
-  await hours.aggregate(pipeline, { signal, allowDiskUse: true, writeConcern: { w: 'majority' } }).toArray();
-  return last;
+  await hours.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
 }

@@ -2,6 +2,7 @@
 // has UTC days beside its hours.
 import type { DatabaseSync } from 'node:sqlite';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
+import { DAY_MS, findDay } from '../service-sums.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);
 
@@ -82,19 +83,25 @@ export const USAGE_DAYS_TABLE = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Hours of one part of the migration, and the rest of those of the last wallet. */
+/** Hours of one part of the migration, and the rest of those of the last day. */
 const HOURS_PER_PART = 20_000;
 
-/** Makes the days from the hours, wallet by wallet: nobody adds to hours before the migration is over. */
+/** Makes the days from the hours, in their order: nobody adds to hours before the migration is over. */
 export function fillUsageDays(db: DatabaseSync): boolean {
-  const after = db.prepare("SELECT coalesce(max(wallet), '') AS wallet FROM usage_days").get()?.wallet as string;
-  const next = db.prepare('SELECT wallet FROM usage_hours WHERE wallet > ? ORDER BY wallet LIMIT 1 OFFSET ?');
-  const last = next.get(after, HOURS_PER_PART)?.wallet as string | undefined;
+  const done = db.prepare('SELECT wallet, day FROM usage_days ORDER BY wallet DESC, day DESC LIMIT 1').get();
+  const from = done ? [done.wallet as string, Number(done.day) + DAY_MS] : ['', 0];
+  const next = db
+    .prepare(
+      'SELECT wallet, hour FROM usage_hours WHERE (wallet, hour) >= (?, ?) ORDER BY wallet, hour LIMIT 1 OFFSET ?',
+    )
+    .get(...from, HOURS_PER_PART);
+  const until = next ? [next.wallet as string, findDay(Number(next.hour)) + DAY_MS] : [];
   const sums = COUNTED.map((name) => `sum(${name})`);
   db.prepare(
     `INSERT INTO usage_days (wallet, day, key, model, kind, ${COUNTED.join()})
       SELECT wallet, hour - hour % 86400000 AS day, key, model, kind, ${sums.join()} FROM usage_hours
-      WHERE wallet > ? ${last === undefined ? '' : 'AND wallet <= ?'} GROUP BY wallet, day, key, model, kind`,
-  ).run(after, ...(last === undefined ? [] : [last]));
-  return last !== undefined;
+      WHERE (wallet, hour) >= (?, ?) ${next ? 'AND (wallet, hour) < (?, ?)' : ''}
+      GROUP BY wallet, day, key, model, kind`,
+  ).run(...from, ...until);
+  return next !== undefined;
 }
