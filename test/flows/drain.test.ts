@@ -15,7 +15,7 @@ import {
   send,
   until,
 } from '../../testkit/client.ts';
-import type { TestAccount } from '../../testkit/gateway.ts';
+import { chatCatalog, startGateway, type TestAccount } from '../../testkit/gateway.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { type Books, lockDatabase, type Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
@@ -41,8 +41,8 @@ describe('drain', () => {
     ({ upstream, books } = rig);
   });
   afterEach(async () => {
-    service.kill('SIGKILL');
-    await service.exit;
+    service?.kill('SIGKILL');
+    await service?.exit;
     await books.checkMoney();
   });
   after(() => rig.close());
@@ -61,8 +61,8 @@ describe('drain', () => {
   }
 
   /** A stream that has begun, and its whole text once it has ended. */
-  async function beginStream(path: string, account: TestAccount, firstChunk = true) {
-    const sent = open(service.url + path, { key: account.key, body: ask('hi', { stream: true }) });
+  async function beginStream(path: string, account: TestAccount, { url = service.url, firstChunk = true } = {}) {
+    const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
     const response = await readHead(sent);
     let text = '';
     const ended = new Promise<string>((resolve, reject) => {
@@ -129,7 +129,10 @@ describe('drain', () => {
 
   itTimed('ends calls that run too long, and settles them by what was delivered', async () => {
     const drainMs = 400;
-    await start(drainMs);
+    const { folder, database } = rig.home;
+    const options = { catalog: chatCatalog(upstream.url), env: { DRAIN_MS: String(drainMs) } };
+    const gateway = await startGateway({ ...options, folder, database: `sqlite:${database}` });
+    const { url } = gateway;
     const words: Record<string, Behaviour> = {
       'mid-stream': chatStall(['first ']),
       'long mid-stream': chatStall(['first ', ' word'.repeat(500)]),
@@ -140,7 +143,7 @@ describe('drain', () => {
       upstream.behave(behaviour);
       for (const path of DIALECTS) {
         const account = await books.account();
-        const { ended } = await beginStream(path, account, name.includes('mid-stream'));
+        const { ended } = await beginStream(path, account, { url, firstChunk: name.includes('mid-stream') });
         running.push({ name, path, account, ended });
       }
     }
@@ -148,12 +151,13 @@ describe('drain', () => {
       DIALECTS.map(async (path) => {
         const account = await books.account();
         const called = upstream.nextCall();
-        const reply = send(service.url + path, { key: account.key, body: ask('hi') });
+        const reply = send(url + path, { key: account.key, body: ask('hi') });
         await called;
         return { path, account, reply };
       }),
     );
-    const tookMs = leave('SIGTERM');
+    const startedAt = performance.now();
+    const tookMs = gateway.stop().then(() => performance.now() - startedAt);
     const chargedByOutcome: Record<string, bigint> = {
       'mid-stream': 500_000n,
       // 502 tokens of output; 5 of input.

@@ -5,7 +5,7 @@ import { ask, CHAT, DIALECTS, MESSAGES, sayFor, send, until } from '../../testki
 import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { makeHome, openBooks, startService } from '../../testkit/process.ts';
+import { makeHome, openBooks } from '../../testkit/process.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import {
   chatAnswer,
@@ -118,23 +118,24 @@ describe('hostile clients', () => {
   });
 
   it('are told to retry when their request arrives after a shutdown has ended the last call', async () => {
-    const home = makeHome(chatCatalog(upstream.url));
+    const home = makeHome();
     const books = await openBooks(home);
     const late = await books.account();
-    const service = await startService(home, { env: { SANDBOX: 'off', DRAIN_MS: '20000' } });
+    const options = { catalog: chatCatalog(upstream.url), env: { DRAIN_MS: '20000' } };
+    const ending = await startGateway({ ...options, folder: home.folder, database: home.env.DATABASE_URL ?? '' });
     upstream.behave(chatStall(['first ']));
     const request = post(CHAT, late.key, ask('hi', { stream: true }));
-    const socket = dial(service.url);
+    const socket = dial(ending.url);
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
     socket.write(request.slice(0, 60));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    service.kill('SIGTERM');
+    const ended = ending.stop();
     await new Promise((resolve) => setTimeout(resolve, 200));
     socket.write(request.slice(60));
-    expect((await service.exit).code).to.equal(0);
+    await ended;
     expect(text).to.match(/^HTTP\/1\.1 503 /);
     expect(text).to.contain('"code":"service_unavailable"');
     expect(await books.wallet(late)).to.include({ held: 0n, charged: 0n });
