@@ -3,7 +3,17 @@ import { readAskedWords } from './amounts.ts';
 import { isTask } from './instruction.ts';
 import { findHits, type Hit } from './lexicon.ts';
 import { findDirection, findSignal, isSignalSubject } from './names.ts';
-import { plainText, readTokens } from './tokens.ts';
+import { plainText, readTokens, type Token } from './tokens.ts';
+
+/** What a text is without such a clause. */
+export interface Rests {
+  /** Without the block of code or the demand for a format at its end. */
+  readonly unformatted: string | undefined;
+  /** Without another order at its end that raises the score. */
+  readonly unraised: string | undefined;
+  /** Without an order that lowers the score, at its end or its start. */
+  readonly unlowered: readonly string[];
+}
 
 const TAIL_READ = 400;
 const HEAD_READ = 120;
@@ -11,88 +21,68 @@ const BOUNDARIES_READ = 3;
 const LONG_WORDS = 100;
 const FENCE = '```';
 const FENCE_END = /\n```[^`]*(?:```\s*)?$/;
-const FORMAT = /json|ya?ml|xml|csv|schema|схем/gi;
-const ORDER =
-  /[\s.,;:!?](?:(?:and|please|и|пожалуйста)\s+)?(?:(?:output|return|respond|reply|give|provide|produce|print|use|верни(?:те)?|вернуть|выведи|выдай|ответь|отвечай|дай|представь|оформи|используй)(?=\s)|(?<=[.!?:\n]\s*)(?:answer|format|result|only|strictly|ответ|результат|формат|строго|только))(?=[^.!?\n]*$)/gi;
-const ORDER_LENGTH = 70;
-const BOUNDARY = /[.?!;:…]\s+(?=\S)|\n\s*(?=\S)|\s(?=[A-ZА-ЯЁ][a-zа-яё]+\s)/g;
+const BOUNDARY = /[.?!;:…]\s+(?=["«(]?[A-Za-zА-Яа-яЁё\d$])|\n\s*(?=\S)|\s(?=[A-ZА-ЯЁ][a-zа-яё]+\s)/g;
+const START_END = /[:\n]|[.!]\s/;
+const ANSWERING = new Set(
+  (
+    'output return respond reply give provide produce print use answer format result only strictly ' +
+    'верни верните вернуть выведи выдай ответь отвечай дай представь оформи используй ответ результат формат строго только'
+  ).split(' '),
+);
 
-/** The text without the code or the demand for a format that it ends with. */
-export function cutFormatEnd(text: string): string | undefined {
-  const fence = FENCE_END.exec(text);
-  // Behind an even number of marks, the last one found may close a fence.
-  if (fence && (text.split(FENCE).length % 2 === 0 || fence[0].trimEnd().endsWith(FENCE)))
-    return textOrUndefined(text.slice(0, fence.index));
+export function cutDemands(text: string): Rests {
   const tail = text.slice(-TAIL_READ);
-  const at = findFormatOrder(tail);
-  return at === undefined ? undefined : textOrUndefined(text.slice(0, text.length - tail.length + at));
-}
-
-/** The text without an order at its end that raises the score. */
-export function cutRaisingEnd(text: string): string | undefined {
-  return cutClauseEnd(text, isRaising);
-}
-
-/** Where the last demand for a format begins. */
-function findFormatOrder(tail: string): number | undefined {
-  for (const { index } of [...tail.matchAll(FORMAT)].reverse()) {
-    const from = Math.max(0, index - ORDER_LENGTH);
-    const order = findLastOrder(tail.slice(from, index));
-    if (order !== -1) return from + order;
-  }
-  return undefined;
-}
-
-function findLastOrder(text: string): number {
-  let last = -1;
-  for (let found = ORDER.exec(text); found; found = ORDER.exec(text)) last = found.index;
-  return last;
-}
-
-/** The text without an order at its end that lowers the score. */
-export function cutLoweringEnd(text: string): string | undefined {
-  return cutClauseEnd(text, isLowering);
-}
-
-function cutClauseEnd(text: string, matches: (clause: string) => boolean): string | undefined {
-  const tail = text.slice(-TAIL_READ);
-  const clause = listClauses(tail).find(({ text }) => matches(text));
-  return clause && textOrUndefined(text.slice(0, text.length - tail.length + clause.at));
-}
-
-const ORDER_END = /[:\n]|[.!]\s/;
-
-/** The text behind an order at its start that lowers the score. */
-export function cutLoweringStart(text: string): string | undefined {
-  const end = ORDER_END.exec(text.slice(0, HEAD_READ));
-  if (!end || !isLowering(text.slice(0, end.index))) return undefined;
-  return textOrUndefined(text.slice(end.index + end[0].length));
-}
-
-function textOrUndefined(text: string): string | undefined {
-  return text.trim() === '' ? undefined : text;
-}
-
-/** What the text may end with, the shortest first. */
-function listClauses(tail: string): { readonly at: number; readonly text: string }[] {
-  return [...tail.matchAll(BOUNDARY)]
-    .map(({ index, 0: mark }) => ({ at: index + mark.trimEnd().length, text: tail.slice(index + mark.length) }))
+  const clauses = [...tail.matchAll(BOUNDARY)]
     .slice(-BOUNDARIES_READ)
-    .reverse();
+    .reverse()
+    .map(({ index, 0: mark }) => ({
+      before: text.slice(0, text.length - tail.length + index + mark.trimEnd().length),
+      ...readClause(tail.slice(index + mark.length)),
+    }));
+  const start = START_END.exec(text.slice(0, HEAD_READ));
+  const rests = [
+    clauses.find(isLowering)?.before,
+    start && isLowering(readClause(text.slice(0, start.index))) ? text.slice(start.index + start[0].length) : undefined,
+  ];
+  return {
+    unformatted: [cutCode(text) ?? clauses.find(isFormat)?.before].find(isText),
+    unraised: [clauses.find(isRaising)?.before].find(isText),
+    unlowered: rests.filter(isText),
+  };
 }
 
-function isRaising(clause: string): boolean {
-  const tokens = readTokens(plainText(clause));
-  const hits = findHits(tokens);
-  const command = hits.some((hit) => hit.at <= 1 && isTask(hit)) && !clause.trimEnd().endsWith('?');
+const isText = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
+
+/** Behind an even number of marks, the last one found may close a fence. */
+function cutCode(text: string): string | undefined {
+  const fence = FENCE_END.exec(text);
+  const whole = fence && (text.split(FENCE).length % 2 === 0 || fence[0].trimEnd().endsWith(FENCE));
+  return whole ? text.slice(0, fence.index) : undefined;
+}
+
+interface Clause {
+  readonly tokens: readonly Token[];
+  readonly hits: readonly Hit[];
+}
+
+function readClause(text: string): Clause {
+  const tokens = readTokens(plainText(text));
+  return { tokens, hits: findHits(tokens) };
+}
+
+function isFormat({ tokens, hits }: Clause): boolean {
+  return tokens.slice(0, 2).some(({ word }) => ANSWERING.has(word)) && hits.some(({ concept }) => concept === 'json');
+}
+
+function isRaising({ tokens, hits }: Clause): boolean {
+  const command = hits.some((hit) => hit.at <= 1 && isTask(hit)) && tokens.at(-1)?.word !== '?';
   if (!command || hits.some((hit) => findHitDirection(hit) < 0)) return false;
   return hits.some((hit) => findHitDirection(hit) > 0) || readAskedWords([{ tokens, hits }]) >= LONG_WORDS;
 }
 
 const LEADING_TOKENS = 3;
 
-function isLowering(clause: string): boolean {
-  const hits = findHits(readTokens(plainText(clause)));
+function isLowering({ hits }: Clause): boolean {
   return (
     hits.some((hit) => findHitDirection(hit) < 0 && hit.at < LEADING_TOKENS) &&
     !hits.some((hit) => findHitDirection(hit) > 0 && findSignal(hit.concept) !== 'debug')

@@ -1,5 +1,5 @@
 // The evidence in one message: the concepts of its request by place, and its shape, written as `subject.place`.
-import { type Instruction, isMechanical, readInstruction, type Sentence } from './instruction.ts';
+import { type Instruction, isMechanical, type LinesRead, readInstruction, type Sentence } from './instruction.ts';
 import { findDirection, findSignal, isSignalSubject } from './names.ts';
 import { readShape } from './shape.ts';
 import { isForeign } from './tokens.ts';
@@ -37,11 +37,11 @@ const ASKED_ONLY = new Set(
 
 const FOREIGN_READ = 300;
 
-export function readMessage(text: string, length: number): Reading {
+export function readMessage(text: string, length: number, known: LinesRead = new Map()): Reading {
   if (isForeign(text.slice(0, FOREIGN_READ))) {
     return { ...readMessage('', 0), evidence: new Set(['other.script']) };
   }
-  const instruction = readInstruction(text);
+  const instruction = readInstruction(text, known);
   const { asking, context } = instruction;
   const evidence = new Set<string>();
   const words = countWords(asking) + countWords(context);

@@ -52,10 +52,13 @@ interface Lead {
   readonly question: string | undefined;
 }
 
-export function readInstruction(text: string): Instruction {
+/** Lines of a request that were read before: a part of it is scored again without the end or the start. */
+export type LinesRead = Map<string, readonly Sentence[]>;
+
+export function readInstruction(text: string, known: LinesRead): Instruction {
   const prose = readProse(text);
-  const sentences = prose.paragraphs.flatMap((paragraph, index) =>
-    splitSentences(plainText(paragraph).replace(BULLET, ''), index),
+  const sentences = prose.paragraphs.flatMap((lines, paragraph) =>
+    lines.flatMap((line, index) => readLine(line, { paragraph, line: index, last: index === lines.length - 1 }, known)),
   );
   const roles = assignRoles(sentences, prose);
   const of = (role: Role) => sentences.filter((_, index) => roles[index] === role);
@@ -65,27 +68,36 @@ export function readInstruction(text: string): Instruction {
   return { asking, context, payload, endsInPayload: roles.at(-1) === 'payload', prose };
 }
 
-const ENDS = new Set(['.', '?', '!', ';', '\n', '…', '。', '？', '！']);
+const ENDS = new Set(['.', '?', '!', ';', '…', '。', '？', '！']);
 /** A dash, a number or heading marks before a line. */
-const BULLET = /^[ \t]*(?:[-*•·–—#]+|\d{1,2}[.)])(?=\s)/gm;
+const BULLET = /^[ \t]*(?:[-*•·–—#]+|\d{1,2}[.)])(?=\s)/;
 
-function splitSentences(text: string, paragraph: number): Sentence[] {
-  const tokens = readTokens(text);
+interface LinePlace {
+  readonly paragraph: number;
+  readonly line: number;
+  /** Of its paragraph. */
+  readonly last: boolean;
+}
+
+function readLine(text: string, { paragraph, line, last }: LinePlace, known: LinesRead): readonly Sentence[] {
+  const key = `${paragraph} ${line} ${last} ${text}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const tokens = readTokens(plainText(text).replace(BULLET, ''));
   const sentences: Sentence[] = [];
   let from = 0;
-  let line = 0;
   for (let at = 0; at <= tokens.length; at++) {
     const token = tokens[at];
     if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
     const part = tokens.slice(from, at);
     if (part.length > 0) {
       const hits = findHits(part);
-      const end = token?.word ?? '';
+      const end = token?.word ?? (last ? '' : '\n');
       sentences.push({ tokens: part, hits, end, paragraph, line, lead: readLead(part, hits, end) });
     } else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
-    if (token?.word === '\n') line++;
     from = at + 1;
   }
+  known.set(key, sentences);
   return sentences;
 }
 
@@ -189,18 +201,14 @@ function isWorkOnText(sentence: Sentence, { concept }: Hit): boolean {
 }
 
 function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
-  const roles: Role[] = [];
   const head = sentences[opening]!;
   let open = !isLabel(head) && findColon(head) === -1;
-  for (const [index, sentence] of sentences.entries()) {
-    if (index < opening) roles.push(isRequest(sentences[index]!.lead) ? 'asking' : 'context');
-    else if (index === opening) roles.push(isLabel(sentence) ? 'payload' : 'asking');
-    else {
-      open &&= sentence.paragraph === head.paragraph && continuesRequest(sentence);
-      roles.push(open ? 'asking' : 'payload');
-    }
-  }
-  return roles;
+  return sentences.map((sentence, index) => {
+    if (index < opening) return isRequest(sentence.lead) ? 'asking' : 'context';
+    if (index === opening) return isLabel(head) ? 'payload' : 'asking';
+    open &&= sentence.paragraph === head.paragraph && continuesRequest(sentence);
+    return open ? 'asking' : 'payload';
+  });
 }
 
 /** `Keep it formal.`, `Then list the dates.` add to the request before the material comes. */

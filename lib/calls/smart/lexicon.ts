@@ -1,6 +1,5 @@
 // Maps words to concepts by the stems and phrases of the word files, tolerating a typo.
 import { readFileSync } from 'node:fs';
-import type { Token } from './tokens.ts';
 
 /** A concept found at a token; a phrase covers `size` tokens. */
 export interface Hit {
@@ -25,13 +24,11 @@ const HEADING = /^\[(\S+)\]$/;
 const KEY_LENGTH = 5;
 const TYPO_MIN = 6;
 const HITS_MAX = 60;
-const WORDS_CACHED_MAX = 20_000;
 
 /** Patterns by the first letters of their first stem, at most five. */
 const patterns = new Map<string, Pattern[]>();
-/** Patterns that tolerate one wrong letter, by the first letter of their stem. */
-const tolerant = new Map<string, Pattern[]>();
-const patternsByWord = new Map<string, readonly Pattern[]>();
+/** Patterns that tolerate one wrong letter. */
+const tolerant: Pattern[] = [];
 
 /** For the first request to `smart`: not every service has that model, and the patterns take 2 MB. */
 function readWordFiles(): void {
@@ -56,8 +53,9 @@ function addPattern(concept: string, text: string): void {
     .split('_')
     .map(readStem);
   const first = words[0]!.text;
-  append(patterns, first.slice(0, KEY_LENGTH), { concept, words });
-  if (lax) append(tolerant, first[0]!, { concept, words });
+  const key = first.slice(0, KEY_LENGTH);
+  patterns.set(key, [...(patterns.get(key) ?? []), { concept, words }]);
+  if (lax) tolerant.push({ concept, words });
 }
 
 function readStem(text: string): Stem {
@@ -66,36 +64,52 @@ function readStem(text: string): Stem {
   return { text, rest: 0 };
 }
 
-function append(map: Map<string, Pattern[]>, key: string, pattern: Pattern): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [pattern]);
-  else list.push(pattern);
+/** What is known of a word. */
+export interface Entry {
+  /** The patterns that begin with it. */
+  readonly patterns: readonly Pattern[];
+  /** The concept that it misses by one letter. */
+  readonly near: string | undefined;
+}
+
+/** What is looked up of a token. */
+interface Looked {
+  readonly kind: string;
+  readonly word: string;
+  /** None for a quoted word, a number or a mark. */
+  readonly entry: Entry | undefined;
+}
+
+export function findEntry(word: string): Entry {
+  if (patterns.size === 0) readWordFiles();
+  const found: Pattern[] = [];
+  for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
+    for (const pattern of patterns.get(word.slice(0, length)) ?? [])
+      if (startsWithStem(pattern.words[0]!, word)) found.push(pattern);
+  }
+  const near = word.length < TYPO_MIN ? undefined : tolerant.find(({ words }) => isNear(word, words[0]!));
+  return { patterns: found, near: near?.concept };
 }
 
 /** The concepts of the unquoted tokens, in order; a longer phrase hides the concepts inside it. */
-export function findHits(tokens: readonly Token[]): Hit[] {
-  if (patterns.size === 0) readWordFiles();
+export function findHits(tokens: readonly Looked[]): Hit[] {
   const hits: Hit[] = [];
   let next = 0;
   for (let at = 0; at < tokens.length && hits.length < HITS_MAX; at++) {
-    const { kind, quoted, word } = tokens[at]!;
-    if (kind !== 'word' || quoted) continue;
-    const found = findAt(tokens, at);
+    const { entry } = tokens[at]!;
+    if (entry === undefined) continue;
+    const found = entry.patterns.length === 0 ? [] : findAt(entry, tokens, at);
     for (const hit of found) if (at >= next || hit.size > 1) hits.push(hit);
     if (found.length > 0) next = Math.max(next, at + found[0]!.size);
-    else if (at >= next && word.length >= TYPO_MIN) {
-      const near = tolerant.get(word[0]!)?.find(({ words }) => isNear(word, words[0]!));
-      if (near !== undefined) hits.push({ concept: near.concept, at, size: 1 });
-    }
+    else if (at >= next && entry.near !== undefined) hits.push({ concept: entry.near, at, size: 1 });
   }
   return hits;
 }
 
-function findAt(tokens: readonly Token[], at: number): Hit[] {
-  const { word } = tokens[at]!;
+function findAt(entry: Entry, tokens: readonly Looked[], at: number): Hit[] {
   let hits: Hit[] = [];
   let longest = 1;
-  for (const { concept, words } of patternsByWord.get(word) ?? findPatterns(word)) {
+  for (const { concept, words } of entry.patterns) {
     const size = words.length;
     if (size < longest || !words.every((stem, index) => index === 0 || matchesStem(stem, tokens[at + index]))) continue;
     if (size > longest) hits = [];
@@ -105,20 +119,8 @@ function findAt(tokens: readonly Token[], at: number): Hit[] {
   return hits;
 }
 
-/** Cached: most words of most requests are the same few thousand. */
-function findPatterns(word: string): readonly Pattern[] {
-  const found: Pattern[] = [];
-  for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
-    for (const pattern of patterns.get(word.slice(0, length)) ?? [])
-      if (startsWithStem(pattern.words[0]!, word)) found.push(pattern);
-  }
-  if (patternsByWord.size >= WORDS_CACHED_MAX) patternsByWord.clear();
-  patternsByWord.set(word, found);
-  return found;
-}
-
-function matchesStem({ text, rest }: Stem, token: Token | undefined): boolean {
-  return token?.kind === 'word' && startsWithStem({ text, rest }, token.word);
+function matchesStem(stem: Stem, token: Looked | undefined): boolean {
+  return token?.kind === 'word' && startsWithStem(stem, token.word);
 }
 
 function startsWithStem({ text, rest }: Stem, word: string): boolean {
@@ -127,9 +129,9 @@ function startsWithStem({ text, rest }: Stem, word: string): boolean {
 
 /** Whether one letter is wrong, missing, doubled or swapped, but neither the first nor the last of the stem. */
 function isNear(word: string, { text, rest }: Stem): boolean {
-  let at = 1;
+  let at = 0;
   while (at < text.length && word[at] === text[at]) at++;
-  if (at >= text.length - 1) return false;
+  if (at === 0 || at >= text.length - 1) return false;
   const ends = (tail: string, from: number) => word.startsWith(tail, from) && word.length - from - tail.length <= rest;
   const tail = text.slice(at + 1);
   const swapped = word[at] === text[at + 1] && word[at + 1] === text[at];

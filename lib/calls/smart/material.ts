@@ -2,7 +2,7 @@
 
 export interface Prose {
   /** Runs of prose lines, separated by blank lines or material. */
-  readonly paragraphs: readonly string[];
+  readonly paragraphs: readonly (readonly string[])[];
   readonly codeLines: number;
   readonly dataLines: number;
   /** Characters inside fences, tags and quotations. */
@@ -34,7 +34,7 @@ export function readProse(text: string): Prose {
     fence = opened ?? (closes ? undefined : fence);
   }
   return {
-    paragraphs: paragraphs.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')),
+    paragraphs: paragraphs.filter((lines) => lines.length > 0),
     codeLines: counts.code,
     dataLines: counts.data,
     fenced,

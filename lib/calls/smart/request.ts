@@ -1,7 +1,7 @@
 // The evidence in a whole request: the last user message decides, an earlier one adds weight, and the system prompt may
 // give a standing order.
 import { type Findings, type Reading, readMessage } from './evidence.ts';
-import { has, type Instruction, isMechanical } from './instruction.ts';
+import { has, type Instruction, isMechanical, type LinesRead } from './instruction.ts';
 import { type SmartRequest, viewRequest } from './view.ts';
 
 /** The parts of a request to be scored. */
@@ -23,24 +23,19 @@ export function readRequest(request: SmartRequest, judgeTier: (findings: Finding
   ];
   const before = view.earlier.map((text) => readMessage(text, text.length)).find(isSubstantial);
   const tier = before && judgeTier(before);
+  const known: LinesRead = new Map();
   const order = view.system === '' ? undefined : readOrder(view.system);
   return {
     prompt: view.prompt,
     readPrompt(text) {
-      const reading = readMessage(text, view.length - view.prompt.length + text.length);
+      const reading = readMessage(text, view.length - view.prompt.length + text.length, known);
       const follow = tier === undefined ? [] : listFollowUpPlaces(reading).map((place) => `after.${tier}-${place}`);
       return { ...reading, evidence: new Set([...reading.evidence, ...around, ...follow]) };
     },
     ordered:
       order === undefined
         ? undefined
-        : {
-            evidence: new Set([...orderedEvidence(order), ...around]),
-            wordings: [],
-            endsInPayload: true,
-            asks: true,
-            hasCode: false,
-          },
+        : { ...readMessage('', 0), evidence: new Set([...listOrderEvidence(order), ...around]) },
   };
 }
 
@@ -90,6 +85,6 @@ function readOrder(system: string): string | undefined {
   return undefined;
 }
 
-function orderedEvidence(task: string): string[] {
-  return [...['head', 'short'].map((place) => `${task}.${place}`), `payload.${task}`];
+function listOrderEvidence(task: string): string[] {
+  return [`${task}.head`, `${task}.short`, `payload.${task}`];
 }

@@ -1,6 +1,6 @@
 // The router of the `smart` model: chooses a tier by the text of the request alone, always the same for the same text.
 import type { SmartRouting, SmartThresholds, SmartTier } from '../../base/smart-tiers.ts';
-import { cutFormatEnd, cutLoweringEnd, cutLoweringStart, cutRaisingEnd } from './demands.ts';
+import { cutDemands, type Rests } from './demands.ts';
 import type { Findings } from './evidence.ts';
 import { findDirection, findSignal, SIGNAL_NAMES, type SignalName } from './names.ts';
 import { type RequestParts, readRequest } from './request.ts';
@@ -29,7 +29,7 @@ export interface SmartExplanation extends SmartRouting {
 /** The tier of a request. Pure: no clock, randomness or I/O; reads a bounded part of the request. */
 export function routeSmart(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartRouting {
   const { score, found } = scoreRequest(request);
-  return { tier: chooseTier(score, thresholds), score, signals: listSignals(found).map(({ name }) => name) };
+  return { tier: chooseTier(score, thresholds), score, signals: listSignalNames(found) };
 }
 
 /** Like `routeSmart`, with every signal, its evidence and what it added. */
@@ -38,14 +38,16 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
   const base = findBase();
   let sum = base;
   let before = computeScore(sum);
-  const details = listSignals(found).map(({ name, weight, evidence }) => {
-    sum = add(sum, weight);
+  const signals = listSignalNames(found);
+  const details = signals.map((name) => {
+    const evidence =
+      name === 'wording' ? found.wordings : [...found.evidence].filter((each) => findSignal(each) === name);
+    sum = add(sum, name === 'wording' ? weighWordings(evidence) : sumWeights(evidence));
     const after = computeScore(sum);
     const points = after - before;
     before = after;
-    return { name, points, evidence };
+    return { name, points, evidence: sortByWeight(evidence).slice(0, EVIDENCE_SHOWN).map(showWording) };
   });
-  const signals = details.map(({ name }) => name);
   return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(base), thresholds, details };
 }
 
@@ -86,22 +88,23 @@ function scorePrompt(
   carried: ReadonlySet<string>,
   budget: { left: number },
 ): Scored {
-  let findings = readWith(text, parts, carried, budget);
-  let scored = scoreFindings(findings);
-  const lowering = keepDirection(findings, -1);
-  const rests = findings.hasCode ? [] : [cutLoweringEnd(text), cutLoweringStart(text)];
-  for (let rest = text, cuts = 0; cuts < CUTS_MAX; cuts++) {
-    const format = cutFormatEnd(rest);
-    const shorter = format ?? (findings.endsInPayload ? undefined : cutRaisingEnd(rest));
-    if (shorter === undefined || shorter.length > budget.left) break;
-    findings = readWith(shorter, parts, new Set([...carried, ...keepDirection(findings, 1)]), budget);
+  const whole = readWith(text, parts, carried, budget);
+  const { unlowered, ...demands } = cutDemands(text);
+  let scored = scoreFindings(whole);
+  let findings = whole;
+  for (let rests: Omit<Rests, 'unlowered'> = demands, cuts = 0; cuts < CUTS_MAX; cuts++) {
+    const { unformatted, unraised } = rests;
+    const rest = unformatted ?? (findings.endsInPayload ? undefined : unraised);
+    if (rest === undefined || rest.length > budget.left) break;
+    findings = readWith(rest, parts, new Set([...carried, ...keepDirection(findings, 1)]), budget);
     // The order was the only request.
-    if (format === undefined && !findings.asks) break;
+    if (unformatted === undefined && !findings.asks) break;
     scored = higher(scored, scoreFindings(findings));
-    rest = shorter;
+    rests = cutDemands(rest);
   }
-  for (const rest of rests) {
-    if (rest !== undefined && rest.length <= budget.left)
+  const lowering = keepDirection(whole, -1);
+  for (const rest of whole.hasCode ? [] : unlowered) {
+    if (rest.length <= budget.left)
       scored = lower(scored, scorePrompt(rest, parts, new Set([...carried, ...lowering]), budget));
   }
   return scored;
@@ -141,26 +144,14 @@ function sumWeights(names: Iterable<string>): Weight {
   return { standard, heavy };
 }
 
-interface FoundSignal {
-  readonly name: SignalName;
-  readonly weight: Weight;
-  readonly evidence: readonly string[];
+function listSignalNames({ evidence, wordings }: Findings): SignalName[] {
+  const names = new Set<SignalName>();
+  for (const each of evidence) if (findWeight(each)) names.add(findSignal(each));
+  if (wordings.some(findWeight)) names.add('wording');
+  return SIGNAL_NAMES.filter((name) => names.has(name));
 }
 
-const WORDINGS_SHOWN = 8;
-
-function listSignals({ evidence, wordings }: Findings): FoundSignal[] {
-  const known = Map.groupBy([...evidence].filter(findWeight), findSignal);
-  const words = sortByWeight(wordings).slice(0, WORDINGS_SHOWN);
-  return SIGNAL_NAMES.flatMap((name): FoundSignal[] => {
-    if (name === 'wording') {
-      return words.length === 0 ? [] : [{ name, weight: weighWordings(wordings), evidence: words.map(showWording) }];
-    }
-    const list = known.get(name);
-    if (list === undefined) return [];
-    return [{ name, weight: sumWeights(list), evidence: sortByWeight(list) }];
-  });
-}
+const EVIDENCE_SHOWN = 8;
 
 /** Known names, heaviest first. */
 function sortByWeight(names: readonly string[]): string[] {
@@ -173,7 +164,8 @@ function sortByWeight(names: readonly string[]): string[] {
 
 /** `^write a` as `write a …`. */
 function showWording(name: string): string {
-  return name.startsWith('^') ? `${name.slice(1)} …` : name.slice(1);
+  if (name.startsWith('^')) return `${name.slice(1)} …`;
+  return name.startsWith('=') ? name.slice(1) : name;
 }
 
 function chooseTier(score: number, { standard, heavy }: SmartThresholds): SmartTier {

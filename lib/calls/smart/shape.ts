@@ -12,7 +12,7 @@ interface MessageShape {
 
 const OPTIONS = /(^|\s|\()(a|а|1)[.)]\s?\S[^\n]{0,80}(^|\s|\()(b|б|2)[.)]/im;
 const OPERATION = /\d\s?[-+*/×÷%^=−·]\s?\d/;
-const FORMULA = /[\\^∫√∑∏≤≥≠≈∈∞⇒∂∇⊂∪∩∀∃]|(?<!\p{L})[a-z]\s?[=+^]|\$[^$\s][^$\n]*\$/u;
+const FORMULA = /[\\^∫√∑∏≤≥≠≈∈∞⇒∂∇⊂∪∩∀∃]|\b[a-z]\s?[=+^]|\$[^$\s][^$\n]*\$/;
 const GAP_END = /(:|->|=>|=|→|_{2,})\s*$/;
 const GAP = /_{2,}/;
 const HEAD_READ = 1500;

@@ -1,11 +1,15 @@
 // Splits text into words, numbers and marks, in lower case, without typographic variants, and with quotations marked.
+import { flattenString } from '../../base/flat-string.ts';
+import { type Entry, findEntry } from './lexicon.ts';
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'mark';
-  /** Lower case, `ё` as `е`; a line break is the mark `\n`. */
+  /** Lower case, `ё` as `е`. */
   readonly word: string;
   /** Quoted text is never part of the request itself. */
   readonly quoted: boolean;
+  /** What begins with the word, if it is one outside of quotes. */
+  readonly entry: Entry | undefined;
 }
 
 const PLAIN = /^[\t\n\r -~\u0400-\u045f«»„“”‘’–—…№]*$/;
@@ -35,8 +39,14 @@ function oneAlphabet(word: string): string {
 const QUOTED =
   /«[^«»]{1,500}»|“[^“”]{1,500}”|„[^„“”]{1,500}[“”]|(?<![\p{L}\d])"(?=\S)[^"]{1,500}"|`[^`\n]{1,200}`|(?<![\p{L}\d])['‘](?=\S)[^'‘’\n]{2,300}['’](?!\p{L})/gu;
 const ADDRESS = /[^\s@]+@[^\s@]+|https?:\S+/g;
-const TOKEN =
-  /[cс](?:\+\+|#)|\.net\b|[a-z\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff][a-z0-9\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]*|\d+(?:[ ,\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|\S|\n/g;
+const LETTER = 'a-z\\u00c0-\\u02af\\u0370-\\u1fff\\u3040-\\ud7ff';
+/** A dot inside a word or a number is left out. */
+const TOKEN = new RegExp(
+  `[cс](?:\\+\\+|#)|\\.net\\b|[${LETTER}][${LETTER}0-9]*|\\d+(?:[ ,\\u00a0]\\d{3}(?!\\d))*(?:[.,]\\d+)?|[^\\s.]|\\.(?![${LETTER}0-9])`,
+  'g',
+);
+const NUMBER = /^\d/;
+const WORD = new RegExp(`^[${LETTER}]`);
 
 /** The tokens of a plain text, in order. */
 export function readTokens(text: string): Token[] {
@@ -54,6 +64,24 @@ export function readTokens(text: string): Token[] {
   return tokens;
 }
 
+/** Most words of most requests are the same few thousand. */
+const TOKENS_CACHED_MAX = 20_000;
+const plainTokens = new Map<string, Token>();
+const quotedTokens = new Map<string, Token>();
+
+function pushTokens(text: string, quoted: boolean, tokens: Token[]): void {
+  const known = quoted ? quotedTokens : plainTokens;
+  for (const found of text.match(TOKEN) ?? []) {
+    let token = known.get(found);
+    if (token === undefined) {
+      if (known.size >= TOKENS_CACHED_MAX) known.clear();
+      token = toToken(found, quoted);
+      known.set(flattenString(found), token);
+    }
+    tokens.push(token);
+  }
+}
+
 const NAMES = new Map([
   ['c++', 'cpp'],
   ['с++', 'cpp'],
@@ -62,32 +90,13 @@ const NAMES = new Map([
   ['.net', 'dotnet'],
 ]);
 const WORD_MAX = 40;
-const INNER = /[\p{L}\p{N}]/u;
 
-function pushTokens(text: string, quoted: boolean, tokens: Token[]): void {
-  TOKEN.lastIndex = 0;
-  for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
-    const [word] = found;
-    const code = word.charCodeAt(0);
-    if (isLetter(code)) {
-      tokens.push({
-        kind: 'word',
-        word: NAMES.get(word) ?? (word.length > WORD_MAX ? word.slice(0, WORD_MAX) : word),
-        quoted,
-      });
-    } else if (code >= 48 && code <= 57) tokens.push({ kind: 'number', word: readNumber(word), quoted });
-    else if (word === '.net') tokens.push({ kind: 'word', word: 'dotnet', quoted });
-    else if (code !== 46 || !INNER.test(text[found.index + 1] ?? '')) tokens.push({ kind: 'mark', word, quoted });
-  }
-}
-
-function isLetter(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 0xc0 && code <= 0x2af) ||
-    (code >= 0x370 && code <= 0x1fff) ||
-    (code >= 0x3040 && code < 0xd800)
-  );
+function toToken(found: string, quoted: boolean): Token {
+  if (NUMBER.test(found)) return { kind: 'number', word: readNumber(found), quoted, entry: undefined };
+  const name = NAMES.get(found);
+  if (name === undefined && !WORD.test(found)) return { kind: 'mark', word: found, quoted, entry: undefined };
+  const word = name ?? flattenString(found.slice(0, WORD_MAX));
+  return { kind: 'word', word, quoted, entry: quoted ? undefined : findEntry(word) };
 }
 
 /** Whether most letters are of a script that the word files do not cover. */

@@ -32,8 +32,8 @@ interface RequestExcerpt {
   readonly volume: number;
 }
 
-const PROMPT_HEAD = 1500;
-const PROMPT_TAIL = 800;
+const PROMPT_HEAD = 1000;
+const PROMPT_TAIL = 500;
 const EARLIER_READ = 600;
 const EARLIER_TURNS = 3;
 /** Shorter messages, such as `ok` or `дальше`, say nothing about the task. */
@@ -56,7 +56,7 @@ export function viewRequest({ system = '', messages }: SmartRequest): RequestExc
     earlier: before
       .filter((message) => countCharacters(listTexts(message)) >= EARLIER_MIN)
       .slice(0, EARLIER_TURNS)
-      .map((message) => cutEnd(listTexts(message).filter(isReadable), EARLIER_READ)),
+      .map((message) => cutMiddle(listTexts(message).filter(isReadable), EARLIER_READ)),
     system: isReadable(system) ? system.slice(0, SYSTEM_READ) : '',
     turns: users.length,
     volume: system.length + read.reduce((sum, message) => sum + countCharacters(listTexts(message)), 0),
@@ -76,13 +76,11 @@ function listTexts({ content }: SmartMessage): string[] {
   return blocks.map(({ text = '' }) => text).filter((text) => text !== '');
 }
 
-function cutEnd(texts: readonly string[], head: number): string {
-  const cut = (text: string) => text.slice(0, head);
-  return cut(texts.map(cut).join('\n'));
-}
-
-function cutMiddle(texts: readonly string[], head: number, tail: number): string {
-  const cut = (text: string) =>
-    text.length <= head + tail ? text : `${text.slice(0, head)}\n\n\n${text.slice(text.length - tail)}`;
-  return cut(texts.map(cut).join('\n'));
+/** The start and the end of joined texts. */
+function cutMiddle(texts: readonly string[], head: number, tail = 0): string {
+  const cut = (text: string) => {
+    if (text.length <= head + tail) return text;
+    return tail === 0 ? text.slice(0, head) : `${text.slice(0, head)}\n\n\n${text.slice(-tail)}`;
+  };
+  return cut(texts.map((text) => cut(text)).join('\n'));
 }

@@ -11,16 +11,16 @@ const promptOf = (...texts: readonly string[]) => viewRequest({ messages: [ask(.
 describe('the excerpt for the router', () => {
   it('contains a short prompt in full, with each text on its own line', () => {
     expect(promptOf('one', '', 'two')).to.equal('one\ntwo');
-    expect(promptOf('x'.repeat(2300))).to.equal('x'.repeat(2300));
+    expect(promptOf('x'.repeat(1500))).to.equal('x'.repeat(1500));
   });
 
-  it('contains the first 1,500 and the last 800 characters of a long prompt, in one text or several', () => {
-    const head = 'a'.repeat(1500);
-    const tail = 'z'.repeat(800);
+  it('contains the first 1,000 and the last 500 characters of a long prompt, in one text or several', () => {
+    const head = 'a'.repeat(1000);
+    const tail = 'z'.repeat(500);
     expect(promptOf(`${head}middle${tail}`)).to.equal(`${head}\n\n\n${tail}`);
     expect(promptOf(head, 'middle', tail)).to.equal(`${head}\n\n\n${tail}`);
-    expect(promptOf('a'.repeat(1000), 'b'.repeat(1000), 'y'.repeat(500), 'z'.repeat(500))).to.equal(
-      `${'a'.repeat(1000)}\n${'b'.repeat(499)}\n\n\n${'y'.repeat(299)}\n${'z'.repeat(500)}`,
+    expect(promptOf('a'.repeat(700), 'b'.repeat(1000), 'y'.repeat(300), 'z'.repeat(300))).to.equal(
+      `${'a'.repeat(700)}\n${'b'.repeat(299)}\n\n\n${'y'.repeat(199)}\n${'z'.repeat(300)}`,
     );
   });
 
