@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG } from '../media/sample-images.ts';
 
@@ -48,19 +49,22 @@ describe('how image calls end', () => {
 
   for (const path of [GENERATIONS, EDITS]) {
     describe(path, () => {
-      it('a client that leaves while the upstream works closes it at once, asks no other route, and pays', async () => {
-        upstream.behave(() => undefined);
-        const arrived = upstream.nextCall();
-        const sent = begin(path);
-        const call = await arrived;
-        const leftAt = performance.now();
-        sent.destroy();
-        expect((await call.closed) - leftAt).to.be.below(CLOSED_MS_MAX);
-        expect(await settled()).to.equal(PRICE);
-        expect(upstream.calls).to.have.length(1);
-      });
+      itTimed(
+        'a client that leaves while the upstream works closes it at once, asks no other route, and pays',
+        async () => {
+          upstream.behave(() => undefined);
+          const arrived = upstream.nextCall();
+          const sent = begin(path);
+          const call = await arrived;
+          const leftAt = performance.now();
+          sent.destroy();
+          expect((await call.closed) - leftAt).to.be.below(CLOSED_MS_MAX);
+          expect(await settled()).to.equal(PRICE);
+          expect(upstream.calls).to.have.length(1);
+        },
+      );
 
-      it('a client that leaves while the result is fetched closes that too, and pays', async () => {
+      itTimed('a client that leaves while the result is fetched closes that too, and pays', async () => {
         let closed: Promise<number> | undefined;
         const slowImage: Behaviour = ({ request, response, closed: closing }) => {
           if (request.method === 'POST') {

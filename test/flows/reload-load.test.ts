@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { ask, CHAT, findBilling, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const USAGE = { input: 7, output: 400 };
@@ -70,7 +71,7 @@ describe('a catalog that is edited under load', function () {
       .split('\n')
       .filter((line) => line.includes(part));
 
-  it('answers and charges every call by one version of the catalog', async () => {
+  itTimed('answers and charges every call by one version of the catalog', async () => {
     const running: Promise<Answered>[] = [];
     const endAt = performance.now() + SECONDS * 1000;
     let edits = 0;

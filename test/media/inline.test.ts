@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { isDataUri, readBase64, readDataUri } from '../../lib/media/inline.ts';
 import { longer } from '../../testkit/long.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { createBudget } from './budget.ts';
 import * as files from './sample-images.ts';
 
@@ -197,7 +198,7 @@ describe('media inline images', () => {
     expect(state.taken).to.equal(0);
   });
 
-  it('reads four images of 8 MiB quickly with one copy each, and refuses bad ones as fast', () => {
+  itTimed('reads four images of 8 MiB quickly with one copy each, and refuses bad ones as fast', () => {
     const text = files.png({ bytes: 8 * MIB }).toString('base64');
     const good = parsed(`data:image/png;base64,${text}`);
     const bad = [
