@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-request.ts';
+import { StoreError } from '../store/store.ts';
 import { createDrainingReply } from './early-reply.ts';
 import { findHeaderProblem } from './headers.ts';
 import { addRoutesFor } from './late-routes.ts';
@@ -45,7 +46,7 @@ function finishReply(request: Request, h: ResponseToolkit): ResponseObject {
 }
 
 function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
-  const reason = toFault(request.response as Fault);
+  const reason = toFault(request.response as Fault | StoreError);
   const { data } = reason;
   noteFault(request, reason);
   const { body, type } = readResponseStyle(request).renderFault(reason);
@@ -81,9 +82,11 @@ function describeRefusal({ data }: Fault): object {
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
 }
 
-/** hapi's own refusals become client errors without a stack; any other error is an internal failure. */
-function toFault(error: Fault): Fault {
+/** hapi's own refusals become client errors without a stack; any error but a store's is an internal failure. */
+function toFault(error: Fault | StoreError): Fault {
   if (isFault(error)) return error;
+  if (error instanceof StoreError && error.blames === 'store')
+    return fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;
   if (status === 404) return fault('not_found');
   return status < 500 ? fault('bad_http') : fault('internal', {}, error);

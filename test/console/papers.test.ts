@@ -134,7 +134,7 @@ describe('the pages of papers for companies', () => {
       const before = await lastDeed();
       pages.faults.next('auditLog.append', refuse);
       const failed = await visitor.submit(path, form);
-      expect([action, failed.status, await lastDeed()]).to.deep.equal([action, 500, before]);
+      expect([action, failed.status, await lastDeed()]).to.deep.equal([action, 503, before]);
       expect((await visitor.submit(path, form)).status, action).to.equal(303);
       expect(await lastDeed()).to.include({ action });
     }

@@ -2,6 +2,7 @@ import { Boom, badGateway, badImplementation, forbidden } from '@hapi/boom';
 import { expect } from 'chai';
 import { preflights } from '../../lib/api/fallback-routes.ts';
 import { fault } from '../../lib/base/faults.ts';
+import { StoreError } from '../../lib/store/store.ts';
 import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 
@@ -145,6 +146,28 @@ describe('reply', () => {
         expect(http.notes().err).to.be.instanceOf(Error);
       });
     }
+
+    it('says that the service is unavailable if the store fails, and is internal if only some rows cannot be read', async () => {
+      const unread = new StoreError('secret words', 'no');
+      const lost = new StoreError('secret words', 'unknown');
+      const damaged = new StoreError('secret words', 'no', undefined, 'batch');
+      const replies = [];
+      for (const thrown of [unread, lost, damaged]) {
+        const { status, json, text } = await failing(MESSAGES, thrown);
+        expect(text).not.to.contain('secret');
+        expect(http.notes().err).to.equal(thrown);
+        replies.push([status, http.notes().fault, json.error.message]);
+      }
+      expect(replies.slice(0, 2)).to.deep.equal([
+        [503, 'store_unavailable', 'The service is temporarily unavailable. Nothing was charged.'],
+        [
+          503,
+          'store_unavailable',
+          'The service is temporarily unavailable. Anything reserved for this call will be returned automatically.',
+        ],
+      ]);
+      expect(replies[2]?.slice(0, 2)).to.deep.equal([500, 'internal']);
+    });
 
     it('is a bad request if hapi refuses it', async () => {
       const { status, text } = await failing(MESSAGES, forbidden('secret words'));

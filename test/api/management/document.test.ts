@@ -34,6 +34,8 @@ describe('the management API in the API document', () => {
   async function does(words: string, values: Readonly<Record<string, string>> = {}, body: object = {}, query = '') {
     const verb = VERBS.find((each) => each.words === words);
     if (!verb) throw new Error(`there is no verb ${words}`);
+    const { requestBody } = api.json.paths[MANAGE + verb.path][verb.method.toLowerCase()];
+    expect(requestBody !== undefined, words).to.equal(verb.method === 'POST' && Object.keys(verb.input).length > 0);
     const path = verb.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
     const reply = await stage.ask(key, `/manage${path}${query}`, verb.method === 'POST' ? body : undefined);
     expect(reply.status, `${words}: ${reply.text}`).to.equal(200);
