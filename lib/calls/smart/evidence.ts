@@ -48,12 +48,14 @@ export function readMessage(text: string, length: number, known: LinesRead = new
   const size = words <= 8 ? 'short' : words > 24 ? 'long' : 'middle';
   let task: string | undefined;
   let question: string | undefined;
-  for (const sentence of asking) {
-    const lead = sentence.lead;
-    addConcepts(sentence, evidence);
+  addConcepts(asking, 'ask', evidence);
+  for (const { hits, lead } of asking) {
+    const subject = lead.task?.concept ?? lead.question;
+    const from = lead.task?.at ?? -1;
+    for (const { concept, at } of hits)
+      if (subject !== undefined && at > from && OBJECTS.has(concept)) evidence.add(`${subject}.${concept}`);
     if (lead.question !== undefined) {
       evidence.add(`${lead.question}.asked`);
-      if (question === undefined) evidence.add(`${lead.question}.${size}`);
       question ??= lead.question;
     }
     if (lead.task === undefined || !(lead.command || task === undefined)) continue;
@@ -63,7 +65,9 @@ export function readMessage(text: string, length: number, known: LinesRead = new
     task ??= concept;
   }
   const lead = task ?? question ?? 'bare';
-  addContext(context, lead === 'bare', size, evidence);
+  // Without a request, the situation is the request.
+  addConcepts(context, lead === 'bare' ? 'bare' : 'told', evidence);
+  if (lead === 'bare') evidence.add(`bare.${size}`);
   const shape = { lead, mechanical: isMechanical(lead), words };
   for (const name of readShape(text, length, instruction, shape)) evidence.add(name);
   return {
@@ -82,22 +86,12 @@ function countWords(sentences: readonly Sentence[]): number {
   return sentences.reduce((sum, { tokens }) => sum + tokens.filter(({ kind }) => kind !== 'mark').length, 0);
 }
 
-function addConcepts({ hits, lead: { task, question } }: Sentence, evidence: Set<string>): void {
-  const subject = task?.concept ?? question;
-  for (const { concept, at } of hits) {
-    if (isMentionable(concept)) evidence.add(`${concept}.ask`);
-    if (subject !== undefined && at > (task?.at ?? -1) && OBJECTS.has(concept)) evidence.add(`${subject}.${concept}`);
-  }
-}
-
 function isMentionable(concept: string): boolean {
   return isSignalSubject(concept) && !ASKED_ONLY.has(concept);
 }
 
-/** Adds the situation; without a request, the situation is the request. */
-function addContext(context: readonly Sentence[], bare: boolean, size: string, evidence: Set<string>): void {
-  for (const { hits } of context) {
-    for (const { concept } of hits) if (isMentionable(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);
+function addConcepts(sentences: readonly Sentence[], place: string, evidence: Set<string>): void {
+  for (const { hits } of sentences) {
+    for (const { concept } of hits) if (isMentionable(concept)) evidence.add(`${concept}.${place}`);
   }
-  if (bare) evidence.add(`bare.${size}`);
 }

@@ -34,7 +34,6 @@ const TASKS = new Set(
   ).split(' '),
 );
 const HANDLING = new Set('check handle identify change'.split(' '));
-const OPENINGS = new Set(['politeness', 'greeting', 'connector', 'brief', 'terse']);
 const QUESTIONS = ['why', 'quantity', 'who', 'define', 'what', 'how', 'closed', 'factual'] as const;
 
 export function isMechanical(concept: string): boolean {
@@ -102,27 +101,16 @@ function readLine(text: string, { paragraph, line, last }: LinePlace, known: Lin
 }
 
 function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): Lead {
-  let start = 0;
-  for (let moved = true; moved; ) {
-    const opening = hits.find((hit) => hit.at === start && OPENINGS.has(hit.concept));
-    const task = hits.some((hit) => hit.at === start && isTask(hit));
-    const mark = tokens[start]?.kind === 'mark';
-    moved = mark || (opening !== undefined && !task);
-    if (moved) start += mark ? 1 : opening!.size;
-  }
-  const tasks = hits.filter((hit) => hit.at >= start && isTask(hit));
-  const command = tasks.find((hit) => isCommand(tokens, hit, start));
-  const window = end === '?' ? 3 : 1;
-  const question = QUESTIONS.find((kind) =>
-    hits.some(
-      ({ concept, at }) =>
-        concept === kind && at >= start && at <= start + (kind === 'closed' && end !== '?' ? 0 : window),
-    ),
-  );
-  const asked = end === '?' ? (question ?? 'other') : question === 'factual' ? undefined : question;
-  const early = command !== undefined && command.at <= start + 1;
-  if (asked !== undefined && !early) return { task: command ?? tasks[0], command: false, question: asked };
-  return { task: command ?? tasks[0], command: command !== undefined, question: undefined };
+  const tasks = hits.filter(isTask);
+  const command = tasks.find((hit) => isCommand(tokens, hit));
+  const task = command ?? tasks[0];
+  const asks = end === '?';
+  const reach = (kind: string) => (asks ? 3 : kind === 'closed' ? 0 : 1);
+  const question = QUESTIONS.find((kind) => hits.some(({ concept, at }) => concept === kind && at <= reach(kind)));
+  const asked = asks ? (question ?? 'other') : question === 'factual' ? undefined : question;
+  if (asked !== undefined && !(command !== undefined && command.at <= 1))
+    return { task, command: false, question: asked };
+  return { task, command: command !== undefined, question: undefined };
 }
 
 export function isTask({ concept }: Hit): boolean {
@@ -133,8 +121,8 @@ const JOINTS = new Set('please pls you and then also just me us or to и зат�
 const COMMAND = /(и|й|те|ть|ти|ь|дай|ну)$/;
 
 /** Whether a task is a command: at the start, after a courtesy or a joint, or in a Russian imperative or infinitive. */
-function isCommand(tokens: readonly Token[], { at, size }: Hit, start: number): boolean {
-  if (at === start) return true;
+function isCommand(tokens: readonly Token[], { at, size }: Hit): boolean {
+  if (at === 0) return true;
   const { word } = tokens[at]!;
   if (size === 1 && word.charCodeAt(0) >= 0x400) return COMMAND.test(word);
   const before = tokens[at - 1]!;
@@ -179,8 +167,6 @@ function opensPayload(sentences: readonly Sentence[], index: number): boolean {
   const { task, command, question } = sentence.lead;
   const rest = sentences.slice(index + 1);
   const colon = findColon(sentence);
-  if (isLabel(sentence)) return rest.length > 0 || colon < sentence.tokens.length - 1;
-  if (index > 0 && !beginsLine(sentences, index) && !(command && task!.at <= 1)) return false;
   if (sentence.paragraph > 1 || sentence.line > 1) return false;
   const mechanical = task !== undefined && isWorkOnText(sentence, task);
   if (mechanical && (command || colon !== -1)) return true;
@@ -202,12 +188,11 @@ function isWorkOnText(sentence: Sentence, { concept }: Hit): boolean {
 
 function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
   const head = sentences[opening]!;
-  let open = !isLabel(head) && findColon(head) === -1;
+  let open = findColon(head) === -1;
   return sentences.map((sentence, index) => {
     if (index < opening) return isRequest(sentence.lead) ? 'asking' : 'context';
-    if (index === opening) return isLabel(head) ? 'payload' : 'asking';
-    open &&= sentence.paragraph === head.paragraph && continuesRequest(sentence);
-    return open ? 'asking' : 'payload';
+    open &&= index === opening || (sentence.paragraph === head.paragraph && continuesRequest(sentence));
+    return open || index === opening ? 'asking' : 'payload';
   });
 }
 
@@ -223,22 +208,19 @@ function continuesRequest({ tokens, hits, lead: { task, command } }: Sentence): 
   return command && task!.at <= 2;
 }
 
-/** A request at the end about what precedes it: on a line of its own, or pointing back. */
+/** A request at the end, on a line of its own, about what precedes it. */
 function findClosing(sentences: readonly Sentence[], prose: Prose): number {
+  let before = countTokens(sentences) + prose.fenced / 6;
   let after = 0;
   let found = -1;
   for (let index = sentences.length - 1; index >= 0; index--) {
     const sentence = sentences[index]!;
     const { task, command } = sentence.lead;
+    before -= sentence.tokens.length;
     after += sentence.tokens.length;
-    if (after > CLOSING_TOKENS) break;
-    const before = countTokens(sentences.slice(0, index));
-    if (before + prose.fenced / 6 < Math.max(after, CLOSING_MATERIAL)) break;
-    const apart = beginsLine(sentences, index);
-    const pointing = has(sentence, 'deictic', 'label');
-    const mechanical = task !== undefined && isWorkOnText(sentence, task) && (pointing || (command && task.at <= 3));
-    if (mechanical && (apart || pointing)) found = index;
-    if (apart && sentence.paragraph !== sentences.at(-1)!.paragraph) break;
+    if (after > CLOSING_TOKENS || before < Math.max(after, CLOSING_MATERIAL)) break;
+    const works = task !== undefined && isWorkOnText(sentence, task);
+    if (works && beginsLine(sentences, index) && (command || has(sentence, 'deictic', 'label'))) found = index;
   }
   return found;
 }
@@ -251,12 +233,6 @@ function findColon({ tokens }: Sentence): number {
     ({ word, quoted }, at) =>
       word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
   );
-}
-
-/** `Text:` begins material. */
-function isLabel(sentence: Sentence): boolean {
-  const colon = findColon(sentence);
-  return colon > 0 && sentence.hits.some(({ concept, at, size }) => concept === 'label' && at === 0 && size === colon);
 }
 
 /** `Translate: write a quicksort` is read as `Translate:`. */

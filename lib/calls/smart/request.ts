@@ -29,7 +29,8 @@ export function readRequest(request: SmartRequest, judgeTier: (findings: Finding
     prompt: view.prompt,
     readPrompt(text) {
       const reading = readMessage(text, view.length - view.prompt.length + text.length, known);
-      const follow = tier === undefined ? [] : listFollowUpPlaces(reading).map((place) => `after.${tier}-${place}`);
+      const size = reading.words <= LEANING_WORDS ? 'short' : 'long';
+      const follow = tier === undefined ? [] : [`after.${tier}-${size}`];
       return { ...reading, evidence: new Set([...reading.evidence, ...around, ...follow]) };
     },
     ordered:
@@ -50,20 +51,11 @@ export const TURNS = [2, 3, 5, 10, 20, 40];
 export const VOLUMES = [4_000, 12_000, 40_000, 120_000, 400_000];
 
 const SUBSTANTIAL_WORDS = 3;
+/** A shorter message depends on an earlier one. */
+const LEANING_WORDS = 12;
 
 function isSubstantial({ words, evidence }: Reading): boolean {
   return words >= SUBSTANTIAL_WORDS && !evidence.has('greeting.bare');
-}
-
-const LEANING_WORDS = 7;
-const OWN_WORDS = 20;
-
-/** The shorter a message, the more it depends on an earlier one; `and now` and the like point back to it. */
-function listFollowUpPlaces({ words, instruction }: Reading): string[] {
-  const [sentence] = [...instruction.asking, ...instruction.context];
-  const pointing = sentence?.hits.some(({ concept, at }) => concept === 'follow' && at <= 2) === true;
-  const size = words <= LEANING_WORDS ? 'short' : words <= OWN_WORDS ? 'middle' : 'long';
-  return pointing ? [size, 'pointing'] : [size];
 }
 
 const CONDITIONS = new Set(['if', 'when', 'unless', 'если', 'когда']);
