@@ -3,13 +3,14 @@
 
 import type { SmartTier } from '../lib/base/smart-tiers.ts';
 import { type Judgement, judge } from '../test/calls/smart/judgement.ts';
-import { GUARD, HELD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
+import { FRESH, GUARD, HELD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
 import { pinRoutings } from '../test/calls/smart/routings.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
   [HELD, () => readSet(HELD)],
   [GUARD, () => readSet(GUARD)],
+  ['all fresh sets', () => FRESH.flatMap(readSet)],
   ['all used sets', () => USED.flatMap(readSet)],
   ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];

@@ -62,6 +62,9 @@ export const STRANGERS = ['strangers-en', 'strangers-ru'] as const;
 /** The third of them by a hash of the text that nothing was fitted to. */
 export const HELD = 'strangers-held';
 
+/** Gathered later from other collections, and labelled by others; nothing is fitted to them yet. */
+export const FRESH = ['strangers-en-2', 'strangers-en-3', 'strangers-ru-2', 'strangers-ru-3'] as const;
+
 export type SetName =
   | 'development'
   | 'added'
@@ -69,6 +72,7 @@ export type SetName =
   | 'payloads'
   | (typeof HOLDOUTS)[number]
   | (typeof STRANGERS)[number]
+  | (typeof FRESH)[number]
   | typeof GUARD
   | typeof HELD;
 
