@@ -1,6 +1,6 @@
 // Papers of an account: the details of the company that pays, and its invoices.
 import { fault } from '../../base/faults.ts';
-import { findAct, issueAct, readActRow, readMonth } from '../../payments/papers/acts.ts';
+import { issueAct, readActRow, readMonth } from '../../payments/papers/acts.ts';
 import {
   BUYER_FIELDS,
   type Buyer,
@@ -150,11 +150,11 @@ async function issueByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promi
   const month = readMonth(sent.text('month'));
   if (month === undefined) return refuse(describeActRefusal(language, 'month'));
   const order = { account: account.id, month, zone, seller, buyer, user: signedIn.user.id, now: services.now() };
-  const known = await findAct(services.store, account.id, month);
-  const answer = known ? { act: known } : await issueAct(services.store, order);
+  const answer = await issueAct(services.store, order);
   if ('refusal' in answer) return refuse(describeActRefusal(language, answer.refusal));
-  const { id, number } = answer.act;
-  if (!known) await audit(visit, { action: 'act.issue', target: id, detail: { number } });
+  const { id, number, user } = answer.act;
+  // Also of one issued before: the line may have failed then. Who only asks for another's act has issued nothing.
+  if (user === signedIn.user.id) await audit(visit, { action: 'act.issue', target: id, detail: { number } });
   return { to: linkTo(visit, `${PATH}/acts/${month}`) };
 }
 
