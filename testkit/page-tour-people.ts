@@ -42,8 +42,8 @@ export function listPeopleStops<Stop>(at: At<Stop>, { colleague, key, join }: Pe
     at('/account/settings', 'settings-with-app', {
       as: 'member',
       does: [
-        ['details:nth-of-type(1) summary', true],
-        ['details:nth-of-type(2) summary', true],
+        ['main details:nth-of-type(1) summary', true],
+        ['main details:nth-of-type(2) summary', true],
       ],
     }),
   ];
