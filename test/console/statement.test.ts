@@ -53,10 +53,12 @@ describe('the statement of a month', function () {
   it('is empty for a month before, and shows the current one for a month to come or none at all', async () => {
     const { text } = await owner.get(`${PAGE}?month=2020-02`);
     expect(text)
-      .to.contain('Statement: 2020-02')
+      .to.contain('Statement: February 2020')
       .and.to.contain('Balance at the end')
       .and.to.match(/29\sFeb\s2020/);
     expect(text).not.to.contain('sandbox-heavy');
+    expect((await owner.get(`${PAGE}?month=2020-02&lang=ru`)).text).to.contain('Выписка: февраль 2020');
+    await owner.get(`${PAGE}?lang=en`);
     for (const month of ['2099-01', '2026-13', '%3Cb%3E', '']) {
       const page = await owner.get(`${PAGE}?month=${month}`);
       expect(page.text, month).to.contain('Balance now').and.not.to.contain('<b>');

@@ -11,6 +11,7 @@ import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
+import { formatPageMonth } from '../papers/act-list.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { entryWords } from './entry-words.ts';
 
@@ -97,7 +98,10 @@ export const statement = page({
       archived !== undefined && archived > span.from
         ? message('error', words.archived(visit.format.date(archived)))
         : renderStatement(visit, span, await readMonth(visit, span));
-    return { title: `${words.title}: ${span.month}`, body: html`${monthForm(visit, span)}${body}` };
+    return {
+      title: `${words.title}: ${formatPageMonth(visit.language, span.month)}`,
+      body: html`${monthForm(visit, span)}${body}`,
+    };
   },
 });
 

@@ -35,6 +35,7 @@ describe('an action in the audit log', () => {
     expect(detailText(ru, '{"rub_micro":"-500000","save":false,"new":1}')).to.equal(
       'сумма: \u22120,50\u00a0₽, карта сохранена: нет, new: 1',
     );
+    expect(detailText(ru, '{"name":"биллинг","scopes":["accounts"]}')).to.equal('название: биллинг, права: accounts');
     expect(detailText(ru, '{}')).to.equal('');
   });
 
