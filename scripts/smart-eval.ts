@@ -10,7 +10,8 @@ const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
   [HELD, () => readSet(HELD)],
   [GUARD, () => readSet(GUARD)],
-  ['all fresh sets', () => FRESH.flatMap(readSet)],
+  ['fresh, English', () => FRESH.flatMap(readSet).filter(({ lang }) => lang === 'en')],
+  ['fresh, Russian', () => FRESH.flatMap(readSet).filter(({ lang }) => lang === 'ru')],
   ['all used sets', () => USED.flatMap(readSet)],
   ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];

@@ -53,7 +53,7 @@ describe('the pages of papers for companies', () => {
     expect(await read(owner, '/account/wallet')).to.contain(PAPERS);
   });
 
-  it('are shown as a part of the wallet, like statements, and connecting as one of keys', async () => {
+  it('mark the wallet in the menu, like statements; connecting marks the keys', async () => {
     const owner = await pages.owner();
     const marked = /<a href="([^"]+)" aria-current="page">/g;
     for (const path of [PAPERS, '/account/statement', '/account/wallet'])

@@ -2,15 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ProviderPart } from '../../lib/stream/part.ts';
+import { CLOSE, delta, FINISH, OPEN, START, usage } from './parts.ts';
 
-const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
-const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
-const delta = (text: string, index = 0): ProviderPart => ({ type: 'block-delta', index, text });
-const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
-const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
-const usage = (output: number): ProviderPart => ({ type: 'usage', output });
-
-describe('what shows that an upstream is at work', () => {
+describe('the guard, of an upstream that is at work or not,', () => {
   const tool = (index: number): ProviderPart => ({
     type: 'block-start',
     index,
@@ -38,7 +32,7 @@ describe('what shows that an upstream is at work', () => {
       'the same reason again': [[START, FINISH], FINISH, false],
     };
   for (const [name, [opening, part, is]] of Object.entries(cases)) {
-    it(`${is ? 'is' : 'is not'} ${name}`, async () => {
+    it(`${is ? 'takes' : 'does not take'} ${name} for work`, async () => {
       const guard = createGuard();
       guard.push(opening);
       const before = guard.workedAt;

@@ -4,13 +4,7 @@ import { type FaultCode, fault } from '../../lib/base/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ErrorPart, ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 import { longer } from '../../testkit/long.ts';
-
-const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
-const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
-const delta = (text: string, index = 0): ProviderPart => ({ type: 'block-delta', index, text });
-const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
-const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
-const usage = (output: number): ProviderPart => ({ type: 'usage', output });
+import { CLOSE, delta, FINISH, OPEN, START, usage } from './parts.ts';
 
 const failure = (code: FaultCode): ErrorPart => ({ type: 'error', fault: fault(code) });
 
