@@ -115,10 +115,14 @@ describe('attempts at upstreams', () => {
     ]);
   });
 
-  it('of a failed image may have cost one', async () => {
+  it('of a failed image may have cost one, and of failed embeddings their input', async () => {
     refused = { [KEYS[0]]: 500, [KEYS[1]]: 500 };
     expect((await post(GENERATIONS, { model: 'draw', prompt: 'a hill' })).status).to.equal(502);
-    expect((await booked()).map(brief)).to.deep.equal([[1, 1, 'vendor-1', 'failed', 'possible', 40_000]]);
+    expect((await post('/api/v1/embeddings', { model: 'vectors', input: 'hello' })).status).to.equal(502);
+    expect((await booked((last) => last?.model === 'vectors')).map(brief)).to.deep.equal([
+      [1, 1, 'vendor-1', 'failed', 'possible', 40_000],
+      [1, 1, 'vendor-2', 'failed', 'possible', 1],
+    ]);
   });
 
   it('of a video run until its job has ended', async () => {
