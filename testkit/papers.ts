@@ -1,5 +1,6 @@
 // Details of companies for tests: of public registers, with accounts whose check digits fit.
 import type { Buyer, Seller } from '../lib/payments/papers/details.ts';
+import type { AuditLine } from '../lib/store/ports/audit-log.ts';
 
 export const SELLER: Seller = {
   name: 'ООО «Шлюз»',
@@ -25,6 +26,17 @@ export const BUYER: Buyer = {
   inn: '7707083893',
   kpp: '773601001',
   address: '117997, г. Москва, ул. Вавилова, д. 19',
+};
+
+/** Of the audit log. */
+export const LINE: AuditLine = {
+  at: 1_800_000_000_000,
+  user: 'usr_operator',
+  action: 'bank.dismiss',
+  account: null,
+  target: 'bank:1',
+  detail: '{}',
+  address: '127.0.0.1',
 };
 
 /** As a form sends them. */

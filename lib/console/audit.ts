@@ -1,5 +1,6 @@
 // Writes the audit log: changes made on pages, and sign-in attempts.
 import { isFault } from '../base/faults.ts';
+import type { AuditLine } from '../store/ports/audit-log.ts';
 import type { User } from '../store/ports/users.ts';
 import type { SignInFactor, SignInOutcome, SignInResult } from '../users/sign-in.ts';
 import type { OwnerVisit, UserVisit, Visit } from './visit.ts';
@@ -14,19 +15,18 @@ interface AuditEntry {
   readonly account?: string;
 }
 
-export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account'>>, entry: AuditEntry): Promise<void> {
+type AuditVisit = UserVisit & Partial<Pick<OwnerVisit, 'account'>>;
+
+export async function audit(visit: AuditVisit, entry: AuditEntry): Promise<void> {
+  await visit.services.store.auditLog.append(buildAuditLine(visit, entry));
+}
+
+/** For a change that writes its line itself. */
+export function buildAuditLine(visit: AuditVisit, entry: AuditEntry): AuditLine {
   const { services, signedIn, address } = visit;
   const { action, target, detail = {}, account = visit.account?.id ?? null } = entry;
   const user = signedIn.user.id;
-  await services.store.auditLog.append({
-    at: services.now(),
-    user,
-    action,
-    account,
-    target,
-    detail: JSON.stringify(detail),
-    address,
-  });
+  return { at: services.now(), user, action, account, target, detail: JSON.stringify(detail), address };
 }
 
 interface SignInEvent {

@@ -1,16 +1,20 @@
 // Forms of papers whose store fails, at each of its calls in turn: nothing is half done, and the same form sent again
 // leaves one paper and its line in the audit log.
 import { expect } from 'chai';
+import { findBankPayment, keepBankPayments, makeBankPaymentId } from '../../lib/payments/papers/bank-payments.ts';
+import { dismissBankPayment } from '../../lib/payments/papers/crediting.ts';
 import { saveSeller } from '../../lib/payments/papers/details.ts';
 import { makeInvoiceId } from '../../lib/payments/papers/invoices.ts';
 import { type Behaviour, lose, refuse } from '../../testkit/faulty-store.ts';
 import { unescapeHtml, type Visitor } from '../../testkit/pages.ts';
-import { BUYER_FORM, SELLER, SELLER_FORM } from '../../testkit/papers.ts';
+import { BUYER_FORM, LINE, SELLER, SELLER_FORM } from '../../testkit/papers.ts';
+import { newInvoice, statePayment } from '../contract/store/bank-credits.ts';
 import { applied, grant, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
 import { openPages, type Pages } from './stage.ts';
 
 const PAPERS = '/account/papers';
 const SELLERS = '/admin/papers';
+const BANK = '/admin/papers/bank';
 const UNAVAILABLE = 'The service is temporarily unavailable';
 
 type Call = Parameters<Pages['faults']['next']>[0];
@@ -124,9 +128,12 @@ describe('forms of papers while the store fails', () => {
     },
   ];
 
+  const readCsrf = async ({ visitor, path }: Pick<Deed, 'visitor' | 'path'>) =>
+    /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
+
   /** Sends the form; of the named calls that it makes, only the nth behaves so. False if there is no such call. */
   async function sendFailing({ visitor, path, form }: Deed, call: Call, nth: number, behaviour: Behaviour) {
-    const csrf = /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
+    const csrf = await readCsrf({ visitor, path });
     let count = 0;
     pages.faults.always(call, (real, args) => {
       count += 1;
@@ -178,6 +185,66 @@ describe('forms of papers while the store fails', () => {
         else expect(stored).to.be.ok;
       });
   }
+
+  async function keepPayment(): Promise<string> {
+    const stated = statePayment(await newInvoice(store(), (await pages.owner()).account));
+    await keepBankPayments(store(), [stated], now.getTime());
+    return makeBankPaymentId(stated);
+  }
+
+  /** What cannot be done twice: its line is written together with it. */
+  const endings: readonly { readonly what: string; readonly make: () => Promise<Deed> }[] = [
+    {
+      what: 'the canceling of an invoice',
+      async make() {
+        const visitor = await newCompany();
+        const { id } = await newInvoice(store(), visitor.account);
+        const read = async () => (await store().papers.get('invoice', id))?.state;
+        return { visitor, path: `${PAPERS}/invoices/${id}`, form: {}, action: 'invoice.cancel', read };
+      },
+    },
+    {
+      what: 'a bank payment that is set aside',
+      async make() {
+        const payment = await keepPayment();
+        const read = async () => (await store().papers.get('payment', payment))?.state;
+        const form = { change: 'decide', step: 'dismiss', payment };
+        return { visitor: operator, path: BANK, form, action: 'bank.dismiss', read };
+      },
+    },
+    {
+      what: 'a bank payment that is taken up again',
+      async make() {
+        const payment = await keepPayment();
+        const found = await findBankPayment(store(), payment);
+        expect(found && (await dismissBankPayment(store(), found, { ...LINE, action: 'test' }))).to.equal(true);
+        const read = async () => (await store().papers.get('payment', payment))?.state;
+        return { visitor: operator, path: BANK, form: { change: 'reopen', payment }, action: 'bank.reopen', read };
+      },
+    },
+  ];
+
+  for (const { what, make } of endings)
+    it(`leave one line for ${what}, whatever its write answers, and none without it`, async () => {
+      for (const [behaviour, again] of [
+        [refuse, 303],
+        [lose, 409],
+      ] as const) {
+        const deed = await make();
+        const csrf = await readCsrf(deed);
+        const [before, lines] = [await deed.read(), await countDeeds(deed.action)];
+        expect(await expectFailure(deed, 'papers.change', 1, behaviour)).to.equal(true);
+        const isDone = behaviour === lose;
+        expect([(await deed.read()) !== before, await countDeeds(deed.action)]).to.deep.equal([
+          isDone,
+          lines + (isDone ? 1 : 0),
+        ]);
+        expect((await deed.visitor.post(deed.path, { csrf, ...deed.form })).status).to.equal(again);
+        expect(await deed.read()).to.not.equal(before);
+        expect(await countDeeds(deed.action)).to.equal(lines + 1);
+      }
+      expect(await expectFailure(await make(), 'auditLog.append', 1, refuse)).to.equal(false);
+    });
 
   it('say that they are unavailable when a page of theirs cannot be read', async () => {
     const owner = await newCustomer();

@@ -20,7 +20,7 @@ import {
 import { readSeller } from '../../payments/papers/details.ts';
 import { findInvoice, type Invoice, readInvoiceRow } from '../../payments/papers/invoices.ts';
 import { matchBankPayment } from '../../payments/papers/matching.ts';
-import { audit } from '../audit.ts';
+import { audit, buildAuditLine } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { fileField, message } from '../components.ts';
 import type { Form } from '../forms.ts';
@@ -113,8 +113,8 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const payment = await findBankPayment(services.store, sent.text('payment'));
   if (!payment) throw fault('not_found');
   if (sent.text('step') === 'dismiss') {
-    if (!(await dismissBankPayment(services.store, payment))) return refuse(visit, words.refusals.stale, 409);
-    await audit(visit, { action: 'bank.dismiss', target: payment.id });
+    const line = buildAuditLine(visit, { action: 'bank.dismiss', target: payment.id });
+    if (!(await dismissBankPayment(services.store, payment, line))) return refuse(visit, words.refusals.stale, 409);
     return { to: `${PATH}?done=dismissed` };
   }
   const target = await readTarget(visit, sent.text('target'));
@@ -136,8 +136,9 @@ async function reopenByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const { store } = visit.services;
   const payment = await findBankPayment(store, sent.text('payment'));
   if (!payment) throw fault('not_found');
-  if (!(await reopenBankPayment(store, payment))) return refuse(visit, BANK_WORDS[visit.language].refusals.stale, 409);
-  await audit(visit, { action: 'bank.reopen', target: payment.id });
+  const line = buildAuditLine(visit, { action: 'bank.reopen', target: payment.id });
+  if (!(await reopenBankPayment(store, payment, line)))
+    return refuse(visit, BANK_WORDS[visit.language].refusals.stale, 409);
   return { to: `${PATH}?done=reopened` };
 }
 

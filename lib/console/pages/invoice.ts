@@ -2,7 +2,7 @@
 import { readZone } from '../../accounts/zone.ts';
 import { fault } from '../../base/faults.ts';
 import { cancelInvoice, findInvoice, type Invoice } from '../../payments/papers/invoices.ts';
-import { audit } from '../audit.ts';
+import { buildAuditLine } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { form, message } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -86,12 +86,12 @@ function getPlace(visit: InvoiceVisit, { id, account }: Invoice): Place {
 
 async function cancelByForm(visit: InvoiceVisit, found: Invoice): Promise<Answer> {
   const { services } = visit;
-  if (!(await cancelInvoice(services.store, found))) {
+  const { id, account, number } = found;
+  const line = buildAuditLine(visit, { action: 'invoice.cancel', target: id, account, detail: { number } });
+  if (!(await cancelInvoice(services.store, found, line))) {
     const now = (await findInvoice(services.store, found.id)) ?? found;
     return { ...(await invoicePage(visit, now, { problem: WORDS[visit.language].stale })), status: 409 };
   }
-  const { id, account, number } = found;
-  await audit(visit, { action: 'invoice.cancel', target: id, account, detail: { number } });
   return { to: linkTo(visit, `${getPlace(visit, found).path}?done=canceled`) };
 }
 

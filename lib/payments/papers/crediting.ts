@@ -2,6 +2,7 @@
 // books a top-up under the id of the payment. After a failure in between, crediting it again finishes the same credit.
 import { bookOperation } from '../../ledger/booking.ts';
 import type { OutcomeStatus } from '../../money/decide.ts';
+import type { AuditLine } from '../../store/ports/audit-log.ts';
 import type { Store } from '../../store/store.ts';
 import { KOPECK } from '../order-bounds.ts';
 import { type BankPayment, findBankPayment, toBankPaymentRow } from './bank-payments.ts';
@@ -62,16 +63,24 @@ export async function creditCertainPayment(
   return claimAndBook(store, payment, { ...options, account: invoice.account, invoice });
 }
 
-/** False if it was credited, claimed or dismissed before. */
-export async function dismissBankPayment({ papers }: Pick<Store, 'papers'>, payment: BankPayment): Promise<boolean> {
+/** Sets a payment aside, and writes the line with it; false if it was credited, claimed or dismissed before. */
+export async function dismissBankPayment(
+  { papers }: Pick<Store, 'papers'>,
+  payment: BankPayment,
+  line: AuditLine,
+): Promise<boolean> {
   if (payment.state !== 'open') return false;
-  return papers.change([toBankPaymentRow({ ...payment, state: 'dismissed', version: payment.version + 1 })]);
+  return papers.change([toBankPaymentRow({ ...payment, state: 'dismissed', version: payment.version + 1 })], line);
 }
 
-/** Takes back that a payment was set aside; false if it is not. */
-export async function reopenBankPayment({ papers }: Pick<Store, 'papers'>, payment: BankPayment): Promise<boolean> {
+/** Takes back that a payment was set aside, and writes the line with it; false if it is not. */
+export async function reopenBankPayment(
+  { papers }: Pick<Store, 'papers'>,
+  payment: BankPayment,
+  line: AuditLine,
+): Promise<boolean> {
   if (payment.state !== 'dismissed') return false;
-  return papers.change([toBankPaymentRow({ ...payment, state: 'open', version: payment.version + 1 })]);
+  return papers.change([toBankPaymentRow({ ...payment, state: 'open', version: payment.version + 1 })], line);
 }
 
 interface Claim extends CreditOptions {

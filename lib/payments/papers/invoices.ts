@@ -5,6 +5,7 @@ import { addDays, formatDay } from '../../money/days.ts';
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
 import { MICRO_PER_RUB, type Micro } from '../../money/money.ts';
 import { needsFirstPayment } from '../../money/wallet.ts';
+import type { AuditLine } from '../../store/ports/audit-log.ts';
 import type { PaperRow } from '../../store/ports/papers.ts';
 import type { Store } from '../../store/store.ts';
 import { KOPECK, MINIMUM_ORDER } from '../order-bounds.ts';
@@ -101,10 +102,14 @@ export async function findInvoice({ papers }: Pick<Store, 'papers'>, id: string)
   return row && readInvoiceRow(row);
 }
 
-/** False if it was paid or canceled before. */
-export async function cancelInvoice({ papers }: Pick<Store, 'papers'>, invoice: Invoice): Promise<boolean> {
+/** Also writes its line, which no later try could write: it finds the invoice canceled. False if it was paid or canceled. */
+export async function cancelInvoice(
+  { papers }: Pick<Store, 'papers'>,
+  invoice: Invoice,
+  line: AuditLine,
+): Promise<boolean> {
   if (invoice.state !== 'open') return false;
-  return papers.change([toInvoiceRow({ ...invoice, state: 'canceled', version: invoice.version + 1 })]);
+  return papers.change([toInvoiceRow({ ...invoice, state: 'canceled', version: invoice.version + 1 })], line);
 }
 
 /** Also of a canceled one, whose money came all the same. */

@@ -1,32 +1,31 @@
 // The audit log in the MongoDB store.
-import type { Document } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { AuditLogStore, AuditRow } from '../ports/audit-log.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 
 const COUNTER = 'audit';
 
+/** A unique number; a lost write leaves a gap. */
+export async function takeAuditSeq(db: Db): Promise<number> {
+  const command = {
+    findAndModify: 'counters',
+    query: { _id: COUNTER },
+    update: { $inc: { value: 1 } },
+    upsert: true,
+    new: true,
+    ...MAJORITY,
+  };
+  const { value } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
+  return Number(value.value);
+}
+
 export function auditLogStore({ db }: Connection): AuditLogStore {
   const log = db.collection<{ _id: number }>('audit_log');
-
-  /** A unique number; a lost write leaves a gap. */
-  async function takeNextSeq(): Promise<number> {
-    const command = {
-      findAndModify: 'counters',
-      query: { _id: COUNTER },
-      update: { $inc: { value: 1 } },
-      upsert: true,
-      new: true,
-      ...MAJORITY,
-    };
-    const { value } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
-    return Number(value.value);
-  }
-
   return {
-    async append(row) {
-      const _id = await takeNextSeq();
-      await call({ repeatable: true }, (signal) => send(db, buildAuditInsert({ ...row, seq: _id }), { signal }));
+    async append(line) {
+      const command = { ...buildAuditInsert({ ...line, seq: await takeAuditSeq(db) }), ...MAJORITY };
+      await call({ repeatable: true }, (signal) => send(db, command, { signal }));
     },
     async put(rows) {
       if (rows.length === 0) return;
@@ -49,8 +48,8 @@ export function auditLogStore({ db }: Connection): AuditLogStore {
   };
 }
 
-function buildAuditInsert(row: AuditRow): Document {
-  return { update: 'audit_log', updates: [buildAuditUpsert(row)], ...MAJORITY };
+export function buildAuditInsert(row: AuditRow): Document {
+  return { update: 'audit_log', updates: [buildAuditUpsert(row)] };
 }
 
 /** Existing rows stay, so that a retry changes nothing. */

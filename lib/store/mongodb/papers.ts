@@ -1,6 +1,7 @@
 // Papers for companies in the MongoDB store.
 import type { Document } from 'mongodb';
 import type { PaperKind, PaperRow, PaperStore } from '../ports/papers.ts';
+import { buildAuditInsert, takeAuditSeq } from './audit-log.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import type { Row } from './rows.ts';
@@ -40,8 +41,9 @@ export function paperStore({ db }: Connection, transactions: Transactions): Pape
           return issued;
         },
       }),
-    change: (rows) =>
-      transactions.run({
+    async change(rows, line) {
+      const logged = line && { ...line, seq: await takeAuditSeq(db) };
+      return transactions.run({
         async steps(step) {
           const found = await findVersions(step, rows);
           if (rows.some((row) => (found.get(toId(row)) ?? 0) !== row.version - 1)) return false;
@@ -50,9 +52,11 @@ export function paperStore({ db }: Connection, transactions: Transactions): Pape
           const updates = changed.map(({ _id, ...u }) => ({ q: { _id }, u }));
           if (documents.length > 0) await step({ insert: 'papers', documents });
           if (updates.length > 0) await step({ update: 'papers', updates });
+          if (logged) await step(buildAuditInsert(logged));
           return true;
         },
-      }),
+      });
+    },
     async page({ after, limit }) {
       const filter = after ? { _id: { $gt: toId(after) } } : {};
       const query = { sort: { _id: 1 }, limit } as const;

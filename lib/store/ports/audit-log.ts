@@ -18,8 +18,11 @@ export interface AuditRow {
   readonly address: string;
 }
 
+/** A row before it is written. */
+export type AuditLine = Omit<AuditRow, 'seq'>;
+
 export interface AuditLogStore {
-  append(row: Omit<AuditRow, 'seq'>): Promise<void>;
+  append(line: AuditLine): Promise<void>;
   /** Writes rows as they are in another store, keeping existing ones: for a copy. */
   put(rows: readonly AuditRow[]): Promise<void>;
   /** Newest first, `seq` below `before` if given; of one account if given. */

@@ -1,5 +1,6 @@
 // The port of papers for companies: details of buyers, invoices, payments of bank statements, acts. A store keeps their
 // contents as text; it numbers them, finds them, and writes several of them together.
+import type { AuditLine } from './audit-log.ts';
 
 export const PAPER_KINDS = ['buyer', 'invoice', 'payment', 'act'] as const;
 export type PaperKind = (typeof PAPER_KINDS)[number];
@@ -41,9 +42,9 @@ export interface PaperStore {
   issue(paper: Omit<PaperRow, 'number' | 'version'>): Promise<PaperRow>;
   /**
    * Writes papers in one transaction if each is stored with the version before its own, or not at all for version 1;
-   * otherwise none, and resolves to false.
+   * otherwise none, and resolves to false. A line goes into the audit log in the same transaction.
    */
-  change(papers: readonly PaperRow[]): Promise<boolean>;
+  change(papers: readonly PaperRow[], line?: AuditLine): Promise<boolean>;
   /** In order of kind and id. */
   page(page: { readonly after?: Pick<PaperRow, 'kind' | 'id'>; readonly limit: number }): Promise<readonly PaperRow[]>;
   /** For a copy: writes rows as they are in another store, overwriting. */

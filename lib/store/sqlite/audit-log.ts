@@ -1,13 +1,20 @@
 // The audit log in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditLogStore, AuditRow } from '../ports/audit-log.ts';
+import type { AuditLine, AuditLogStore, AuditRow } from '../ports/audit-log.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const COLUMNS = 'at, user, action, account, target, detail, address';
 
-export function auditLogWrites({ db, write }: Connection): PortWrites<'auditLog'> {
+/** Writes a line as a part of the caller's transaction. */
+export function prepareAuditLine(db: DatabaseSync): (line: AuditLine) => void {
   const insert = db.prepare(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  return ({ at, user, action, account, target, detail, address }) =>
+    void insert.run(at, user, action, account, target, detail, address);
+}
+
+export function auditLogWrites({ db, write }: Connection): PortWrites<'auditLog'> {
+  const save = prepareAuditLine(db);
   const put = db.prepare(
     `INSERT INTO audit_log (seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
@@ -18,9 +25,7 @@ export function auditLogWrites({ db, write }: Connection): PortWrites<'auditLog'
           put.run(seq, at, user, action, account, target, detail, address);
         }
       }),
-    append: ({ at, user, action, account, target, detail, address }: Omit<AuditRow, 'seq'>): void => {
-      write(() => insert.run(at, user, action, account, target, detail, address));
-    },
+    append: (line: AuditLine): void => write(() => save(line)),
   };
 }
 

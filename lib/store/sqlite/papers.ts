@@ -1,6 +1,8 @@
 // Papers for companies in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import type { AuditLine } from '../ports/audit-log.ts';
 import type { PaperKind, PaperList, PaperRow, PaperStore } from '../ports/papers.ts';
+import { prepareAuditLine } from './audit-log.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
 
@@ -11,6 +13,7 @@ export function paperWrites({ db, write }: Connection): PortWrites<'papers'> {
   const one = db.prepare(SELECT);
   const last = db.prepare('SELECT max(number) AS number FROM papers WHERE kind = ?');
   const put = db.prepare(`INSERT OR REPLACE INTO papers (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const saveLine = prepareAuditLine(db);
   const find = (kind: PaperKind, id: string) => one.all(kind, id).map(readRow)[0];
   const save = ({ kind, id, number, account, state, at, version, content }: PaperRow) =>
     void put.run(kind, id, number, account, state, at, version, content);
@@ -23,10 +26,11 @@ export function paperWrites({ db, write }: Connection): PortWrites<'papers'> {
         save(issued);
         return issued;
       }),
-    change: (papers: readonly PaperRow[]): boolean =>
+    change: (papers: readonly PaperRow[], line?: AuditLine): boolean =>
       write(() => {
         if (papers.some(({ kind, id, version }) => (find(kind, id)?.version ?? 0) !== version - 1)) return false;
         papers.forEach(save);
+        if (line) saveLine(line);
         return true;
       }),
     put: (papers: readonly PaperRow[]): void => write(() => papers.forEach(save)),

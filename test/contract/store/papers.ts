@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { PaperRow } from '../../../lib/store/ports/papers.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { longer } from '../../../testkit/long.ts';
-import { AT, newId, type StoreContext } from './context.ts';
+import { LINE } from '../../../testkit/papers.ts';
+import { AT, newId, rejection, type StoreContext } from './context.ts';
 
 type Issue = Parameters<Store['papers']['issue']>[0];
 
@@ -49,6 +50,29 @@ export function paperContract(context: StoreContext): void {
     expect(await papers.change([newPaper({ kind: 'payment' }), ...many.slice(-1)])).to.equal(false);
     const rivals = ['claimed', 'dismissed', 'open'].map((state) => papers.change([{ ...paid, version: 3, state }]));
     expect((await Promise.all(rivals)).filter(Boolean)).to.have.length(1);
+  });
+
+  it('change with their line of the audit log, or without both', async () => {
+    const { papers, auditLog } = context.store;
+    const account = newId('acc');
+    const line = { ...LINE, account };
+    const readLines = async () => (await auditLog.page({ account, limit: 9 })).map(({ seq: _seq, ...row }) => row);
+    const paper = newPaper({ kind: 'payment', account });
+    const bad = { ...line, detail: null as unknown as string };
+    await rejection(papers.change([paper], bad));
+    expect(await papers.get('payment', paper.id)).to.equal(undefined);
+    expect(await papers.change([paper], line)).to.equal(true);
+    expect(await papers.change([paper], { ...line, action: 'late' })).to.equal(false);
+    const changed = { ...paper, version: 2, state: 'dismissed' };
+    await rejection(papers.change([changed], bad));
+    expect(await papers.get('payment', paper.id)).to.deep.equal(paper);
+    expect(await readLines()).to.deep.equal([line]);
+    const openers = [context.store, await context.other()];
+    const names = ['one', 'other', 'third', 'fourth'];
+    const rivals = names.map((action, at) => openers[at % 2]?.papers.change([changed], { ...line, action }));
+    const winner = (await Promise.all(rivals)).indexOf(true);
+    expect(await readLines()).to.deep.equal([{ ...line, action: names[winner] }, line]);
+    expect(await papers.get('payment', paper.id)).to.deep.equal(changed);
   });
 
   it('are listed newest first, by account and state, and all of them by pages', async () => {

@@ -11,6 +11,7 @@ import {
 import { cancelInvoice, findInvoice, type Invoice } from '../../../lib/payments/papers/invoices.ts';
 import { type MatchReason, matchBankPayment } from '../../../lib/payments/papers/matching.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
+import { LINE } from '../../../testkit/papers.ts';
 import { newInvoice, statePayment } from '../../contract/store/bank-credits.ts';
 import { AT, applied, newId, problemsOf, RUB, rejection, topup } from '../../contract/store/context.ts';
 
@@ -139,7 +140,7 @@ describe('crediting a bank payment', () => {
 
   it('leaves a canceled invoice canceled when the ledger refuses, also if taking it back fails at first', async () => {
     const { account, invoice, id } = await keep();
-    await cancelInvoice(faults.real, invoice);
+    await cancelInvoice(faults.real, invoice, LINE);
     await applied(faults.real, { ...topup(account, 1200n * RUB), paymentId: id } as never);
     // The first change claims, the second takes the claim back.
     faults.next('papers.change', (real) => real());
@@ -162,8 +163,8 @@ describe('crediting a bank payment', () => {
     const other = await keep();
     expect(await choose(other.id, { invoice: invoice.id })).to.deep.equal({ status: 'unknown_target' });
     const found = await findBankPayment(faults.real, other.id);
-    expect(found && (await dismissBankPayment(faults.store, found))).to.equal(true);
-    expect(found && (await dismissBankPayment(faults.store, found))).to.equal(false);
+    expect(found && (await dismissBankPayment(faults.store, found, LINE))).to.equal(true);
+    expect(found && (await dismissBankPayment(faults.store, found, LINE))).to.equal(false);
     expect(await choose(other.id, { account })).to.deep.equal({ status: 'stale' });
     expect(await credit(other.id)).to.deep.equal({ status: 'stale' });
     expect(await credit('bank:none')).to.deep.equal({ status: 'stale' });
@@ -188,7 +189,7 @@ describe('crediting a bank payment', () => {
       [{ isPlain: false }, 'contradiction'],
     ];
     for (const [more, wanted] of rows) expect(await match(more), wanted).to.equal(wanted);
-    await cancelInvoice(faults.real, invoice);
+    await cancelInvoice(faults.real, invoice, LINE);
     expect(await match({})).to.equal('canceled');
     const paid = await keep();
     await credit(paid.id);
@@ -210,7 +211,7 @@ describe('crediting a bank payment', () => {
     for (const state of ['credited', 'dismissed'] as const) {
       const other = await keep({ isReceived: false });
       const found = await findBankPayment(faults.real, other.id);
-      if (state === 'dismissed') expect(found && (await dismissBankPayment(faults.store, found))).to.equal(true);
+      if (state === 'dismissed') expect(found && (await dismissBankPayment(faults.store, found, LINE))).to.equal(true);
       else await choose(other.id, { account: other.account });
       await keepBankPayments(faults.store, [{ ...other.stated, isReceived: true }], AT);
       expect(await findBankPayment(faults.real, other.id)).to.include({ state, isReceived: false });
