@@ -32,6 +32,11 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [chatForm({ name: 'a'.repeat(64), schema: SCHEMA }), { format: named({ name: 'a'.repeat(64) }) }],
   [{ reasoning_effort: 'none' }, { reasoning: { mode: 'off' } }],
   [{ reasoning_effort: 'xhigh' }, { reasoning: { mode: 'on', effort: 'xhigh' } }],
+  [{ reasoning_effort: 'low', reasoning: {} }, { reasoning: { mode: 'on', effort: 'low' } }],
+  [{ reasoning_effort: 'low', reasoning: { effort: 'high' } }, { reasoning: { mode: 'on', effort: 'high' } }],
+  [{ reasoning_effort: 'low', reasoning: { effort: 'none' } }, { reasoning: { mode: 'off' } }],
+  [{ reasoning: { effort: 'high', max_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],
+  [{ reasoning: { effort: null, max_tokens: null, exclude: null } }, {}],
   // Those of the other dialect.
   [{ thinking: 5, output_config: 5 }, {}],
 ];
@@ -71,6 +76,10 @@ const CHAT_WRONG: readonly (readonly [more: object, field: string])[] = [
   [chatForm({ name: 'a', strict: 'yes' }), 'response_format.json_schema.strict'],
   [{ reasoning_effort: 'much' }, 'reasoning_effort'],
   [{ reasoning_effort: 5 }, 'reasoning_effort'],
+  [{ reasoning: 'high' }, 'reasoning'],
+  [{ reasoning: { effort: 'much' } }, 'reasoning.effort'],
+  [{ reasoning: { max_tokens: 1023 } }, 'reasoning.max_tokens'],
+  [{ reasoning: { exclude: 'yes' } }, 'reasoning.exclude'],
 ];
 
 const MESSAGE_WRONG: readonly (readonly [more: object, field: string])[] = [
@@ -81,6 +90,7 @@ const MESSAGE_WRONG: readonly (readonly [more: object, field: string])[] = [
   [{ output_config: { effort: 'minimal' } }, 'output_config.effort'],
   [{ thinking: true }, 'thinking'],
   [{ thinking: {} }, 'thinking.type'],
+  [{ thinking: { type: 'adaptive', display: 'all' } }, 'thinking.display'],
   [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
   [{ thinking: { type: 'enabled', budget_tokens: 1023 } }, 'thinking.budget_tokens'],
   [{ thinking: { type: 'enabled', budget_tokens: 2000.5 } }, 'thinking.budget_tokens'],
@@ -111,3 +121,17 @@ for (const [name, parse, read, wrong] of [
     }
   });
 }
+
+describe('whether the thought of a chat is delivered', () => {
+  for (const [reasoning, delivered] of [
+    [undefined, true],
+    [{ exclude: false }, true],
+    [{ exclude: true }, false],
+    [{ exclude: true, effort: 'low' }, false],
+    [{ exclude: true, max_tokens: 2048 }, false],
+  ] as const) {
+    it(`is ${delivered} for ${JSON.stringify(reasoning)}`, () => {
+      expect(parseChatRequest(body({ reasoning })).showsReasoning).to.equal(delivered);
+    });
+  }
+});
