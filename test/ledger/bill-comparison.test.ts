@@ -88,6 +88,15 @@ describe('the comparison with a bill', () => {
     ]);
   });
 
+  it('rounds what the lines of a day cost together, not each of them', async () => {
+    const billed = async (...costs: readonly string[]) => {
+      const { rows: found } = await compare(['day,model,cost', ...costs.map((cost) => `2026-11-26,model-x,${cost}`)]);
+      return found[0]?.billed.cost;
+    };
+    expect(await billed('0.0000003', '0.0000002')).to.equal(1n);
+    expect(await billed('0.0000003', '0.000000199999')).to.equal(0n);
+  });
+
   it('knows a model by the name with the date of its version', async () => {
     book({});
     const { rows: found } = await compare([

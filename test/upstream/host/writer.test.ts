@@ -114,6 +114,17 @@ describe('calls of tools', () => {
     expect(seen.map(({ text }) => text)).to.deep.equal(['{}', '{"x": oh', '{"x":[1]}', '{}']);
   });
 
+  it('stays open where its answer breaks off, like a text before it', () => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    out.tool({ block: 0, id: 'a', name: 'f' });
+    out.text('half a \uD83D');
+    const before = parts.length;
+    out.close();
+    expect(parts.slice(before)).to.deep.equal([]);
+  });
+
   it('gets an id where it has none, and is none without a name', () => {
     const [first, second, ...more] = written((out) => {
       out.tool({ block: 0, json: '{"lost":1}' });
