@@ -110,6 +110,18 @@ export function managementContract(context: StoreContext): void {
     expect(await ledger.wallet(wallet)).to.include({ avail: 1000n * RUB, held: 0n });
   });
 
+  it('frees no claim of another request, and none that another has taken over', async () => {
+    const { management } = context.store;
+    const [freed, running, taken] = [newClaim(), newClaim(), newClaim()];
+    for (const claim of [freed, running, taken]) await management.claimReply(claim, AT);
+    expect(await management.claimReply({ ...taken, lease: AT + 200 }, AT + 100)).to.deep.equal({ status: 'again' });
+    for (const claim of [freed, taken]) await management.dropReply(claim);
+    const left = (await management.replyPage({ limit: 1000 })).map(({ id, lease }) => `${id} ${lease}`);
+    expect(left)
+      .to.include.members([`${running.id} ${running.lease}`, `${taken.id} ${AT + 200}`])
+      .and.not.include(`${freed.id} ${freed.lease}`);
+  });
+
   it('frees a claim that changed nothing, and expired ones', async () => {
     const { management } = context.store;
     const [dropped, kept] = [newClaim(), newClaim()];
