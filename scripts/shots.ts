@@ -1,4 +1,4 @@
-// `npm run shots -- FOLDER [NAME]`: screenshots of every page with content, in both languages, narrow and wide, light
+// `npm run shots -- FOLDER [NAME]`: screenshots of every page with content, in both languages, narrow to wide, light
 // and dark, for people to look at; only some of them if part of their names is given.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,11 @@ import { startGateway } from '../testkit/gateway.ts';
 import { type Stop, setUpTour, TOUR_ENV, type Tour, TRAVELLERS } from '../testkit/page-tour.ts';
 import { startMailServer } from '../testkit/smtp.ts';
 
-const SIZES = { narrow: { width: 360, height: 740 }, wide: { width: 1280, height: 800 } } as const;
+const SIZES = {
+  narrow: { width: 360, height: 740 },
+  medium: { width: 768, height: 1024 },
+  wide: { width: 1280, height: 800 },
+} as const;
 const SCHEMES = ['light', 'dark'] as const;
 const LANGUAGES = ['ru', 'en'] as const;
 

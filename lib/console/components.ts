@@ -96,13 +96,16 @@ ${fields}
 interface StepForm {
   readonly action: string;
   readonly fields: HtmlValue;
-  /** The values of `step` with their buttons; the first is also what the enter key does. */
-  readonly steps: readonly (readonly [value: string, button: string])[];
+  /** The values of `step` with their buttons; the first is also what the enter key does. A quiet one is for few. */
+  readonly steps: readonly (readonly [value: string, button: string, quiet?: boolean])[];
 }
 
 /** A form with a button for each thing that it may do. */
 export function stepForm({ csrf }: Visit, { action, fields, steps }: StepForm): Html {
-  const buttons = steps.map(([value, text]) => html`<button name="step" value="${value}">${text}</button> `);
+  const buttons = steps.map(
+    ([value, text, quiet]) =>
+      html`<button name="step" value="${value}"${quiet && html` class="quiet"`}>${text}</button> `,
+  );
   return html`<form method="post" action="${action}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${fields}

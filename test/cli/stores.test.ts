@@ -24,7 +24,7 @@ const COMMANDS: readonly string[][] = [
   ['ledger', 'verify'],
 ];
 const MISSING =
-  /^tollgate: (?:DATABASE_URL: )?There is no Tollgate store (at|in the database) [^:]+: only the server and "tollgate account/;
+  /^tollgate: (?:DATABASE_URL: )?There is no Tollgate store (at|in the database) [^:]+: the server, "tollgate account create" and "tollgate import" make one/;
 
 describe('cli stores', () => {
   let rig: Rig;

@@ -70,6 +70,9 @@ describe('the page of bank statements', () => {
     const seen = await page();
     expect(seen).to.contain('Ready to be credited').and.to.contain(`No. ${invoice.number} of`);
     expect(seen).to.contain('the sum is not that of the invoice').and.to.contain(BUYER.name);
+    expect(seen)
+      .to.match(/value="credit">/)
+      .and.to.match(/value="dismiss" class="quiet">/);
     expect((await pages.faults.read(owner.account)).topped).to.equal(before);
     const both = { change: 'credit_certain', payment: idOf(paid) };
     const replies = await Promise.all([post(both), post(both)]);

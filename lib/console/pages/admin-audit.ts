@@ -4,7 +4,8 @@ import { shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, findWord } from '../language.ts';
 import { page } from '../page.ts';
-import { actionText, detailText } from './audit-words.ts';
+import { detailText } from './audit-detail.ts';
+import { actionText } from './audit-words.ts';
 
 const WORDS = defineWords({
   en: {

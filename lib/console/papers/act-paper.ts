@@ -29,8 +29,8 @@ ${vat === undefined && seller.vatBasis !== '' && html`<p>Без НДС: ${seller
 ${advanceTable(act, sum)}
 ${act.grants > 0n && html`<p>Справочно: за счёт бонусов (скидка исполнителя) использовано услуг на ${formatPaperSum(roundToKopecks(act.grants))} руб.; в сумму акта они не входят.</p>`}
 <div class="sides">
-<p><strong>Исполнитель</strong><br>${seller.post === '' ? 'Индивидуальный предприниматель' : seller.post}<br><br>____________________ ${seller.signer}</p>
-<p><strong>Заказчик</strong><br>${buyer.name}<br><br>____________________ / ____________________</p>
+<p><strong>Исполнитель</strong><br>${seller.post === '' ? 'Индивидуальный предприниматель' : seller.post}<br><br>______________ ${seller.signer}</p>
+<p><strong>Заказчик</strong><br>${buyer.name}<br><br>______________ / ______________</p>
 </div>
 </article>`;
 }

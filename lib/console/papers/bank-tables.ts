@@ -80,7 +80,7 @@ function decisionForm(visit: UserVisit, { payment, match, invoice }: MatchedPaym
 ${field({ ...target, value: suggestTarget({ match, invoice }) })}${codeField(visit, `payment-${at}`)}`;
   const steps = [
     ['credit', words.credit],
-    ['dismiss', words.dismiss],
+    ['dismiss', words.dismiss, true],
   ] as const;
   return html`<section><h3>${namePayment(visit, payment)}</h3>
 ${definitionList(facts)}

@@ -16,6 +16,7 @@ const WORDS = defineWords({
     origin: 'Method',
     order: 'Number',
     older: 'Older payments',
+    document: 'Document',
     receipt: 'Receipt',
   },
   ru: {
@@ -27,6 +28,7 @@ const WORDS = defineWords({
     origin: 'Способ',
     order: 'Номер',
     older: 'Более ранние платежи',
+    document: 'Документ',
     receipt: 'Справка об оплате',
   },
 });
@@ -42,13 +44,14 @@ export async function historySection(visit: OwnerVisit): Promise<Html | undefine
   if (found.length === 0) return undefined;
   const { phases, origins } = paymentWords(language);
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
-  const columns = [words.state, words.order, words.origin].map((title) => ({ title }));
+  const columns = [words.state, words.order, words.origin, words.document].map((title) => ({ title }));
   const rows = found.map(({ id, createdAt, amount, phase, origin, credited }) => [
     shortTime(visit, createdAt),
     format.rub(amount),
-    html`${phases[phase]}${credited > 0n && html` <a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
+    phases[phase],
     html`<a href="${to(`?order=${id}`)}"><code>…${id.slice(-6)}</code></a>`,
     origins[origin],
+    credited > 0n && html`<a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`,
   ]);
   const last = found.length === PER_PAGE ? found.at(-1) : undefined;
   return html`<h2>${words.title}</h2>

@@ -194,7 +194,7 @@ export async function requireStore(db: Db): Promise<number> {
   // 0: a process was killed before it had created the collections.
   if (version !== undefined && version > 0) return version;
   throw new OperatorError(
-    `There is no Tollgate store in the database ${db.databaseName}: only the server and "tollgate account create" make one.`,
+    `There is no Tollgate store in the database ${db.databaseName}: the server, "tollgate account create" and "tollgate import" make one.`,
   );
 }
 

@@ -41,7 +41,7 @@ export function checkReadable(db: DatabaseSync, path: string): void {
 /** The error for a store that must exist but does not. */
 export function noStoreError(path: string): OperatorError {
   return new OperatorError(
-    `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
+    `There is no Tollgate store at ${path}: the server, "tollgate account create" and "tollgate import" make one.`,
   );
 }
 

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { getFormat, LANGUAGES } from '../../../lib/console/language.ts';
-import { actionText, detailText } from '../../../lib/console/pages/audit-words.ts';
+import { detailText } from '../../../lib/console/pages/audit-detail.ts';
+import { actionText } from '../../../lib/console/pages/audit-words.ts';
 
 const WEB = join(import.meta.dirname, '../../../lib/console');
 /** Actions whose names are composed. */
@@ -29,13 +30,19 @@ describe('an action in the audit log', () => {
     const budget = { name: 'laptop', budget: '250.00', reset: 'none', expiresAt: 0, models: ['a', 'b'], more: null };
     const en = { language: 'en', format: getFormat('en', 'UTC') } as const;
     expect(detailText(en, JSON.stringify(budget))).to.equal(
-      'name: laptop, budget: 250.00, expires: 1\u00a0Jan\u00a01970, 00:00:00, models: a, b',
+      'name: laptop, budget: ₽250.00, expires: 1\u00a0Jan\u00a01970, 00:00:00, models: a, b',
     );
     const ru = { language: 'ru', format: getFormat('ru', 'UTC') } as const;
     expect(detailText(ru, '{"rub_micro":"-500000","save":false,"new":1}')).to.equal(
       'сумма: \u22120,50\u00a0₽, карта сохранена: нет, new: 1',
     );
     expect(detailText(ru, '{"name":"биллинг","scopes":["accounts"]}')).to.equal('название: биллинг, права: accounts');
+    expect(detailText(ru, '{"budget":"1250.50","reset":"month","userBudget":"3","amount":"much"}')).to.equal(
+      'бюджет: 1\u00a0250,50\u00a0₽, обновляется: каждый месяц, бюджет каждого пользователя: 3,00\u00a0₽, сумма: much',
+    );
+    expect(detailText(ru, '{"uses":100,"until":0,"days":30,"opens":false}')).to.equal(
+      'применений: 100, действует до: 1\u00a0янв.\u00a01970\u00a0г., 00:00:00, срок, дней: 30, можно тратить до первого платежа: нет',
+    );
     expect(detailText(ru, '{}')).to.equal('');
   });
 
