@@ -18,24 +18,9 @@ const errors: typeof undici.errors = load('undici/lib/core/errors.js');
 /** Bytes that each buffer holds while the reader has stopped. */
 const BUFFERED_BYTES = 16 * 1024;
 
-/** The maximum of one socket read. Each read is also a write to the client, which costs as much as some 50 fragments. */
-const READ_BYTES = 32 * 1024;
-
-/** All sockets read into one buffer and keep copies: by default Node allocates 64 KiB per read, kept alive by any slice. */
-const onread = {
-  buffer: Buffer.allocUnsafeSlow(READ_BYTES),
-  /** Called by Node on the socket. */
-  callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
-    // Not from Node's pool: a small slice of it keeps 64 KiB alive.
-    const chunk = Buffer.allocUnsafeSlow(bytes);
-    chunk.set(buffer.subarray(0, bytes));
-    return this.push(chunk);
-  },
-};
-
 /** Adds options for connections that use little memory. */
 export function withSmallBuffers(options: undici.buildConnector.BuildOptions): undici.buildConnector.BuildOptions {
-  const unknown = { highWaterMark: BUFFERED_BYTES, onread };
+  const unknown = { highWaterMark: BUFFERED_BYTES };
   return { ...options, ...unknown };
 }
 
