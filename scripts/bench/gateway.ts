@@ -1,5 +1,6 @@
 // The gateway under benchmark, in its own process: everything switched on, commits durable.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -38,6 +39,8 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.send?.({ port: gateway.server.info.port, key, budgetKey });
 
+const session = new Session();
+
 /** The parent's requests. */
 const answers: Readonly<Record<string, () => unknown>> = {
   delay() {
@@ -46,6 +49,17 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
+  async startProfile() {
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.start');
+    return {};
+  },
+  async stopProfile() {
+    const { profile } = await session.post('Profiler.stop');
+    session.disconnect();
+    return profile;
+  },
   reload: async () => ({ reloaded: await gateway.reload() }),
   async audit() {
     const books = await openOwnStore(config);
