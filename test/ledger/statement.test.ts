@@ -53,6 +53,29 @@ describe('the statement of a wallet', () => {
     }
   });
 
+  it('is read anew if a payment comes in meanwhile, and not at all if one always does', async () => {
+    const { store } = context;
+    const id = await fillWallet();
+    /** A ledger into which a payment comes during each of the first reads. */
+    const read = (payments: number) => {
+      let left = payments;
+      const movements: typeof store.ledger.movements = async (...query) => {
+        const found = await store.ledger.movements(...query);
+        if (left-- > 0) await applied(store, topup(id, 7n * RUB, { at: AT + 50 }));
+        return found;
+      };
+      return readStatement({ ...store.ledger, movements }, id, { from: AT, to: AT + 60, now: AT + 100 });
+    };
+    const moved = (found: Awaited<ReturnType<typeof read>>) => [
+      found?.movements.map(({ amount }) => amount / RUB),
+      found?.furtherMovements,
+      (found?.closing ?? 0n) + (found?.charged ?? 0n),
+    ];
+    expect(moved(await read(1))).to.deep.equal([[1000n, 50n, -20n, 7n], 0n, 1037n * RUB]);
+    expect(moved(await read(4))).to.deep.equal([[1000n, 50n, -20n, 7n, 7n, 7n, 7n, 7n], 0n, 1065n * RUB]);
+    expect(await read(5)).to.equal(undefined);
+  });
+
   it('lists what moved otherwise than by calls', async () => {
     const id = await fillWallet();
     const found = await readStatement(context.store.ledger, id, { from: AT + 1, to: AT + 27, now: AT + 100 });
