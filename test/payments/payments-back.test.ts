@@ -1,7 +1,7 @@
 // The payments service against a bank: refunds and disputes.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { parseRefunds } from '../../lib/money/payment-rules.ts';
+import { parseDispute, parseRefunds } from '../../lib/money/payment-rules.ts';
 import { decideReview, endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
@@ -139,6 +139,21 @@ function suite(kind: StoreKind): void {
       ]);
       expect((await stage.payment(three.id)).phase).to.equal('credited');
       expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('have the number of an open dispute taken, however many were opened since', async () => {
+      const one = await credited();
+      const two = await credited();
+      const at = stage.now();
+      const opened = async (id: string) => (await openDispute(stage.store, id, { at, dispute: 'cb_old' })).status;
+      expect(await opened(one.id)).to.equal('done');
+      const row = await stage.payment(one.id);
+      const more = Array.from({ length: 600 }, (_, n): Payment => {
+        const dispute = JSON.stringify({ ...parseDispute(row), id: `cb_${n}` });
+        return { ...row, id: `${row.id}-${n}`, ref: `ref-${n}`, createdAt: row.createdAt + 1 + n, dispute };
+      });
+      await stage.store.payments.put('payments', more);
+      expect(await opened(two.id)).to.equal('number_taken');
     });
 
     it('take at most what is left of the payment while a dispute is open and after it ended', async () => {
