@@ -51,6 +51,22 @@ describe('the audit of automatic top-ups', () => {
     });
   }
 
+  it('finds them beside many other payments', async () => {
+    const { id } = await start('UTC', AT);
+    const rows = Array.from({ length: 120 }, (_, n) => newOrder(id, { createdAt: AT + 1 + n }));
+    for (const row of rows) await faulty.real.payments.create(row);
+    expect(await problems()).to.deep.equal([]);
+  });
+
+  it('reads those of every account', async () => {
+    const wrong = { day: '2027-02-28', dayCount: 4, month: '2027-02', monthSum: RUB };
+    const rows = Array.from({ length: 60 }, (_, n) =>
+      newAuto(`acc_${100 + n}`, { version: 1, ...(n === 59 && wrong) }),
+    );
+    await faulty.real.payments.put('autoTopups', rows);
+    expect(await problems()).to.have.length(2);
+  });
+
   it('reports a day count or month sum that is impossible in every zone', async () => {
     await start('UTC', AT - 10 * 24 * HOUR_MS);
     await start('UTC', AT - 9 * 24 * HOUR_MS);

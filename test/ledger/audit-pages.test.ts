@@ -3,10 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type AuditReport, verifyLedger } from '../../lib/ledger/audit.ts';
 import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
+import { checkJobs } from '../../lib/ledger/audit-jobs.ts';
 import type { JournalStore, KeyAudit } from '../../lib/store/ports/journal.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { AT, applied, charge, newId, RUB, reserve, settle } from '../contract/store/context.ts';
+import { newJob } from '../contract/store/jobs.ts';
 import { creditOf, newSucceeded } from '../contract/store/payments.ts';
 
 describe('the audit', () => {
@@ -56,6 +58,16 @@ describe('the audit', () => {
     const found = textsOf(await verifyLedger(store));
     expect(found[0]).to.equal('key a: its account does not exist');
     expect(found.slice(1).map((text) => text.slice(0, 6))).to.deep.equal(['key c:', 'key d:']);
+  });
+
+  it('reads all pages of jobs', async () => {
+    const job = await newJob(faulty.real, wallet);
+    const lost = Array.from({ length: 60 }, (_, n) => ({ ...job, id: `vid_${100 + n}`, charge: `req_${n}` }));
+    await faulty.real.jobs.put(lost);
+    const found = new Set<string>();
+    const times = { lastAt: 0, attemptsSince: Number.MAX_SAFE_INTEGER };
+    await checkJobs(faulty.real, (_wallet, problem) => void found.add(problem.split(':')[0] ?? ''), times);
+    expect([...found]).to.deep.equal(lost.map(({ id }) => `job ${id}`));
   });
 
   it('accepts calls without a budget from a replacement key', async () => {

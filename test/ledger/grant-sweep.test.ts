@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { endDueGrants } from '../../lib/ledger/grant-sweep.ts';
 import { parseGrantBook } from '../../lib/money/grants.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
-import { applied, grant, newWallet, problemsOf, RUB, walletOf } from '../contract/store/context.ts';
+import { applied, grant, newAccount, newWallet, problemsOf, RUB, walletOf } from '../contract/store/context.ts';
 
 describe('the sweep of grants', () => {
   let opened: FaultyStore;
@@ -43,6 +43,13 @@ describe('the sweep of grants', () => {
     await expectLeft(wallets, 2);
     expect(await sweep(2000)).to.equal(0);
     expect(failed).to.deep.equal([]);
+  });
+
+  it('ends those of every wallet, however many there are', async () => {
+    const wallets = [];
+    for (let n = 0; n < 120; n += 1) wallets.push(await newAccount(opened.real));
+    await applied(opened.real, ...wallets.map((wallet) => grant(wallet, RUB, { until: 1000 })));
+    expect(await sweep(2000)).to.equal(120);
   });
 
   it('goes on with the other wallets after a failure, and with that one the next time', async () => {

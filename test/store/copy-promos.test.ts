@@ -43,6 +43,18 @@ describe('copy of grants and promo codes', () => {
     expect(await redeemPromo(to.real, use)).to.deep.equal({ status: 'again' });
   });
 
+  it('has all of them, however many there are', async () => {
+    const codes = Array.from({ length: 600 }, (_, at) => newPromo({ used: 1, reason: `${at}` })).toSorted((a, b) =>
+      a.code < b.code ? -1 : 1,
+    );
+    const uses = codes.map(({ code }) => ({ code, account: newId('acc'), at: AT }));
+    await from.real.promos.put({ codes, uses });
+    await copy();
+    expect(await to.real.promos.page({ after: '', limit: 1000 })).to.deep.equal(codes);
+    expect(await to.real.promos.uses({ limit: 1000 })).to.deep.equal(await from.real.promos.uses({ limit: 1000 }));
+    expect(await to.real.promos.uses({ limit: 1000 })).to.have.length(600);
+  });
+
   it('continues from the opening of a wallet whose calls are archived', async () => {
     const [account, id] = [await from.wallet(0n), newId('grant')];
     const before = Date.now() - 40 * 24 * 3_600_000;
