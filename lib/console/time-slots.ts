@@ -43,15 +43,17 @@ export const SLOT_UNITS = ['hour', 'day', 'month'] as const;
 export type SlotUnit = (typeof SLOT_UNITS)[number];
 
 /** As many bars as can still be told apart. */
-const SLOTS_MAX = 400;
+const HOURS_MAX = 400;
+/** A year by day of a busy account takes a second to add up. */
+const DAYS_MAX = 124;
 const HOURS_OF_DAYS = 2;
 const DAYS_OF_MONTHS = 92;
 
 /** The unit that was asked for, if the range is neither too long nor too short for it; else a fitting one. */
 export function chooseUnit(asked: string | null, days: number): SlotUnit {
   const found = SLOT_UNITS.find((unit) => unit === asked);
-  if (found === 'hour' && days * 24 <= SLOTS_MAX) return found;
-  if (found === 'day' && days <= SLOTS_MAX) return found;
+  if (found === 'hour' && days * 24 <= HOURS_MAX) return found;
+  if (found === 'day' && days <= DAYS_MAX) return found;
   if (found === 'month') return found;
   if (days <= HOURS_OF_DAYS) return 'hour';
   return days <= DAYS_OF_MONTHS ? 'day' : 'month';

@@ -15,6 +15,7 @@ describe('the bars of the usage page', () => {
     ]);
     expect(chooseUnit('hour', 16)).to.equal('hour');
     expect(chooseUnit('hour', 17)).to.equal('day');
+    expect([chooseUnit('day', 124), chooseUnit('day', 125)]).to.deep.equal(['day', 'month']);
     expect(chooseUnit('day', 401)).to.equal('month');
     expect(chooseUnit('month', 1)).to.equal('month');
   });

@@ -1,64 +1,93 @@
-// Which hours and days parts of a time are added up from: each hour once, and whole UTC days by their own sums.
+// Which hours and days parts of a time are added up from: each hour of a part once, most of them as parts of UTC days.
 import { expect } from 'chai';
 import { addDays, findDayStartHour } from '../../lib/money/days.ts';
-import { listUsageSpans, type UsageSpan } from '../../lib/store/usage-days.ts';
+import { isUsed, listUsageSpans, type UsageSpan, type UsageSpans } from '../../lib/store/usage-days.ts';
+import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MONTHS = Array.from({ length: 13 }, (_, at) => new Date(Date.UTC(2026, at)).toISOString().slice(0, 10));
+const DAYS = Array.from({ length: 366 }, (_, at) => addDays('2026-01-01', at));
 
 const countHours = (spans: readonly UsageSpan[]) =>
   spans.reduce((sum, { from, until }) => sum + (until - from) / HOUR_MS, 0);
+const countRead = ({ hours, less }: UsageSpans) => countHours(hours) + countHours(less);
+
+/** How often each hour counts for each part: once for its own one, and for others never. */
+function expectEachOnce(starts: readonly number[], to: number): UsageSpans {
+  const spans = listUsageSpans(starts, to);
+  const counts = new Map<string, number>();
+  const count = (list: readonly UsageSpan[], sign: 1 | -1) => {
+    for (const { start, from, until } of list) {
+      expect(from).to.be.below(until);
+      for (let hour = from; hour < until; hour += HOUR_MS) {
+        const name = `${start} ${hour}`;
+        counts.set(name, (counts.get(name) ?? 0) + sign);
+      }
+    }
+  };
+  for (const { from, until } of spans.days) expect([from % DAY_MS, until % DAY_MS]).to.deep.equal([0, 0]);
+  count(spans.hours, 1);
+  count(spans.days, 1);
+  count(spans.less, -1);
+  const wanted: string[] = [];
+  for (let hour = starts[0] as number; hour < to; hour += HOUR_MS)
+    wanted.push(`${starts.findLast((each) => each <= hour)} ${hour}`);
+  expect([...counts].filter(([, times]) => times !== 0).map(([name]) => name)).to.have.members(wanted);
+  expect([...counts.values()].filter((times) => times < 0 || times > 1)).to.deep.equal([]);
+  return spans;
+}
 
 describe('the spans of usage', () => {
-  for (const [zone, edges] of [
-    ['UTC', 0],
-    // Three hours before each month, and 21 at its end.
-    ['Europe/Moscow', 12 * 24],
+  for (const [zone, ofMonths, ofDays] of [
+    ['UTC', 0, 0],
+    // Three hours before each part, and three that its last day has more.
+    ['Europe/Moscow', 12 * 6, 365 * 6],
     // A day begins at 18:30 in UTC, which counts as 18 o'clock.
-    ['Asia/Kolkata', 12 * 24],
-    // The hours that the clocks skip and repeat are in whole days.
-    ['America/New_York', 12 * 24],
+    ['Asia/Kolkata', 12 * 12, 365 * 12],
+    // A month begins four or five hours after a day by UTC; the clocks change on two days.
+    ['America/New_York', 104, 3174],
+    // A day would be 18 hours besides: it is 24.
+    ['Asia/Tokyo', 12 * 18, 365 * 24],
   ] as const) {
-    it(`of a year by month are days, and in ${zone} ${edges} hours`, () => {
-      const starts = MONTHS.slice(0, 12).map((day) => findDayStartHour(day, zone));
-      const to = findDayStartHour(MONTHS[12] as string, zone);
-      const { hours, days } = listUsageSpans(starts, to);
-      expect(countHours(hours)).to.equal(edges);
-      expect(countHours(hours) + countHours(days)).to.equal((to - (starts[0] as number)) / HOUR_MS);
-      for (const { from, until } of days) expect([from % DAY_MS, until % DAY_MS]).to.deep.equal([0, 0]);
-      const all = [...hours, ...days].toSorted((one, other) => one.from - other.from);
-      for (const [at, { start, from, until }] of all.entries()) {
-        expect(from).to.be.below(until);
-        expect(start).to.equal(starts.findLast((each) => each <= from));
-        expect(until).to.equal(all[at + 1]?.from ?? to);
-      }
+    it(`of a year in ${zone} are days, and by month ${ofMonths} hours, by day ${ofDays}`, () => {
+      const list = (days: readonly string[]) => {
+        const starts = days.slice(0, -1).map((day) => findDayStartHour(day, zone));
+        return expectEachOnce(starts, findDayStartHour(days.at(-1) as string, zone));
+      };
+      expect([countRead(list(MONTHS)), countRead(list(DAYS))]).to.deep.equal([ofMonths, ofDays]);
     });
   }
 
-  it('of days by UTC are days, and in other zones hours', () => {
-    const list = (zone: string) => {
-      const starts = [0, 1, 2].map((at) => findDayStartHour(addDays('2026-03-07', at), zone));
-      return listUsageSpans(starts, findDayStartHour('2026-03-10', zone));
-    };
-    expect(list('UTC').hours).to.deep.equal([]);
-    expect(list('UTC').days).to.have.length(3);
-    // The second day has 23 hours.
-    expect(countHours(list('America/New_York').hours)).to.equal(71);
-    expect(list('America/New_York').days).to.deep.equal([]);
+  it('of parts that begin and end anywhere count each hour once', () => {
+    const day = Date.UTC(2026, 0, 1);
+    for (const length of [1, 5, 12, 13, 23, 24, 25, 30, 36, 47, 72]) {
+      for (let begin = 0; begin < 24; begin += 1) {
+        const starts = [0, 1, 2, 3].map((at) => day + (begin + at * length) * HOUR_MS);
+        const spans = expectEachOnce(starts, day + (begin + 4 * length) * HOUR_MS);
+        // At most half of the hours are read.
+        if (spans.days.length === 4) expect(2 * countRead(spans)).to.be.at.most(4 * length);
+      }
+    }
   });
 
   it('of a part within a day, and of one that ends with it, are hours', () => {
     const day = Date.UTC(2026, 0, 1);
     const [two, four] = [day + 2 * HOUR_MS, day + 4 * HOUR_MS];
-    expect(listUsageSpans([two], four)).to.deep.equal({ hours: [{ start: two, from: two, until: four }], days: [] });
+    const none = { days: [], less: [] };
+    expect(listUsageSpans([two], four)).to.deep.equal({ hours: [{ start: two, from: two, until: four }], ...none });
     const next = day + DAY_MS;
-    expect(listUsageSpans([two], next)).to.deep.equal({ hours: [{ start: two, from: two, until: next }], days: [] });
     expect(listUsageSpans([two], next + DAY_MS)).to.deep.equal({
-      hours: [{ start: two, from: two, until: next }],
-      days: [{ start: two, from: next, until: next + DAY_MS }],
+      hours: [],
+      days: [{ start: two, from: day, until: next + DAY_MS }],
+      less: [{ start: two, from: day, until: two }],
     });
-    expect(listUsageSpans([], day)).to.deep.equal({ hours: [], days: [] });
-    expect(listUsageSpans([day], day)).to.deep.equal({ hours: [], days: [] });
+    expect(listUsageSpans([], day)).to.deep.equal({ hours: [], ...none });
+    expect(listUsageSpans([day], day)).to.deep.equal({ hours: [], ...none });
+  });
+
+  it('leave out what only days have that are not read for it', () => {
+    expect(isUsed(NO_USAGE)).to.equal(false);
+    expect([isUsed({ ...NO_USAGE, calls: 1 }), isUsed({ ...NO_USAGE, charged: -1n })]).to.deep.equal([true, true]);
   });
 });

@@ -1,8 +1,9 @@
 // Sums of a wallet's usage in the MongoDB store, from days and the hours around them.
 import type { Db, Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
-import type { UsageQuery, UsageStore, UsageTotals } from '../ports/usage.ts';
-import { listUsageSpans, type UsageSpan, type UsageSpans } from '../usage-days.ts';
+import type { UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../ports/usage.ts';
+import { isUsed, listUsageSpans, type UsageSpan, type UsageSpans } from '../usage-days.ts';
+import { addUsageTotals } from '../usage-totals.ts';
 import { read } from './call.ts';
 import { type Row, sumToMicro } from './rows.ts';
 import { buildSlotStart } from './slots.ts';
@@ -21,35 +22,86 @@ const GROUPS: Readonly<Record<UsageQuery['by'], (time: Time) => Document | strin
 
 type Query = Omit<UsageQuery, 'from' | 'to'>;
 
+type SpanName = keyof UsageSpans;
+
+const PARTS: readonly (readonly [name: SpanName, time: Time])[] = [
+  ['hours', 'hour'],
+  ['days', 'day'],
+  ['less', 'hour'],
+];
+
 export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
-  /** Both are read in one command, each added up by itself: the sums of both together are few. */
+  /** All are read in one command, each added up by itself: the sums of all together are few. */
   async function readSums(wallet: string, spans: UsageSpans, { by, ...filter }: Query) {
-    const starts = [...new Set([...spans.hours, ...spans.days].map(({ start }) => start))].sort(
-      (one, other) => one - other,
-    );
-    const part = (time: Time): Document[] => [
-      { $match: { ...buildSpanMatch(wallet, time, spans[`${time}s`]), ...buildFilter(filter) } },
-      { $group: { _id: { at: buildSlotStart(`$${time}`, starts), group: GROUPS[by](time) }, ...sumCounts() } },
-    ];
-    const days = { $unionWith: { coll: 'usage_days', pipeline: part('day') } };
-    const pipeline = [...part('hour'), days, { $group: { _id: '$_id', ...sumCounts() } }];
-    const rows = await read((signal) => db.collection<Row>('usage_hours').aggregate(pipeline, { signal }).toArray());
-    return rows.map(({ _id: { at, group }, ...row }) => ({
-      // There may be too many parts for the database to tell them apart.
-      at: starts.findLast((start) => start <= Number(at)) ?? 0,
-      group: String(group),
-      ...readUsageTotals(row),
-    }));
+    const used = PARTS.filter(([name]) => name === 'hours' || spans[name].length > 0);
+    const shifts = new Map(used.map(([name]) => [name, findShift(spans[name])]));
+    // Otherwise the sums are told apart by where their span begins, and added up below.
+    const isPlaced = used.every(([name]) => shifts.get(name) !== undefined);
+    const part = ([name, time]: (typeof PARTS)[number]): Document[] => {
+      const at = buildSpanStart(`$${time}`, spans[name], isPlaced ? shifts.get(name) : 0);
+      const _id = { at, group: GROUPS[by](time), ...(!isPlaced && { part: name }) };
+      return [
+        { $match: { ...buildSpanMatch(wallet, time, spans[name]), ...buildFilter(filter) } },
+        { $group: { _id, ...sumCounts(name === 'less' ? -1 : 1) } },
+      ];
+    };
+    const [first, ...others] = used as [(typeof PARTS)[number], ...typeof PARTS];
+    const unions = others.map((each) => ({ $unionWith: { coll: `usage_${each[1]}s`, pipeline: part(each) } }));
+    const together = isPlaced ? [{ $group: { _id: '$_id', ...sumCounts(1) } }] : [];
+    // What is taken away again has to be what was added.
+    const options = spans.less.length > 0 ? { readConcern: { level: 'snapshot' } as const } : {};
+    const pipeline = [...part(first), ...unions, ...together];
+    const hours = db.collection<Row>('usage_hours');
+    const rows = await read((signal) => hours.aggregate(pipeline, { signal, ...options }).toArray());
+    const readPlace = createReadPlace(spans);
+    return mergeRows(rows.map((row) => ({ ...readPlace(row._id), ...readUsageTotals(row) })));
   }
 
   return {
     async sums(wallet, { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }) {
       const spans =
-        query.by === 'hour' ? { hours: [{ start: from, from, until: to }], days: [] } : listUsageSpans([from], to);
+        query.by === 'hour'
+          ? { hours: [{ start: from, from, until: to }], days: [], less: [] }
+          : listUsageSpans([from], to);
       return (await readSums(wallet, spans, query)).map(({ at: _, ...sum }) => sum);
     },
     slots: (wallet, { starts, to, ...query }) => readSums(wallet, listUsageSpans(starts, to), query),
   };
+}
+
+/** How far behind the start of its part each span begins; undefined if the database cannot tell one from the other. */
+function findShift(spans: readonly UsageSpan[]): number | undefined {
+  const { start, from } = spans[0] ?? { start: 0, from: 0 };
+  const isSame = spans.every((span) => span.from - span.start === from - start);
+  return isSame && typeof buildSpanStart('', spans) !== 'string' ? from - start : undefined;
+}
+
+function buildSpanStart(field: string, spans: readonly UsageSpan[], shift = 0): Document | string {
+  const starts = spans.map(({ from }) => from);
+  const start = buildSlotStart(field, starts);
+  return shift === 0 ? start : { $subtract: [start, shift] };
+}
+
+function createReadPlace(spans: UsageSpans) {
+  const starts = new Set([...spans.hours, ...spans.days].map(({ start }) => start));
+  const ordered = [...starts].sort((one, other) => one - other);
+  return ({ at: place, group, part }: Document) => {
+    const at = Number(place);
+    // The last part may be longer than those that the database has told apart.
+    const findStart = () => (starts.has(at) ? at : ordered.findLast((start) => start <= at));
+    const start = part ? spans[part as SpanName].findLast(({ from }) => from <= at)?.start : findStart();
+    return { at: start ?? 0, group: String(group) };
+  };
+}
+
+function mergeRows(rows: readonly UsageSlotSum[]): readonly UsageSlotSum[] {
+  const merged = new Map<string, UsageSlotSum>();
+  for (const row of rows) {
+    const name = `${row.at} ${row.group}`;
+    const found = merged.get(name);
+    merged.set(name, found ? { ...row, ...addUsageTotals(found, row) } : row);
+  }
+  return [...merged.values()].filter(({ at: _at, group: _group, ...totals }) => isUsed(totals));
 }
 
 /** Ranges that meet are one: the parts of the time are told apart later. Without any, the match finds nothing. */
@@ -73,8 +125,9 @@ function buildFilter({ key, keys, model, kind }: Omit<Query, 'by'>): Document {
   };
 }
 
-function sumCounts(): Document {
-  return Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }]));
+function sumCounts(sign: 1 | -1): Document {
+  const add = (name: string) => ({ $sum: sign === 1 ? `$${name}` : { $multiply: [`$${name}`, -1] } });
+  return Object.fromEntries(COUNTS.map((name) => [name, add(name)]));
 }
 
 export function readUsageTotals(row: Document): UsageTotals {

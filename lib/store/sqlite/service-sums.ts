@@ -46,7 +46,9 @@ function selectByName(db: DatabaseSync, query: ServiceQuery): Rows {
   const counts = listCounts(subject);
   const spans = listServiceSpans(query);
   const only = name === undefined ? '' : 'AND name = ?';
-  const part = `SELECT name, ${counts.join()} FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ? ${only}`;
+  // Each is added up by itself, which is faster than all of their rows together.
+  const part = `SELECT name, ${sumAll(counts)} FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ?
+      ${only} GROUP BY name`;
   const select = prepareBig(
     db,
     `SELECT ${sumAll(counts)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
