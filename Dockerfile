@@ -20,7 +20,8 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile MALLOC_ARENA_MAX=2 MALLO
   HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 \
+# A start may migrate the store for minutes, and on a busy machine a probe alone takes seconds: it starts Node.
+HEALTHCHECK --interval=5s --timeout=10s --start-period=600s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As `npm start`, without npm between: signals reach the service. The heap may take 60 % of the container's memory limit, the
 # rest is for buffers and threads; V8 alone would take a quarter or a half.

@@ -265,6 +265,16 @@ describe('deployment files', () => {
     expect(seconds(grace)).to.be.at.least(drainMs / 1000);
   });
 
+  it('let a start migrate the store for ten minutes before they call it ill', () => {
+    const [, period] = /^HEALTHCHECK .*--start-period=(\S+) /m.exec(read('Dockerfile')) ?? [];
+    expect(seconds(period)).to.equal(600);
+    for (const gateway of gateways) expect(gateway).to.not.have.property('healthcheck');
+    const documents = parseAllDocuments(read('deploy/kubernetes/tollgate.yaml')).map((document) => document.toJS());
+    const [container] = documents.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
+    const { periodSeconds, failureThreshold } = container.startupProbe;
+    expect(periodSeconds * failureThreshold).to.equal(600);
+  });
+
   it('give the proxy the variables that its file asks for', () => {
     const asked = [...read('deploy/Caddyfile').matchAll(/\{\$([A-Z0-9_]+)(:[^}]*)?\}/g)];
     const needed = asked.filter(([, , byDefault]) => byDefault === undefined).map(([, name]) => name);
