@@ -1,8 +1,13 @@
-// What is left of play money beside a grant, which calls spend first.
+// What is left of play money beside a grant, which calls spend first, and beside hundreds of payments and videos.
 import { expect } from 'chai';
-import { playMoneyLeft, settlePlayMoney } from '../../lib/payments/play-money.ts';
+import { toVideoId } from '../../lib/calls/videos/job-id.ts';
+import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
+import type { Payment } from '../../lib/money/payment.ts';
+import { playMoneyLeft, recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, charge, giveBack, grant, newId, problemsOf, RUB, topup } from '../contract/store/context.ts';
+import { AT, applied, charge, giveBack, grant, newId, problemsOf, RUB, topup } from '../contract/store/context.ts';
+import { chargeWithJob } from '../contract/store/jobs.ts';
+import { creditOf, newSucceeded } from '../contract/store/payments.ts';
 
 describe('play money beside a grant', () => {
   let opened: FaultyStore;
@@ -27,5 +32,46 @@ describe('play money beside a grant', () => {
     expect(await settlePlayMoney(real, wallet, verdict)).to.include({ status: 'done', amount: 1000n * RUB });
     expect(await opened.read(wallet)).to.include({ avail: 20n * RUB, granted: 50n * RUB });
     expect(await problemsOf(real, wallet)).to.deep.equal([]);
+  });
+});
+
+describe('play money beside hundreds of payments and videos', () => {
+  const MANY = 600;
+  let opened: FaultyStore;
+  let wallet: string;
+
+  beforeEach(async () => {
+    opened = await openFaultyStore();
+    const { real } = opened;
+    wallet = await opened.wallet(0n);
+    const played = await newSucceeded(real, wallet);
+    await applied(real, creditOf(played));
+    const row = (await real.payments.get(played.id)) as Payment;
+    const others = Array.from({ length: MANY }, (_, n) => {
+      const createdAt = row.createdAt + 1 + n;
+      return { ...row, id: `order_${n}`, ref: `ref_${n}`, wallet, test: false, state: null, createdAt };
+    });
+    await real.payments.put('payments', others);
+  });
+  afterEach(() => opened.close());
+
+  it('is found', async () => {
+    const { real } = opened;
+    expect(await playMoneyLeft(real, await opened.read(wallet))).to.equal(1000n * RUB);
+    expect(await recordCostlyUpstream(real, 'acme')).to.deep.equal([wallet]);
+  });
+
+  it('is not written off while the first of the videos runs', async () => {
+    const { real } = opened;
+    await applied(real, { ...topup(wallet, RUB, { paymentId: `demo-${wallet}` }), isPlay: true } as Operation);
+    const start = chargeWithJob(wallet) as ChargeOp;
+    const job = { ...start.job, job: { ...start.job?.job, id: toVideoId(start.chargeId) } };
+    await applied(real, { ...start, job } as Operation);
+    for (let made = 0; made < MANY; made += 200) {
+      const videos = Array.from({ length: 200 }, () => charge(wallet, { amount: 1n }));
+      await applied(real, ...videos);
+    }
+    const verdict = { how: 'write_off', reason: 'the trial is over', at: AT + 1 } as const;
+    expect(await settlePlayMoney(real, wallet, verdict)).to.include({ status: 'running' });
   });
 });
