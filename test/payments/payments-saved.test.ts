@@ -64,9 +64,12 @@ function suite(kind: StoreKind): void {
       const [payment, ...more] = found.filter((one) => one !== undefined);
       expect(more).to.deep.equal([]);
       expect(payment).to.include({ origin: 'auto', phase: 'pending', payUrl: null });
+      stage.bank.saves = { ...card, id: 'card-3' };
       stage.bank.pay(payment?.id ?? '');
       expect((await service.payments.poll(payment?.id ?? ''))?.phase).to.equal('credited');
       expect(await stage.store.payments.autoTopup(stage.wallet)).to.include({ order: payment?.id });
+      // Nobody agreed to that: it may be a method whose owner has just removed it.
+      expect((await stage.store.payments.methods(stage.wallet)).map(({ id }) => id)).to.deep.equal([method.id]);
     });
 
     it('is never charged after its removal, even if the first attempt may have succeeded', async () => {
