@@ -130,12 +130,12 @@ describe('walks of three people', function () {
     it('connects a vendor', async () => {
       const walk = createWalk(page);
       await walk.click('Провайдеры', { within: 'header' });
-      await walk.choose('Поставщик', 'Свой или другой сервер: chat completions');
+      await walk.choose('Провайдер', 'Свой или другой сервер: chat completions');
       await walk.type('Имя', 'vendor');
-      await walk.type('Базовый адрес (base URL)', `${vendor.url}/v1`, { as: 'адрес поставщика' });
+      await walk.type('Базовый адрес (base URL)', `${vendor.url}/v1`, { as: 'адрес провайдера' });
       await walk.type('Ключ', 'sk-vendor-1');
       await walk.click('Добавить', { role: 'button' });
-      await walk.type('Модель, как её называет поставщик', 'gpt-small');
+      await walk.type('Модель, как её называет провайдер', 'gpt-small');
       await walk.click('Проверить', { role: 'button' });
       await walk.see(/Ответ получен/);
       expectInDocument('Connect a vendor', walk);

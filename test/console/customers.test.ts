@@ -110,9 +110,26 @@ describe('the pages of customers', () => {
   it('show a chart whose bars lead to the calls of a day', async () => {
     const page = await text(`/admin/accounts/${wallet}`);
     expect(page).to.match(/Spent: ₽1\.00\. Calls: 1, failed: 0\. Cost: ₽0\.00, margin: ₽1\.00\./);
+    expect(page).not.to.contain('left out');
     const href = /<a href="(\/admin\/accounts\/acc_\w+\/calls\?from=[^"]+)"/.exec(page)?.[1] ?? '';
     expect(await text(href.replaceAll('&amp;', '&'))).to.contain(call);
     expect(await text(`/admin/accounts/${wallet}/calls?model=none`)).to.contain('No calls match.');
     expect((await operator.get('/admin/accounts/acc_none/calls')).status).to.equal(404);
+  });
+
+  it('mark the margin of calls whose cost nobody knows', async () => {
+    const { id } = await test.account();
+    const [chargeId, at] = [newId('req'), Date.now()];
+    const attempts = [newAttempt({ at, cost: null })];
+    await applied(test.store, reserve(id, { chargeId, at }), settle(id, chargeId, { at, attempts }));
+    await foldUsage(test.store, id);
+    const note = 'Attempts left out of the cost: 1.';
+    const page = await text(`/admin/accounts/${id}`);
+    expect(page).to.contain('Cost: ₽0.00*, margin: ₽1.00*.').and.to.contain(note);
+    const list = await text('/admin/accounts');
+    expect(list)
+      .to.match(/>₽1\.00\*</)
+      .and.to.match(/>₽1\.00</)
+      .and.to.contain(note);
   });
 });

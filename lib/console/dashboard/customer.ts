@@ -9,6 +9,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { isCurrent, listDaySlots, nameSlots } from '../time-slots.ts';
 import type { UserVisit } from '../visit.ts';
+import { markUnpriced, unpricedNote } from './unpriced.ts';
 
 const WORDS = defineWords({
   en: {
@@ -57,7 +58,8 @@ export async function customerUsage(visit: UserVisit, account: string): Promise<
   });
   return html`<h2>${words.title}</h2>
 <p>${words.sums(format.rub(total.charged), format.number(total.calls), format.number(total.failed))}
-${words.money(format.rub(total.cost), format.rub(total.charged - total.cost))}
+${words.money(markUnpriced(format.rub(total.cost), total), markUnpriced(format.rub(total.charged - total.cost), total))}
 <a href="/admin/accounts/${account}/calls">${words.calls}</a></p>
+${unpricedNote(visit, total)}
 ${chart}`;
 }

@@ -11,6 +11,7 @@ import { attemptWords } from '../pages/attempt-table.ts';
 import { isCurrent, nameSlots, type TimeSlot } from '../time-slots.ts';
 import type { UserVisit } from '../visit.ts';
 import type { DashboardFigures, DashboardRange, FailureSum, UpstreamSum } from './figures.ts';
+import { markUnpriced, unpricedNote } from './unpriced.ts';
 import { DASHBOARD_WORDS as WORDS } from './words.ts';
 
 type Filter = Readonly<Record<string, string>>;
@@ -44,7 +45,6 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
   const link = (text: string, filter: Filter = {}) =>
     html`<a class="big" href="${linkToCalls(visit, range, filter)}">${text}</a>`;
   const note = (text: string | undefined) => text !== undefined && html`<br><span class="hint">${text}</span>`;
-  const star = total.unpriced > 0 ? '*' : '';
   const rows: (readonly [string, Html])[] = [
     [
       words.revenue,
@@ -52,11 +52,11 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
     ],
     [
       words.cost,
-      html`${link(`${format.rub(total.cost)}${star}`)}${note(describeChange(visit, total.cost, before.cost))}`,
+      html`${link(markUnpriced(format.rub(total.cost), total))}${note(describeChange(visit, total.cost, before.cost))}`,
     ],
     [
       words.margin,
-      html`${link(`${format.rub(margin)}${star}`)}${note(total.charged > 0n ? words.ofRevenue(format.percent(divide(margin, total.charged))) : undefined)}`,
+      html`${link(markUnpriced(format.rub(margin), total))}${note(total.charged > 0n ? words.ofRevenue(format.percent(divide(margin, total.charged))) : undefined)}`,
     ],
     [
       words.calls,
@@ -71,7 +71,7 @@ export function headlines(visit: UserVisit, range: DashboardRange, figures: Dash
       html`<a class="big" href="/admin/payments">${format.rub(paidToday)}</a>${note(returnedToday > 0n ? words.returned(format.rub(returnedToday)) : undefined)}`,
     ],
   ];
-  return html`<div class="headlines">${definitionList(rows)}</div>${total.unpriced > 0 && html`<p class="hint">* ${words.unpriced(format.number(total.unpriced))}</p>`}`;
+  return html`<div class="headlines">${definitionList(rows)}</div>${unpricedNote(visit, total)}`;
 }
 
 function describeChange({ language, format }: UserVisit, now: Micro, before: Micro): string | undefined {
@@ -120,9 +120,14 @@ export function revenueChart(visit: UserVisit, range: DashboardRange, figures: D
     format: format.rubAxis,
   });
   const cells = slots.flatMap((slot, at) => {
-    const { charged, cost, calls, failed } = totals[at] as ServiceTotals;
+    const sums = totals[at] as ServiceTotals;
+    const { charged, cost, calls, failed } = sums;
     if (calls === 0) return [];
-    const money = [format.rub(charged), format.rub(cost), format.rub(charged - cost)];
+    const money = [
+      format.rub(charged),
+      markUnpriced(format.rub(cost), sums),
+      markUnpriced(format.rub(charged - cost), sums),
+    ];
     const counts = [
       format.number(calls),
       html`<a href="${linkToCalls(visit, slot, { faults: 'yes' })}">${format.number(failed)}</a>`,
@@ -174,10 +179,10 @@ export function largest(visit: UserVisit, range: DashboardRange, figures: Dashbo
   const { language, format } = visit;
   const words = WORDS[language];
   const { accounts, models, failures } = figures;
-  const money = ({ charged, cost, calls }: ServiceTotals) => [
-    format.rub(charged),
-    format.rub(charged - cost),
-    format.number(calls),
+  const money = (sums: ServiceTotals) => [
+    format.rub(sums.charged),
+    markUnpriced(format.rub(sums.charged - sums.cost), sums),
+    format.number(sums.calls),
   ];
   const titles = [words.revenue, words.margin, words.calls];
   const ofAccounts = accounts.map((row) => [

@@ -18,7 +18,7 @@ export const DASHBOARD_WORDS = defineWords({
     share: (percent: string) => `${percent} of calls`,
     ofRevenue: (percent: string) => `${percent} of revenue`,
     unpriced: (count: string) =>
-      `Without the cost of ${count} attempts: their routes have no cost in the catalog, or the upstream reported no usage.`,
+      `Attempts left out of the cost: ${count}. Their routes have no cost in the catalog, or the upstream reported no usage.`,
     chart: (from: string, to: string) => `Revenue by model, ${from} – ${to}`,
     costLine: 'Cost',
     others: 'other models',

@@ -10,6 +10,7 @@ import {
   listCustomers,
   readCustomerQuery,
 } from '../customers.ts';
+import { markUnpriced, unpricedNote } from '../dashboard/unpriced.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { UserVisit } from '../visit.ts';
@@ -154,7 +155,7 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
     account.priceList ?? '',
     format.rub(balance),
     orUsual(format.rub(sums.charged), sums.charged === 0n),
-    orUsual(format.rub(sums.charged - sums.cost), sums.charged === sums.cost),
+    orUsual(markUnpriced(format.rub(sums.charged - sums.cost), sums), sums.charged === sums.cost),
     sums.calls === 0 ? '' : format.percent(sums.failed / sums.calls),
     html`<a href="/admin/accounts/${account.id}/calls">${format.number(sums.calls)}</a>`,
   ]);
@@ -165,5 +166,6 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
     { title: words.balance, number: true, narrow: 'sum' },
     ...numbers.map((title) => ({ title, number: true, narrow: 'named' as const })),
   ] as const;
-  return table(words.title, columns, rows);
+  const unpriced = customers.reduce((sum, { sums }) => sum + sums.unpriced, 0);
+  return html`${table(words.title, columns, rows)}${unpricedNote(visit, { unpriced })}`;
 }
