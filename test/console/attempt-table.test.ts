@@ -1,5 +1,6 @@
 // The attempts of a call on the operator's page: what operators see of routes and costs, and owners do not.
 import { expect } from 'chai';
+import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
@@ -85,7 +86,9 @@ describe("the attempts on the operator's page of a call", () => {
       key: account.keyId,
       chargeKind: 'text',
     } as const;
-    const terms = { model: 'model-a', prices: '{"any":"1"}', amount: 1_000_000n, owner: 'me', lease: at + 60_000, at };
+    // An owner whose holds no gateway returns.
+    const lease = { owner: SERVICE_OWNER, lease: at + 60_000 };
+    const terms = { model: 'model-a', prices: '{"any":"1"}', amount: 1_000_000n, ...lease, at };
     const apply = (op: Parameters<typeof test.store.ledger.apply>[0][number]['op']) =>
       test.store.ledger.apply([{ op, tried: false, abandoned: false }]);
     await apply({ ...held, ...terms });

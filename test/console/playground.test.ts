@@ -7,9 +7,10 @@ import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { keyCallsId } from '../../lib/money/budget.ts';
 import type { Charge } from '../../lib/money/decide.ts';
+import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { CHAT, joinText, open, parseEvents, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { createVisitor, hiddenFields, setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, hiddenFields, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, reserve } from '../contract/store/context.ts';
 
 const PAGE = '/account/playground';
@@ -18,13 +19,11 @@ const EMBEDDING = { kind: 'embedding', model: 'sandbox-embedding', prompt: 'A re
 const IMAGE = { kind: 'image', model: 'sandbox-image', prompt: 'A red square', size: '1792x1024' };
 const VIDEO = { kind: 'video', model: 'sandbox-video', prompt: 'Waves', seconds: '4', resolution: '720p', aspect: '' };
 
-type Owner = Awaited<ReturnType<typeof setUpOwner>>;
-
 describe('the playground', function () {
   this.timeout(30_000);
   let test: TestGateway;
   let account: TestAccount;
-  let owner: Owner;
+  let owner: Visitor;
 
   before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
@@ -214,7 +213,9 @@ describe('the playground', function () {
     it('a call beside as many calls of the key as may run at once', async () => {
       const { id } = await accounts().issueKey(account.id, 'one', { requests: { atOnce: 1 } });
       const caps = [{ id: keyCallsId(id), period: 0, limit: 1n }];
-      await applied(test.store, reserve(account.id, { chargeId: 'req_1', key: id, caps, lease: Date.now() + 60_000 }));
+      // No gateway returns what this owner holds.
+      const hold = { owner: SERVICE_OWNER, lease: Date.now() + 60_000 };
+      await applied(test.store, reserve(account.id, { chargeId: 'req_1', key: id, caps, ...hold }));
       const { status, text } = await ask(good, id);
       expect([status, text.includes('Too many calls at once: the limit is 1.')]).to.deep.equal([429, true]);
       await applied(test.store, giveBack('release', account.id, 'req_1'));
@@ -309,8 +310,8 @@ describe('the playground', function () {
     it('on the streaming path too, as a page', async () => {
       await refusedAs(stream({ ...good, key: 'key_unknown' }), { status: 401, words: 'unknown or revoked' });
       await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Enter a prompt.' });
-      const reply = await stream({ ...good, model: 'nothing' });
-      expect(reply.text).to.contain('<section id="answer"').and.to.contain('Unknown model');
+      const { text } = await stream({ ...good, model: 'nothing' });
+      expect(text).to.contain('<section id="answer"').and.to.contain('Unknown model');
     });
   });
 
@@ -323,9 +324,8 @@ describe('the playground', function () {
       await send(`${narrow.url}${CHAT}`, { key: made.key, body });
       const fields = { ...TEXT, prompt: 'Hello', do: 'send', key: made.keyId };
       expect((await visitor.submit(PAGE, fields)).status).to.equal(200);
-      const third = await visitor.submit(PAGE, fields);
-      expect(third.status).to.equal(429);
-      expect(third.text).to.contain('Too many requests on this key');
+      const { status, text } = await visitor.submit(PAGE, fields);
+      expect([status, text.includes('Too many requests on this key')]).to.deep.equal([429, true]);
       expect((await send(`${narrow.url}${CHAT}`, { key: made.key, body })).status).to.equal(429);
       await narrow.checkMoney();
     } finally {
