@@ -1,4 +1,4 @@
-// `npm test` begins with what reads the code without running it, side by side; each one's output stays together.
+// What `npm test` finds by reading the code without running it, side by side; each one's output stays together.
 import { spawn } from 'node:child_process';
 
 const CHECKS = ['types', 'lint', 'tidy'];
