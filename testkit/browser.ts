@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { closeAtEnd } from './end.ts';
 
 /** The first shows pages to nobody: it takes a third of the CPU time that a whole browser without a window takes. */
 const PATHS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
@@ -21,24 +22,36 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** One for all suites of a process: a start takes as much CPU time as a test. It ends with the process. */
+function shareBrowser(path: string): Promise<Browser> {
+  shared ??= openBrowser(path).then((browser) => {
+    closeAtEnd(() => browser.close());
+    return browser;
+  });
+  return shared;
+}
+
 interface Guest {
   /** A mistake in a script of the page fails the test. `session` is the value of a cookie. */
   openPage(url: string, session: string | undefined, screen: BrowserContextOptions): Promise<Page>;
 }
 
-/** Call in a `describe`: a browser for its tests, which are skipped without one. Pages last for a test or for all of them. */
+/** Call in a `describe`: the browser for its tests, which are skipped without one. Pages last for a test or for all of them. */
 export function useBrowser({ pagesLast = 'test' }: { pagesLast?: 'test' | 'all' } = {}): Guest {
   const path = findBrowser();
   let browser: Browser | undefined;
   const contexts: BrowserContext[] = [];
   before(async function () {
     if (path === undefined) return this.skip();
-    browser = await openBrowser(path);
+    browser = await shareBrowser(path);
   });
-  afterEach(async () => {
-    if (pagesLast === 'test') for (const context of contexts.splice(0)) await context.close();
-  });
-  after(() => browser?.close());
+  const closePages = async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  };
+  afterEach(() => (pagesLast === 'test' ? closePages() : undefined));
+  after(closePages);
   return {
     async openPage(url, session, screen) {
       const context = await (browser as Browser).newContext(screen);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheCompiledCode } from '../lib/base/compile-cache.ts';
+import { closeShared } from './end.ts';
 import { hashCheaply } from './passwords.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { useTemplate } from './sqlite-template.ts';
@@ -71,6 +72,7 @@ export async function mochaGlobalSetup(): Promise<void> {
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
+  await closeShared();
   desk.close();
   desk.closeAllConnections();
   await (await set)?.stop();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { useBusyPage } from '../../testkit/busy-page.ts';
 import { send } from '../../testkit/client.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { PASSWORD } from '../../testkit/pages.ts';
 
 const PAGES = ['/account/wallet', '/account/playground'];
@@ -105,7 +105,7 @@ describe('the pages by keyboard', function () {
     await page.waitForSelector('text=1,200.00');
   });
 
-  it('create a key and revoke it', async () => {
+  itLong('create a key and revoke it', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await typeInto('#name', 'by keyboard');
@@ -123,7 +123,7 @@ describe('the pages by keyboard', function () {
     expect((await test.store.keys.get(id))?.revokedAt).to.be.a('number');
   });
 
-  it('make a playground call', async () => {
+  itLong('make a playground call', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/playground`);
     await typeInto('#prompt', 'Hello from the keyboard');

@@ -12,7 +12,7 @@ import { png } from '../media/sample-images.ts';
 /** The folder for screenshots, if set. */
 const SCREENSHOTS = process.env.PAGE_SCREENSHOTS;
 /** What `npm test` looks at for accessibility: axe takes longer than the page. */
-const LOOKED_AT = ['text-live', 'refusal', 'video'];
+const LOOKED_AT = ['text-live'];
 
 describe('the playground in a browser', function () {
   this.timeout(60_000);
@@ -155,7 +155,8 @@ describe('the playground in a browser', function () {
     await check(video, 'video');
   });
 
-  it('takes images: price and samples follow, and the call includes them', async () => {
+  // `test/console/playground-images.test.ts` sends such forms.
+  itLong('takes images: price and samples follow, and the call includes them', async () => {
     const page = await visit('text', { wide: true });
     const price = () => page.textContent('#price .big');
     await page.selectOption('#model', 'sandbox-heavy');
@@ -195,7 +196,7 @@ describe('the playground in a browser', function () {
   });
 
   describe('without JavaScript', () => {
-    it('takes images, and asks for them again after the page was shown again', async () => {
+    itLong('takes images, and asks for them again after the page was shown again', async () => {
       const page = await visit('image', { wide: true, javaScriptEnabled: false });
       const image = { name: 'cat.png', mimeType: 'image/png', buffer: png({ width: 40, height: 30 }) };
       await page.setInputFiles('#image', image);

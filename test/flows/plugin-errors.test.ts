@@ -211,7 +211,7 @@ describe('a plugin that leaves errors unhandled', () => {
   for (const workers of longer(['1'], ['1', '2'])) {
     describe(`with ${workers === '1' ? 'one process' : 'workers'}`, () => {
       it('fails and refunds its own calls, and no others', async () => {
-        await start({ WORKERS: workers, fresh: true });
+        await start({ WORKERS: workers });
         const { behaviour, finish } = chatHeld();
         upstream.behave(behaviour);
         const other = await begin('good', 'hi');
@@ -316,18 +316,21 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(listTold().map(({ err }) => err.message)).to.deep.equal(['stray: payments', 'stray: payments']);
   });
 
-  it('is told apart from our own errors, which end the process once its calls have ended', async () => {
-    await start();
-    const { behaviour, finish } = chatHeld();
-    upstream.behave(behaviour);
-    const call = await begin('good', 'hi');
-    await until(() => call.text().includes('first'));
-    service.kill('SIGUSR2');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    finish();
-    expect(joinText(parseEvents(await call.ended))).to.equal('first last.');
-    const { code, stdout } = await service.exit;
-    expect(code).to.equal(1);
-    expect(stdout).to.contain('an error that nobody has handled; stopping').and.to.contain('a mistake of our own');
-  }).timeout(60_000);
+  // Last, as it ends the process that the tests before it share.
+  describe('unlike our own errors', () => {
+    it('which end the process once its calls have ended', async () => {
+      await start();
+      const { behaviour, finish } = chatHeld();
+      upstream.behave(behaviour);
+      const call = await begin('good', 'hi');
+      await until(() => call.text().includes('first'));
+      service.kill('SIGUSR2');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      finish();
+      expect(joinText(parseEvents(await call.ended))).to.equal('first last.');
+      const { code, stdout } = await service.exit;
+      expect(code).to.equal(1);
+      expect(stdout).to.contain('an error that nobody has handled; stopping').and.to.contain('a mistake of our own');
+    }).timeout(60_000);
+  });
 });

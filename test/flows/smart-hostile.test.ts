@@ -75,16 +75,21 @@ describe('hostile requests for smart', () => {
         ],
       ];
       const answeredBig: readonly [name: string, messages: string][] = [
-        ['tens of thousands of parts', user(Array.from({ length: 60_000 }, () => ({ type: 'text', text: 'write ' })))],
+        [
+          'tens of thousands of parts',
+          user(Array.from({ length: longer(20_000, 60_000) }, () => ({ type: 'text', text: 'write ' }))),
+        ],
         [
           'tens of thousands of turns',
-          JSON.stringify(Array.from({ length: 30_000 }, () => ({ role: 'user', content: 'and now in Rust' }))),
+          JSON.stringify(
+            Array.from({ length: longer(10_000, 30_000) }, () => ({ role: 'user', content: 'and now in Rust' })),
+          ),
         ],
         [
           'a prompt far back behind answers',
           JSON.stringify([
             { role: 'user', content: 'write a quicksort' },
-            ...Array.from({ length: 20_000 }, () => ({ role: 'assistant', content: 'ok' })),
+            ...Array.from({ length: longer(10_000, 20_000) }, () => ({ role: 'assistant', content: 'ok' })),
           ]),
         ],
       ];

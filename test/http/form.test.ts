@@ -10,6 +10,7 @@ import type { BodyLimits } from '../../lib/http/body.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { watchTicks } from '../../testkit/event-loop-ticks.ts';
+import { longer } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryAbC';
@@ -164,7 +165,7 @@ describe('form', () => {
       ['image', tricky.toString('latin1'), false],
       ['image[]', tricky.toString('latin1', 0, 9), false],
     ]);
-    for (let at = 1; at < body.length; at += 1) {
+    for (let at = 1; at < body.length; at += longer(5, 1)) {
       const { result } = send([body.subarray(0, at), body.subarray(at)]);
       expect(contents((await result) as Form), `cut at ${at}`).to.deep.equal(expected);
     }
@@ -187,7 +188,7 @@ describe('form', () => {
           files.map((bytes) => bytes.toString('latin1')),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: longer(50, 150) },
     );
   });
 
@@ -284,7 +285,7 @@ describe('form', () => {
 
     it('if it breaks off anywhere', async function () {
       this.timeout(60_000);
-      for (let at = 0; at < whole.length - '--\r\n'.length; at += 1) {
+      for (let at = 0; at < whole.length - '--\r\n'.length; at += longer(5, 1)) {
         expect(await refused(whole.subarray(0, at)), `cut at ${at}`).to.deep.equal(['invalid_form', early]);
       }
     });

@@ -123,7 +123,7 @@ describe('json', () => {
             expect(parse(text)).to.deep.equal(wanted);
           },
         ),
-        { numRuns: longer(300, 1500) },
+        { numRuns: longer(100, 1500) },
       );
     });
 

@@ -13,6 +13,7 @@ import { fault } from '../../lib/base/faults.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
 import { makeToken } from '../../lib/users/token.ts';
 import { until } from '../../testkit/client.ts';
+import { itLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('log', () => {
@@ -333,7 +334,7 @@ describe('log', () => {
       expect([code, JSON.parse(text).msg]).to.deep.equal([3, 'last']);
     });
 
-    it('writes the last line also after failed writes', async () => {
+    itLong('writes the last line also after failed writes', async () => {
       const [code, text] = await run(
         '1',
         `const { default: fs } = await import('node:fs');
@@ -352,13 +353,13 @@ describe('log', () => {
       expect([code, JSON.parse(text.trim().split('\n').at(-1) ?? '').msg]).to.deep.equal([3, 'last']);
     });
 
-    it('does not keep the process from ending if it cannot be written', async () => {
+    itLong('does not keep the process from ending if it cannot be written', async () => {
       const [code] = await run(`'/dev/full'`, `log.info('last'); await log.written(); process.exit(3);`);
       expect(code).to.equal(3);
     });
   });
 
-  it('keeps the lines of several processes intact on a shared pipe with a slow reader', async () => {
+  itLong('keeps the lines of several processes intact on a shared pipe with a slow reader', async () => {
     const child = fileURLToPath(new URL('./log-child.ts', import.meta.url));
     const all = `for each in 1 2 3; do "${process.execPath}" "${child}" & done; wait`;
     const { stdout } = spawn('sh', ['-c', all], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -23,7 +23,7 @@ const STEPS = [
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`${kind.name}: an archive run that is killed`, () => {
-    const some = kind === SQLITE ? STEPS.filter((_, at) => at % 5 === 1) : [];
+    const some = kind === SQLITE ? ['before archives.remove 1'] : [];
     for (const step of longer(some, STEPS)) {
       it(`at the step ${step} is finished by the same command`, async () => {
         const folder = makeFolder();
@@ -55,8 +55,7 @@ for (const kind of longer([SQLITE], STORES)) {
       });
     }
 
-    const itOnce = kind === SQLITE ? it : itLong;
-    itOnce('lists every step of an uninterrupted run', async () => {
+    itLong('lists every step of an uninterrupted run', async () => {
       const folder = makeFolder();
       const database = await kind.create();
       const store = await openStore(database.url, kind.opening);

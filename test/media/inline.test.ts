@@ -147,7 +147,7 @@ describe('media inline images', () => {
         });
         expect(code).to.equal(strict ? undefined : 'invalid_field');
       }),
-      { numRuns: longer(600, 3000) },
+      { numRuns: longer(200, 3000) },
     );
   });
 

@@ -120,7 +120,7 @@ describe('prices below cost', () => {
         const below = [...sold].some(([member, each]) => each * RUB < (bought.get(member) as bigint) * rub);
         expect(findLosses(price, pin(other, rub)).length > 0).to.equal(below);
       }),
-      { numRuns: longer(250, 1000) },
+      { numRuns: longer(100, 1000) },
     );
   });
 
@@ -131,7 +131,7 @@ describe('prices below cost', () => {
         const price = derivePrice(costs, { factor, step: 10_000n }) ?? expect.fail('no price');
         expect(costs.flatMap((each) => findLosses(price, each))).to.deep.equal([]);
       }),
-      { numRuns: longer(125, 500) },
+      { numRuns: longer(60, 500) },
     );
   });
 });

@@ -125,7 +125,7 @@ describe('derived prices', () => {
           expect(price === each || (price - each) * 10n ** 12n < dearest, `${member} is the smallest`).to.equal(true);
         }
       }),
-      { numRuns: longer(125, 500) },
+      { numRuns: longer(60, 500) },
     );
   });
 
@@ -142,7 +142,7 @@ describe('derived prices', () => {
           expect(after === each || (after - each) * NO_MARKUP < exact, `${member} is the smallest`).to.equal(true);
         }
       }),
-      { numRuns: longer(125, 500) },
+      { numRuns: longer(60, 500) },
     );
   });
 

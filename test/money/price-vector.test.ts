@@ -108,7 +108,7 @@ describe('prices of cached tokens and bands', () => {
         const off = textCost(tariff, used) * 1_000_000n - costExactly(tariff, used);
         expect(off > -500_000n && off <= 500_000n, `${off}`).to.equal(true);
       }),
-      { numRuns: longer(250, 1000) },
+      { numRuns: longer(100, 1000) },
     );
   });
 
@@ -221,7 +221,7 @@ describe('the hold of a call with cached tokens and bands', () => {
         expect(countPrompt(used) <= countPrompt(heldTokens(estimate))).to.equal(true);
         expect(textCost(tariff, used) <= textHold(tariff, estimate)).to.equal(true);
       }),
-      { numRuns: longer(250, 1000) },
+      { numRuns: longer(100, 1000) },
     );
   });
 

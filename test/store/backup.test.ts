@@ -23,7 +23,7 @@ import { writeBackup } from '../../lib/store/backup-file.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type Progress, type Store, StoreError } from '../../lib/store/store.ts';
 import { itLong } from '../../testkit/long.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
@@ -110,8 +110,7 @@ for (const kind of STORES) {
       await copy.close();
     }).timeout(60_000);
 
-    const itOnce = kind === SQLITE ? it : itLong;
-    itOnce('that is killed leaves nothing that passes for a store', async function () {
+    itLong('that is killed leaves nothing that passes for a store', async function () {
       this.timeout(60_000);
       // Long enough to be killed in the middle.
       for (let batch = 0; batch < 60; batch += 1) {

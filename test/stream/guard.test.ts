@@ -367,7 +367,7 @@ describe('guard', () => {
           passed.push(...guard.end(), ...guard.push([failure('internal')]), ...guard.end());
           expect(flawsOf(passed)).to.deep.equal([]);
         }),
-        { numRuns: longer(600, 3000) },
+        { numRuns: longer(200, 3000) },
       );
     });
 

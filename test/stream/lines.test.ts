@@ -125,7 +125,7 @@ describe('splitter of lines', () => {
           expect(decoded.lines).to.deep.equal(expected);
         }
       }),
-      { numRuns: longer(400, 2000) },
+      { numRuns: longer(150, 2000) },
     );
   });
 

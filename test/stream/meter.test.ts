@@ -361,7 +361,7 @@ describe('meter', () => {
           expect(doubt === undefined || trusted).to.equal(true);
         },
       ),
-      { numRuns: longer(400, 2000) },
+      { numRuns: longer(150, 2000) },
     );
   });
 });

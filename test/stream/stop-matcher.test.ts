@@ -70,7 +70,7 @@ describe('stop matcher', () => {
       fc.property(letters, strings, fc.array(fc.nat(), { maxLength: 20 }), (text, stops, places) => {
         expect(run(stops, cut(text, places))).to.deep.equal(expected(stops, text));
       }),
-      { numRuns: longer(600, 3000) },
+      { numRuns: longer(200, 3000) },
     );
   });
 

@@ -116,7 +116,7 @@ describe('server-sent events', () => {
         expect(decode(everyByte(bytes)).events).to.deep.equal(expected);
         expect(decode(cut(bytes, at)).events).to.deep.equal(expected);
       }),
-      { numRuns: longer(400, 2000) },
+      { numRuns: longer(100, 2000) },
     );
   });
 
@@ -128,7 +128,7 @@ describe('server-sent events', () => {
         expect(decode(everyByte(bytes), limits)).to.deep.equal(expected);
         expect(decode(cut(bytes, at), limits)).to.deep.equal(expected);
       }),
-      { numRuns: longer(200, 1000) },
+      { numRuns: longer(60, 1000) },
     );
   });
 

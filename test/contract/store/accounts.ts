@@ -4,6 +4,7 @@ import { giveMonthlyGrant } from '../../../lib/accounts/allowances.ts';
 import type { Wallet } from '../../../lib/money/decide.ts';
 import type { Account } from '../../../lib/store/ports/accounts.ts';
 import { StoreError } from '../../../lib/store/store.ts';
+import { longer } from '../../../testkit/long.ts';
 import {
   AT,
   applied,
@@ -232,7 +233,7 @@ export function accountContract(context: StoreContext): void {
     const other = await context.other();
     const id = await newAccount(store);
     await applied(store, topup(id, 1000n * RUB));
-    const calls = Array.from({ length: 20 }, async () => {
+    const calls = Array.from({ length: longer(10, 20) }, async () => {
       const call = reserve(id);
       const [outcome] = await store.ledger.apply([{ op: call, tried: false, abandoned: false }]);
       if (outcome?.status === 'done') await applied(store, giveBack('release', id, outcome.charge?.id as string));

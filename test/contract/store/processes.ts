@@ -60,8 +60,7 @@ export function processContract(kind: StoreKind): void {
   }
 
   // Limits hold between two openers, too, which is tested on both stores.
-  const itOnce = kind.name === 'sqlite' ? it : itLong;
-  itOnce('accepts exactly as many holds of two processes as the balance covers', async () => {
+  itLong('accepts exactly as many holds of two processes as the balance covers', async () => {
     const wallet = await newWallet(context.store);
     const found = await askTwo({ task: 'reserve', wallet, batches: 20, amount: 9n * RUB });
     expect(found.filter((status) => status === 'done')).to.have.length(111);
@@ -82,7 +81,7 @@ export function processContract(kind: StoreKind): void {
     expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
-  itOnce(
+  itLong(
     'finds the holds of a killed process, and returns them in full, with their places among running calls',
     async () => {
       const { store } = context;
@@ -109,7 +108,7 @@ export function processContract(kind: StoreKind): void {
     },
   );
 
-  itOnce('gives each job to one of two processes, and the jobs of a killed one to the other', async () => {
+  itLong('gives each job to one of two processes, and the jobs of a killed one to the other', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const ids: string[] = [];
@@ -143,7 +142,8 @@ export function processContract(kind: StoreKind): void {
     expect(inherited).to.have.members(ids).and.have.length(12);
   });
 
-  it('loses nothing acknowledged if a process is killed, and stays balanced', async () => {
+  const itOnce = kind.name === 'sqlite' ? it : itLong;
+  itOnce('loses nothing acknowledged if a process is killed, and stays balanced', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
     for (let round = 0; round < longer(1, 3); round += 1) {

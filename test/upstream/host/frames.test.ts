@@ -196,7 +196,7 @@ describe('frames', () => {
       const seen = ({ error, ...found }: Read) => ({ ...found, error: String(error) });
       expect(seen(read(body))).to.deep.equal(seen(read(body, 1)));
     };
-    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), run), { numRuns: longer(400, 2000) });
+    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), run), { numRuns: longer(150, 2000) });
   });
 
   it('go on behind an event that fails an answer which is already finished', () => {
@@ -355,7 +355,7 @@ describe('writer of an answer', () => {
         expect(passed.some(({ type }) => type === 'error')).to.equal(false);
         expect(error === undefined || !guard.finished).to.equal(true);
       }),
-      { numRuns: longer(400, 2000) },
+      { numRuns: longer(150, 2000) },
     );
   });
 
