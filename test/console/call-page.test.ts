@@ -71,8 +71,11 @@ describe('the page of a call', () => {
     expect(text).to.contain('<li>Input tokens: 20,000 × ₽40.00 per 1M tokens = ₽0.80</li>');
     expect(text).to.not.contain('Output tokens');
     expect(await readFacts(failed)).to.include({
-      Result: 'failed, not charged',
+      Status: 'failed, not charged',
+      Result: 'the provider failed; try again',
     });
+    expect(await readFacts(`${failed}?lang=ru`)).to.include({ Результат: 'сбой провайдера; повторите запрос' });
+    await owner.get('/account?lang=en');
   });
 
   it('shows the calculation for images and seconds', async () => {

@@ -2,11 +2,14 @@
 
 import type { SmartTier } from '../../base/smart-tiers.ts';
 import type { SignalName } from '../../calls/smart/route.ts';
+import type { Attempt, AttemptEnding } from '../../money/attempt.ts';
 import type { Charge, Usage } from '../../money/decide.ts';
 import { defineWords, type Language } from '../language.ts';
 
 interface Words {
   readonly endings: Readonly<Record<string, string>>;
+  /** Why a call failed, by the ending of its last attempt, and what to do. */
+  readonly causes: Partial<Readonly<Record<AttemptEnding, string>>>;
   readonly tiers: Readonly<Record<SmartTier, string>>;
   readonly signals: Readonly<Record<SignalName, string>>;
 }
@@ -27,6 +30,14 @@ const WORDS = defineWords<Words>({
       refunded: 'failed, refunded',
       settled: 'done',
       repeated: 'sent again with the same idempotency key; only the repeat was charged',
+    },
+    causes: {
+      refused: 'the provider refused the request; try again or choose another model',
+      failed: 'the provider failed; try again',
+      timeout: 'the provider did not answer in time; try again or shorten the request',
+      cut: 'the connection to the provider broke; try again',
+      left: 'the client disconnected before the answer',
+      lost: 'interrupted by a failure on our side; try again',
     },
     tiers: { lite: 'simple task', standard: 'everyday task', heavy: 'hard task' },
     signals: {
@@ -78,6 +89,14 @@ const WORDS = defineWords<Words>({
       settled: 'выполнен',
       repeated: 'отправлен ещё раз с тем же ключом идемпотентности; списано только за повтор',
     },
+    causes: {
+      refused: 'провайдер отклонил запрос; повторите его или выберите другую модель',
+      failed: 'сбой провайдера; повторите запрос',
+      timeout: 'провайдер не ответил вовремя; повторите запрос или сократите его',
+      cut: 'связь с провайдером оборвалась; повторите запрос',
+      left: 'клиент отключился, не дождавшись ответа',
+      lost: 'прерван из-за нашего сбоя; повторите запрос',
+    },
     tiers: { lite: 'простая задача', standard: 'обычная задача', heavy: 'трудная задача' },
     signals: {
       short: 'короткий запрос',
@@ -120,6 +139,12 @@ export function endingWords(language: Language, { kind, state }: Charge, { ended
   const settledAs = usage.repeated_as !== undefined ? 'repeated' : kind === 'text' ? String(ended) : state;
   const name = state === 'settled' ? settledAs : state;
   return endings[name] ?? name;
+}
+
+/** Of a failed call; undefined if its attempts do not say. Its owner does not learn which upstreams there are. */
+export function describeCause(language: Language, attempts: readonly Pick<Attempt, 'ending'>[]): string | undefined {
+  const last = attempts.at(-1);
+  return last && WORDS[language].causes[last.ending];
 }
 
 /** Tiers and signals that are no longer known are shown by their names. */

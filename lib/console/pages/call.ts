@@ -12,7 +12,7 @@ import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { endingWords, smartWords } from './call-words.ts';
+import { describeCause, endingWords, smartWords } from './call-words.ts';
 import { findRequestedCharge } from './calls.ts';
 import { chargeWords, describeState, isRunning } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
@@ -110,9 +110,10 @@ export const call = page({
     const { services, format } = visit;
     const words = WORDS[visit.language];
     const charge = await findRequestedCharge(visit);
-    const [entries, keys] = await Promise.all([
+    const [entries, keys, cause] = await Promise.all([
       services.store.ledger.listChargeEntries(charge.id),
       listVisibleKeys(visit),
+      findCause(visit, charge),
     ]);
     const { kinds } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
@@ -125,7 +126,7 @@ export const call = page({
       [words.kind, kinds[charge.kind]],
       ...modelRows(visit, charge, usage),
       [words.state, describeState(visit, charge)],
-      ...(charge.kind === 'service' ? [] : [[words.why, endingWords(visit.language, charge, usage)] as const]),
+      ...(charge.kind === 'service' ? [] : [[words.why, cause ?? endingWords(visit.language, charge, usage)] as const]),
       [words.held, format.rubExact(charge.reserved)],
       [words.charged, format.rubExact(charge.charged)],
       ...(charge.grants === undefined
@@ -140,6 +141,12 @@ ${entryTable(visit, entries)}</section>
     return { title: words.title, body };
   },
 });
+
+/** Why the call failed, if it did. */
+async function findCause({ services, language }: OwnerVisit, { id, state }: Charge): Promise<string | undefined> {
+  if (state !== 'released' && state !== 'refunded') return undefined;
+  return describeCause(language, await services.store.attempts.list([id]));
+}
 
 function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
