@@ -9,7 +9,7 @@ import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
 import { findFailingPlugin, type PluginName } from './upstream/host/plugin-errors.ts';
 import { WorkerFailed } from './workers/pool.ts';
-import { makeStartupReport, type StartupReport } from './workers/startup-report.ts';
+import { findClientUrl, makeStartupReport, type StartupReport } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
@@ -147,7 +147,7 @@ function printStartupReport(config: Config, { report, metricsUrl }: Served): voi
       '',
       'Try it:',
       '',
-      `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${report.demoKey}' -H 'content-type: application/json' \\`,
+      `  curl -N ${findClientUrl(config, report.port)}/api/v1/messages -H 'x-api-key: ${report.demoKey}' -H 'content-type: application/json' \\`,
       `    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
       '',
     );

@@ -34,7 +34,8 @@ describe('the startup report', () => {
     expect(first.stdout).to.match(/^Metrics: http:\/\/127\.0\.0\.1:\d+\/metrics$/m);
     expect(first.stdout)
       .to.match(/^Sandbox mode: /m)
-      .and.to.match(/^ {2}tg-sk-\w{49}$/m);
+      .and.to.match(/^ {2}tg-sk-\w{49}$/m)
+      .and.to.match(/^ {2}curl -N http:\/\/127\.0\.0\.1:\d+\/api\/v1\/messages /m);
     expect(first.stdout).to.not.contain('Lost the key');
     expect(first.stdout).to.match(LOOPBACK);
     expect(first.stdout.match(/setup\?token=/g), 'links for the demo pages and for an operator').to.have.length(2);

@@ -1,4 +1,5 @@
 // The facts that the start prints for the operator.
+import type { Config } from '../config.ts';
 import type { Gateway, GatewayFacts } from '../gateway.ts';
 
 export interface StartupReport extends Omit<GatewayFacts, 'metricsUrl'> {
@@ -8,4 +9,14 @@ export interface StartupReport extends Omit<GatewayFacts, 'metricsUrl'> {
 export function makeStartupReport({ facts, server }: Gateway): StartupReport {
   const { sandbox, demoKey, demoAccount, links, models, switchedOff } = facts;
   return { sandbox, demoKey, demoAccount, links, models, switchedOff, port: server.info.port as number };
+}
+
+/** Where requests of the examples go: in a container the address that it listens on is no one's. */
+export function findClientUrl(
+  { host, publicUrl, publicUrlSet }: Pick<Config, 'host' | 'publicUrl' | 'publicUrlSet'>,
+  port: number,
+): string {
+  if (publicUrlSet) return publicUrl;
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
