@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
+import { newPromo } from '../contract/store/promos.ts';
 import { createRig, type Rig } from './command.ts';
 
 describe('cli promo', () => {
@@ -36,5 +37,18 @@ describe('cli promo', () => {
     const lines = await store.auditLog.page({ limit: 10 });
     await store.close();
     expect(lines.map(({ action }) => action)).to.deep.equal(['promo.end', 'promo.create', 'promo.create']);
+  });
+
+  it('lists all codes, however many there are', async () => {
+    const list = async () => (await rig.json('promo', 'list')).codes as readonly { readonly code: string }[];
+    const before = await list();
+    const codes = Array.from({ length: 600 }, () => newPromo());
+    const store = await openOwnStore(readConfig({ ...rig.env }));
+    await store.promos.put({ codes, uses: [] });
+    await store.close();
+    const listed = (await list()).map(({ code }) => code);
+    expect(listed)
+      .to.have.length(before.length + 600)
+      .and.to.include.members(codes.map(({ code }) => code));
   });
 });
