@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { useBrowser } from '../../testkit/browser.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { makeCode, PASSWORD, setUpMember, setUpOwner } from '../../testkit/pages.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { createWalk, type Walk } from '../../testkit/walk.ts';
@@ -105,6 +106,7 @@ describe('walks of three people', function () {
     });
   });
 
+  // In `npm test`, tests of `test/console` send the same forms without a browser.
   describe('an operator', () => {
     let page: Page;
     let customer: TestAccount;
@@ -113,7 +115,7 @@ describe('walks of three people', function () {
       page = await openAs(undefined, new URL(test.gateway.facts.links.setup ?? '').pathname);
     });
 
-    it('comes in by the link of the first start', async () => {
+    itLong('comes in by the link of the first start', async () => {
       const link = new URL(test.gateway.facts.links.setup ?? '');
       await page.goto(`${test.url}${link.pathname}${link.search}&lang=ru`);
       const walk = createWalk(page);
@@ -127,7 +129,7 @@ describe('walks of three people', function () {
       expectInDocument('Come in by the link of the first start', walk);
     });
 
-    it('connects a vendor', async () => {
+    itLong('connects a vendor', async () => {
       const walk = createWalk(page);
       await walk.click('Провайдеры', { within: 'header' });
       await walk.choose('Провайдер', 'Свой или другой сервер: chat completions');
@@ -141,7 +143,7 @@ describe('walks of three people', function () {
       expectInDocument('Connect a vendor', walk);
     });
 
-    it('sells three of its models at 30 % above cost, bought in dollars', async () => {
+    itLong('sells three of its models at 30 % above cost, bought in dollars', async () => {
       const walk = createWalk(page);
       await walk.click('Каталог', { within: 'header' });
       await walk.click('Задать курс валюты', { role: 'summary' });
@@ -172,7 +174,7 @@ describe('walks of three people', function () {
       expectInDocument('Sell three models at 30 % above cost', walk);
     });
 
-    it('gives a customer a discount', async () => {
+    itLong('gives a customer a discount', async () => {
       customer = await test.account('1000');
       const walk = createWalk(page);
       await walk.click('Каталог', { within: 'header' });
@@ -188,7 +190,7 @@ describe('walks of three people', function () {
       expectInDocument('Give a discount', walk);
     });
 
-    it('makes a promo code', async () => {
+    itLong('makes a promo code', async () => {
       const walk = createWalk(page);
       await walk.click('Промокоды', { within: 'header' });
       await walk.type('Промокод', 'SPRING');
@@ -200,7 +202,7 @@ describe('walks of three people', function () {
       expectInDocument('Make a promo code', walk);
     });
 
-    it('finds a failed call with its cause and route', async () => {
+    itLong('finds a failed call with its cause and route', async () => {
       expect((await chat(customer.key, 'gpt-small')).status).to.equal(200);
       isDown = true;
       expect((await chat(customer.key, 'gpt-small')).status).to.be.at.least(500);
@@ -221,7 +223,7 @@ describe('walks of three people', function () {
   });
 
   describe('a member', () => {
-    it('sees only their own', async () => {
+    itLong('sees only their own', async () => {
       const account = await test.account('1000');
       const owner = await setUpOwner(test, account.id, 'head@example.com');
       const member = await setUpMember(test, { account: account.id, role: 'member' }, 'ira@example.com');

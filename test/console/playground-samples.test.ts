@@ -97,7 +97,7 @@ describe('the samples of the playground', function () {
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
-    const itOnce = task === 'motion' ? itLong : it;
+    const itOnce = task === 'vision' ? it : itLong;
     itOnce(`with ${images} local images, in JavaScript and in a shell: ${task}`, async () => {
       const [curl = '', , js = ''] = await readSamples(kind, images);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
