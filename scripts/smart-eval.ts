@@ -3,15 +3,14 @@
 
 import type { SmartTier } from '../lib/base/smart-tiers.ts';
 import { type Judgement, judge } from '../test/calls/smart/judgement.ts';
-import { FRESH, GUARD, HELD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
+import { GUARD, HELD, LATER_HELD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
 import { pinRoutings } from '../test/calls/smart/routings.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
   [HELD, () => readSet(HELD)],
   [GUARD, () => readSet(GUARD)],
-  ['fresh, English', () => FRESH.flatMap(readSet).filter(({ lang }) => lang === 'en')],
-  ['fresh, Russian', () => FRESH.flatMap(readSet).filter(({ lang }) => lang === 'ru')],
+  [LATER_HELD.join(' and '), () => LATER_HELD.flatMap(readSet)],
   ['all used sets', () => USED.flatMap(readSet)],
   ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];

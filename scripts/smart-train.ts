@@ -3,13 +3,13 @@
 // the file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { findSignal, SIGNAL_NAMES, type SignalName } from '../lib/calls/smart/names.ts';
-import type { Weight } from '../lib/calls/smart/weights.ts';
+import { WEIGHT_STEP, type Weight } from '../lib/calls/smart/weights.ts';
 import { chooseTier, type Example, fitWeights, isWording, readExamples } from './smart-fit.ts';
 
 const FILE = new URL('../lib/calls/smart/model/weights.txt', import.meta.url);
 const DOCUMENT = new URL('../docs/smart.md', import.meta.url);
 /** Smaller weights of wordings are left out. */
-const WORDING_MIN = 120;
+const WORDING_MIN = 184;
 const FOLDS = 4;
 
 const examples = readExamples();
@@ -40,9 +40,14 @@ function formatWeights(weights: ReadonlyMap<string, Weight>): string {
   const lines = [...weights]
     .filter(([name, weight]) => size(weight) >= (isWording(name) ? WORDING_MIN : 1))
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, { standard, heavy }]) => `${standard} ${heavy} ${name}`);
+    .map(([name, { standard, heavy }]) => `${toStep(standard)} ${toStep(heavy)} ${name}`)
+    .filter((line) => !line.startsWith('0 0 '));
   console.log(`${lines.length} weights`);
   return `// Written by scripts/smart-train.ts: standard over lite, heavy over standard, of what is found in a request.\n${lines.join('\n')}\n`;
+}
+
+function toStep(weight: number): number {
+  return Math.round(weight / WEIGHT_STEP) + 0;
 }
 
 /** Puts the strongest evidence of each signal into the documentation's table: name, weights, meaning. */
@@ -51,8 +56,8 @@ function documentSignals(weights: ReadonlyMap<string, Weight>): void {
   const larger = (one: number, other: number) => (Math.abs(other) > Math.abs(one) ? other : one);
   for (const [name, { standard, heavy }] of weights) {
     if (name === 'base' || isWording(name)) continue;
-    const before = most.get(findSignal(name)) ?? { standard: 0, heavy: 0 };
-    most.set(findSignal(name), {
+    const before = most.get(findSignal(name)!) ?? { standard: 0, heavy: 0 };
+    most.set(findSignal(name)!, {
       standard: larger(before.standard, standard),
       heavy: larger(before.heavy, heavy),
     });

@@ -35,7 +35,7 @@ describe('cli smart', () => {
       expect(await json(text)).to.deep.equal(explained(text));
     }
     const { tier, signals } = await json(PROMPT);
-    expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate', 'wording']]);
+    expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate', 'given_text', 'wording']]);
   });
 
   itLong('prints points that add up, as a process', async () => {

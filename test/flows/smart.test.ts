@@ -250,7 +250,7 @@ describe('smart', () => {
   });
 
   it('leaves tier and score in the log, and nothing of the request', async () => {
-    const prompt = `${PROMPTS.heavy} for my secret sauce`;
+    const prompt = `${PROMPTS.heavy} for a secret sauce app`;
     const reply = await call(CHAT, prompt);
     const id = String(reply.headers['x-request-id']);
     const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');

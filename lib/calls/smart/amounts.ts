@@ -1,5 +1,6 @@
 // How long the answer should be.
-import type { Sentence } from './instruction.ts';
+import type { Hit } from './lexicon.ts';
+import type { Token } from './tokens.ts';
 
 /** How many words of a text one of a unit means; the concepts are in the word files. */
 const UNITS: Readonly<Record<string, number>> = {
@@ -16,22 +17,20 @@ const SPOKEN = { ...UNITS, unit_minute: 130 };
 const NUMBER = /^number_(\d+)$/;
 const UNIT_DISTANCE = 3;
 
-/** The number of words that the sentences ask for, by the largest length they name; 0 if none. */
-export function readAskedWords(sentences: readonly Pick<Sentence, 'tokens' | 'hits'>[]): number {
+/** The number of words that a sentence asks for, by the largest length it names; 0 if none. */
+export function readAskedWords(tokens: readonly Token[], hits: readonly Hit[]): number {
+  if (!hits.some(({ concept }) => concept.startsWith('unit_'))) return 0;
+  const units = hits.some(({ concept }) => concept === 'speech') ? SPOKEN : UNITS;
+  const written = hits.flatMap(({ concept, at }) => (NUMBER.test(concept) ? [[at, Number(concept.slice(7))]] : []));
+  const values = new Map<number, number>(written as [number, number][]);
+  for (const [at, { kind, word }] of tokens.entries()) if (kind === 'number') values.set(at, Number(word));
   let most = 0;
-  for (const { tokens, hits } of sentences) {
-    if (!hits.some(({ concept }) => concept.startsWith('unit_'))) continue;
-    const units = hits.some(({ concept }) => concept === 'speech') ? SPOKEN : UNITS;
-    const written = hits.flatMap(({ concept, at }) => (NUMBER.test(concept) ? [[at, Number(concept.slice(7))]] : []));
-    const values = new Map<number, number>(written as [number, number][]);
-    for (const [at, { kind, word }] of tokens.entries()) if (kind === 'number') values.set(at, Number(word));
-    for (const [at, value] of values) {
-      const next = hits.filter((hit) => hit.at > at && hit.at <= at + UNIT_DISTANCE);
-      const times = next.some((hit) => hit.at === at + 1 && hit.concept === 'number_1000') ? 1000 : 1;
-      for (const { concept, at: place } of next) {
-        const between = tokens.slice(at + 1, place).some(({ kind }) => kind === 'number');
-        if (!between) most = Math.max(most, value * times * ((units as Record<string, number>)[concept] ?? 0));
-      }
+  for (const [at, value] of values) {
+    const next = hits.filter((hit) => hit.at > at && hit.at <= at + UNIT_DISTANCE);
+    const times = next.some((hit) => hit.at === at + 1 && hit.concept === 'number_1000') ? 1000 : 1;
+    for (const { concept, at: place } of next) {
+      const between = tokens.slice(at + 1, place).some(({ kind }) => kind === 'number');
+      if (!between) most = Math.max(most, value * times * ((units as Record<string, number>)[concept] ?? 0));
     }
   }
   return most;

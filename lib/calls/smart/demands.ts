@@ -1,28 +1,13 @@
 // Clauses at the edges of a text that only add to its request, such as `Answer in JSON.`, `Prove it.` or `Translate:`.
-import { readAskedWords } from './amounts.ts';
-import { isTask } from './instruction.ts';
-import { findHits, type Hit } from './lexicon.ts';
-import { findDirection, findSignal, isSignalSubject } from './names.ts';
-import { plainText, readTokens, type Token } from './tokens.ts';
+import type { Findings, Message } from './evidence.ts';
+import { cutSentence, findColon, isTask, type Sentence } from './instruction.ts';
+import { findDirection, findSignal } from './names.ts';
 
-/** What a text is without such a clause. */
-export interface Rests {
-  /** Without the block of code or the demand for a format at its end. */
-  readonly unformatted: string | undefined;
-  /** Without another order at its end that raises the score. */
-  readonly unraised: string | undefined;
-  /** Without an order that lowers the score, at its end or its start. */
-  readonly unlowered: readonly string[];
-}
+type Sentences = readonly Sentence[];
 
-const TAIL_READ = 400;
-const HEAD_READ = 120;
-const BOUNDARIES_READ = 3;
+const CLAUSES_READ = 3;
 const LONG_WORDS = 100;
-const FENCE = '```';
-const FENCE_END = /\n```[^`]*(?:```\s*)?$/;
-const BOUNDARY = /[.?!;:…]\s+(?=["«(]?[A-Za-zА-Яа-яЁё\d$])|\n\s*(?=\S)|\s(?=[A-ZА-ЯЁ][a-zа-яё]+\s)/g;
-const START_END = /[:\n]|[.!]\s/;
+const HEAD_TOKENS = 24;
 const ANSWERING = new Set(
   (
     'output return respond reply give provide produce print use answer format result only strictly ' +
@@ -30,65 +15,81 @@ const ANSWERING = new Set(
   ).split(' '),
 );
 
-export function cutDemands(text: string): Rests {
-  const tail = text.slice(-TAIL_READ);
-  const clauses = [...tail.matchAll(BOUNDARY)]
-    .slice(-BOUNDARIES_READ)
-    .reverse()
-    .map(({ index, 0: mark }) => ({
-      before: text.slice(0, text.length - tail.length + index + mark.trimEnd().length),
-      ...readClause(tail.slice(index + mark.length)),
-    }));
-  const start = START_END.exec(text.slice(0, HEAD_READ));
-  const rests = [
-    clauses.find(isLowering)?.before,
-    start && isLowering(readClause(text.slice(0, start.index))) ? text.slice(start.index + start[0].length) : undefined,
-  ];
-  return {
-    unformatted: [cutCode(text) ?? clauses.find(isFormat)?.before].find(isText),
-    unraised: [clauses.find(isRaising)?.before].find(isText),
-    unlowered: rests.filter(isText),
-  };
+interface Cut {
+  readonly rest: Message;
+  /** Whether only a format was demanded, or code given. */
+  readonly format: boolean;
 }
 
-const isText = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
-
-/** Behind an even number of marks, the last one found may close a fence. */
-function cutCode(text: string): string | undefined {
-  const fence = FENCE_END.exec(text);
-  const whole = fence && (text.split(FENCE).length % 2 === 0 || fence[0].trimEnd().endsWith(FENCE));
-  return whole ? text.slice(0, fence.index) : undefined;
+/** A message without its code, or without a demand at its end that raises the score. */
+export function cutRaising(message: Message, { instruction }: Findings): Cut | undefined {
+  const { sentences, prose } = message;
+  if (prose.kinds.has('code')) return { rest: { ...message, prose: { ...prose, kinds: new Set() } }, format: true };
+  const clauses = listClauses(sentences);
+  const format = clauses.find(({ clause }) => isFormat(clause));
+  const found = format ?? (instruction.endsInPayload ? undefined : clauses.find(({ clause }) => isRaising(clause)));
+  return found && { rest: { ...message, sentences: found.rest }, format: format !== undefined };
 }
 
-interface Clause {
-  readonly tokens: readonly Token[];
-  readonly hits: readonly Hit[];
+/** A message without an order at its end, or its start, that lowers the score. */
+export function cutLowering(message: Message): Message[] {
+  if (message.prose.kinds.has('code')) return [];
+  return listUnlowered(message.sentences).map((sentences) => ({ ...message, sentences }));
 }
 
-function readClause(text: string): Clause {
-  const tokens = readTokens(plainText(text));
-  return { tokens, hits: findHits(tokens) };
+function listUnlowered(sentences: Sentences): Sentences[] {
+  const [first, ...others] = sentences;
+  if (first === undefined) return [];
+  const end = listClauses(sentences).find(({ clause }) => isLowering(clause));
+  const rests = end ? [end.rest] : [];
+  const colon = findColon(first);
+  const size = colon === -1 ? first.tokens.length : colon;
+  if (size > HEAD_TOKENS || !isLowering([cutSentence(first, 0, size)])) return rests;
+  const start = size + 1 < first.tokens.length ? [cutSentence(first, size + 1), ...others] : others;
+  return start.length === 0 ? rests : [...rests, start];
 }
 
-function isFormat({ tokens, hits }: Clause): boolean {
-  return tokens.slice(0, 2).some(({ word }) => ANSWERING.has(word)) && hits.some(({ concept }) => concept === 'json');
+/** What sentences may end with, the shortest first, and what is left without it. */
+function listClauses(sentences: Sentences): { readonly clause: Sentences; readonly rest: Sentences }[] {
+  const clauses: { clause: Sentences; rest: Sentences }[] = [];
+  for (let index = sentences.length - 1; index >= 0; index--) {
+    const sentence = sentences[index]!;
+    const before = sentences.slice(0, index);
+    const after = sentences.slice(index + 1);
+    for (let at = sentence.tokens.length - 1; at >= 0; at--) {
+      if (at > 0 && !mayBegin(sentence, at)) continue;
+      const rest = at === 0 ? before : [...before, cutSentence(sentence, 0, at)];
+      if (rest.length === 0) return clauses;
+      clauses.push({ clause: [at === 0 ? sentence : cutSentence(sentence, at), ...after], rest });
+      if (clauses.length === CLAUSES_READ) return clauses;
+    }
+  }
+  return clauses;
 }
 
-function isRaising({ tokens, hits }: Clause): boolean {
-  const command = hits.some((hit) => hit.at <= 1 && isTask(hit)) && tokens.at(-1)?.word !== '?';
-  if (!command || hits.some((hit) => findHitDirection(hit) < 0)) return false;
-  return hits.some((hit) => findHitDirection(hit) > 0) || readAskedWords([{ tokens, hits }]) >= LONG_WORDS;
+function mayBegin({ tokens }: Sentence, at: number): boolean {
+  const { capital, quoted } = tokens[at]!;
+  return !quoted && (capital || tokens[at - 1]!.word === ':');
+}
+
+function isFormat([first, ...others]: Sentences): boolean {
+  const demands = first!.tokens.slice(0, 2).some(({ word }) => ANSWERING.has(word));
+  return demands && [first!, ...others].some(({ hits }) => hits.some(({ concept }) => concept === 'json'));
+}
+
+function isRaising(clause: Sentences): boolean {
+  const command = clause[0]!.hits.some((hit) => hit.at <= 1 && isTask(hit)) && clause.at(-1)!.end !== '?';
+  const long = clause.some(({ askedWords }) => askedWords >= LONG_WORDS);
+  return command && !hasDirection(clause, -1) && (hasDirection(clause, 1) || long);
 }
 
 const LEADING_TOKENS = 3;
 
-function isLowering({ hits }: Clause): boolean {
-  return (
-    hits.some((hit) => findHitDirection(hit) < 0 && hit.at < LEADING_TOKENS) &&
-    !hits.some((hit) => findHitDirection(hit) > 0 && findSignal(hit.concept) !== 'debug')
-  );
+function isLowering(clause: Sentences): boolean {
+  const leads = clause[0]!.hits.some((hit) => hit.at < LEADING_TOKENS && findDirection(findSignal(hit.concept)) < 0);
+  return leads && !hasDirection(clause, 1);
 }
 
-function findHitDirection({ concept }: Hit): number {
-  return isSignalSubject(concept) ? findDirection(findSignal(concept)) : 0;
+function hasDirection(clause: Sentences, direction: 1 | -1): boolean {
+  return clause.some(({ hits }) => hits.some(({ concept }) => findDirection(findSignal(concept)) === direction));
 }

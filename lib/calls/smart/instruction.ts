@@ -1,28 +1,27 @@
-// Splits a message into the request, the situation described with it, and the payload to work on.
+// Splits a message into the request, with what is told beside it, and the payload to work on.
+import { readAskedWords } from './amounts.ts';
 import { findHits, type Hit } from './lexicon.ts';
-import { type Prose, readProse } from './material.ts';
-import { plainText, readTokens, type Token } from './tokens.ts';
+import type { Prose } from './material.ts';
+import { readTokens, type Token } from './tokens.ts';
 
 export interface Sentence {
   readonly tokens: readonly Token[];
   readonly hits: readonly Hit[];
-  /** `.`, `?`, `!`, `;`, a line break, or nothing at the end of a paragraph. */
+  /** `.`, `?`, `!`, `;`, or nothing at the end of a line. */
   readonly end: string;
   readonly paragraph: number;
-  /** Counted from the start of the paragraph. */
   readonly line: number;
   readonly lead: Lead;
+  /** How long a text it asks for. */
+  readonly askedWords: number;
 }
 
 export interface Instruction {
   readonly asking: readonly Sentence[];
-  /** The situation described beside the request. */
-  readonly context: readonly Sentence[];
-  /** Words of the material that the request is about. */
-  readonly payload: number;
+  /** Whether there is material that the request is about. */
+  readonly hasPayload: boolean;
   /** Whether the material stands last. */
   readonly endsInPayload: boolean;
-  readonly prose: Prose;
 }
 
 /** Mechanical work on a given text: the content of the text does not make it harder. */
@@ -51,53 +50,47 @@ interface Lead {
   readonly question: string | undefined;
 }
 
-/** Lines of a request that were read before: a part of it is scored again without the end or the start. */
-export type LinesRead = Map<string, readonly Sentence[]>;
+/** The sentences of prose, in order. */
+export function readSentences({ lines }: Prose): Sentence[] {
+  return lines.flatMap(({ text, paragraph }, line) => readLine(text, { paragraph, line }));
+}
 
-export function readInstruction(text: string, known: LinesRead): Instruction {
-  const prose = readProse(text);
-  const sentences = prose.paragraphs.flatMap((lines, paragraph) =>
-    lines.flatMap((line, index) => readLine(line, { paragraph, line: index, last: index === lines.length - 1 }, known)),
-  );
-  const roles = assignRoles(sentences, prose);
-  const of = (role: Role) => sentences.filter((_, index) => roles[index] === role);
-  const asking = of('asking').map(cutPayload);
-  const context = of('context');
-  const payload = countTokens(sentences) - countTokens(asking) - countTokens(context);
-  return { asking, context, payload, endsInPayload: roles.at(-1) === 'payload', prose };
+export function readInstruction(sentences: readonly Sentence[]): Instruction {
+  const opening = findOpening(sentences);
+  const from = opening === -1 ? findClosing(sentences) : 0;
+  const to = opening === -1 ? sentences.length : findEnd(sentences, opening);
+  const asking = sentences.slice(from, to).map(cutPayload);
+  return { asking, hasPayload: countTokens(asking) < countTokens(sentences), endsInPayload: to < sentences.length };
 }
 
 const ENDS = new Set(['.', '?', '!', ';', '…', '。', '？', '！']);
 /** A dash, a number or heading marks before a line. */
 const BULLET = /^[ \t]*(?:[-*•·–—#]+|\d{1,2}[.)])(?=\s)/;
 
-interface LinePlace {
-  readonly paragraph: number;
-  readonly line: number;
-  /** Of its paragraph. */
-  readonly last: boolean;
-}
-
-function readLine(text: string, { paragraph, line, last }: LinePlace, known: LinesRead): readonly Sentence[] {
-  const key = `${paragraph} ${line} ${last} ${text}`;
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const tokens = readTokens(plainText(text).replace(BULLET, ''));
+function readLine(text: string, place: Pick<Sentence, 'paragraph' | 'line'>): Sentence[] {
+  const tokens = readTokens(text.replace(BULLET, ''));
   const sentences: Sentence[] = [];
   let from = 0;
   for (let at = 0; at <= tokens.length; at++) {
     const token = tokens[at];
     if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
-    const part = tokens.slice(from, at);
-    if (part.length > 0) {
-      const hits = findHits(part);
-      const end = token?.word ?? (last ? '' : '\n');
-      sentences.push({ tokens: part, hits, end, paragraph, line, lead: readLead(part, hits, end) });
-    } else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
+    if (at > from) sentences.push(toSentence({ ...place, tokens: tokens.slice(from, at), end: token?.word ?? '' }));
+    else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
     from = at + 1;
   }
-  known.set(key, sentences);
   return sentences;
+}
+
+/** A part of a sentence. */
+export function cutSentence(sentence: Sentence, from: number, to = sentence.tokens.length): Sentence {
+  const end = to === sentence.tokens.length ? sentence.end : '';
+  return toSentence({ ...sentence, tokens: sentence.tokens.slice(from, to), end });
+}
+
+function toSentence(sentence: Omit<Sentence, 'hits' | 'lead' | 'askedWords'>): Sentence {
+  const { tokens, end } = sentence;
+  const hits = findHits(tokens);
+  return { ...sentence, hits, lead: readLead(tokens, hits, end), askedWords: readAskedWords(tokens, hits) };
 }
 
 function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): Lead {
@@ -129,24 +122,9 @@ function isCommand(tokens: readonly Token[], { at, size }: Hit): boolean {
   return before.kind === 'mark' ? before.word !== '(' && before.word !== '/' : JOINTS.has(before.word);
 }
 
-type Role = 'asking' | 'context' | 'payload';
-
 const OPENING_SENTENCES = 4;
-const OPENING_TOKENS = 60;
 const CLOSING_TOKENS = 45;
 const MATERIAL_TOKENS = 40;
-
-function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
-  const opening = findOpening(sentences);
-  const closing = findClosing(sentences, prose);
-  if (opening !== -1) return afterOpening(sentences, opening);
-  if (closing !== -1) return sentences.map((_, index) => (index < closing ? 'payload' : 'asking'));
-  return sentences.map(({ lead }) => (isRequest(lead) ? 'asking' : 'context'));
-}
-
-function isRequest({ task, question }: Lead): boolean {
-  return task !== undefined || question !== undefined;
-}
 
 function countTokens(sentences: readonly Sentence[]): number {
   return sentences.reduce((sum, { tokens }) => sum + tokens.length, 0);
@@ -154,73 +132,46 @@ function countTokens(sentences: readonly Sentence[]): number {
 
 /** The sentence at the start that commands work on what follows it, or announces it. */
 function findOpening(sentences: readonly Sentence[]): number {
-  let seen = 0;
-  for (let index = 0; index < Math.min(OPENING_SENTENCES, sentences.length) && seen < OPENING_TOKENS; index++) {
-    if (opensPayload(sentences, index)) return index;
-    seen += sentences[index]!.tokens.length;
-  }
-  return -1;
-}
-
-function opensPayload(sentences: readonly Sentence[], index: number): boolean {
-  const sentence = sentences[index]!;
-  const { task, command, question } = sentence.lead;
-  const rest = sentences.slice(index + 1);
-  const colon = findColon(sentence);
-  if (sentence.paragraph > 1 || sentence.line > 1) return false;
-  const mechanical = task !== undefined && isWorkOnText(sentence, task);
-  if (mechanical && (command || colon !== -1)) return true;
-  if (countTokens(rest) < MATERIAL_TOKENS) return false;
-  if (sentence.end !== '\n' && rest[0]!.paragraph === sentence.paragraph && colon === -1) return false;
-  return (command && task!.at <= 3) || (question !== undefined && has(sentence, 'deictic', 'label'));
-}
-
-function beginsLine(sentences: readonly Sentence[], index: number): boolean {
-  const before = sentences[index - 1];
-  const sentence = sentences[index]!;
-  return before === undefined || before.paragraph !== sentence.paragraph || before.line !== sentence.line;
-}
-
-/** `Check the spelling` is work on a text, `check whether it is prime` is not. */
-function isWorkOnText(sentence: Sentence, { concept }: Hit): boolean {
-  return isMechanical(concept) || (concept === 'check' && has(sentence, 'grammar'));
-}
-
-function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
-  const head = sentences[opening]!;
-  let open = findColon(head) === -1;
-  return sentences.map((sentence, index) => {
-    if (index < opening) return isRequest(sentence.lead) ? 'asking' : 'context';
-    open &&= index === opening || (sentence.paragraph === head.paragraph && continuesRequest(sentence));
-    return open || index === opening ? 'asking' : 'payload';
+  return sentences.slice(0, OPENING_SENTENCES).findIndex((sentence, index) => {
+    const { task, command, question } = sentence.lead;
+    const colon = findColon(sentence);
+    if (isWorkOnText(sentence, task) && (command || colon !== -1)) return true;
+    const rest = sentences.slice(index + 1);
+    if (countTokens(rest) < MATERIAL_TOKENS || (rest[0]!.line === sentence.line && colon === -1)) return false;
+    return (command && task!.at <= 3) || (question !== undefined && has(sentence, 'deictic', 'label'));
   });
 }
 
-/** `Keep it formal.`, `Then list the dates.` add to the request before the material comes. */
-function continuesRequest({ tokens, hits, lead: { task, command } }: Sentence): boolean {
-  if (tokens.length > CLOSING_TOKENS) return false;
-  if (
-    hits.some(
-      ({ concept, at }) => at <= 1 && (concept === 'constraint' || concept === 'politeness' || concept === 'brief'),
-    )
-  )
-    return true;
-  return command && task!.at <= 2;
+/** `Check the spelling` is work on a text, `check whether it is prime` is not. */
+function isWorkOnText(sentence: Sentence, task: Hit | undefined): boolean {
+  return task !== undefined && (isMechanical(task.concept) || (task.concept === 'check' && has(sentence, 'grammar')));
 }
 
-/** A request at the end, on a line of its own, about what precedes it. */
-function findClosing(sentences: readonly Sentence[], prose: Prose): number {
-  let before = countTokens(sentences) + prose.fenced / 6;
+/** Where the request that opens a payload ends. */
+function findEnd(sentences: readonly Sentence[], opening: number): number {
+  const head = sentences[opening]!;
+  let end = opening + 1;
+  if (findColon(head) !== -1) return end;
+  while (sentences[end]?.paragraph === head.paragraph && continuesRequest(sentences[end]!)) end++;
+  return end;
+}
+
+/** `Then list the dates.` adds to the request before the material comes. */
+function continuesRequest({ tokens, lead: { task, command } }: Sentence): boolean {
+  return command && task!.at <= 2 && tokens.length <= CLOSING_TOKENS;
+}
+
+/** Where a request at the end, on a line of its own, begins that works on what precedes it; 0 if there is none. */
+function findClosing(sentences: readonly Sentence[]): number {
+  let before = countTokens(sentences);
   let after = 0;
-  let found = -1;
+  let found = 0;
   for (let index = sentences.length - 1; index >= 0; index--) {
     const sentence = sentences[index]!;
-    const { task, command } = sentence.lead;
     before -= sentence.tokens.length;
     after += sentence.tokens.length;
     if (after > CLOSING_TOKENS || before < Math.max(after, CLOSING_MATERIAL)) break;
-    const works = task !== undefined && isWorkOnText(sentence, task);
-    if (works && beginsLine(sentences, index) && (command || has(sentence, 'deictic', 'label'))) found = index;
+    if (isWorkOnText(sentence, sentence.lead.task) && sentence.line !== sentences[index - 1]?.line) found = index;
   }
   return found;
 }
@@ -228,7 +179,7 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
 const CLOSING_MATERIAL = 10;
 
 /** The position of an unquoted colon, other than in a ratio or a time. */
-function findColon({ tokens }: Sentence): number {
+export function findColon({ tokens }: Sentence): number {
   return tokens.findIndex(
     ({ word, quoted }, at) =>
       word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
@@ -241,9 +192,5 @@ function cutPayload(sentence: Sentence): Sentence {
   const { task } = sentence.lead;
   const handles = task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
   if (!handles || colon === sentence.tokens.length - 1) return sentence;
-  return {
-    ...sentence,
-    tokens: sentence.tokens.slice(0, colon + 1),
-    hits: sentence.hits.filter(({ at, size }) => at + size <= colon),
-  };
+  return cutSentence(sentence, 0, colon + 1);
 }

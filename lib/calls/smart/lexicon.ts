@@ -14,7 +14,7 @@ interface Stem {
   readonly rest: number;
 }
 
-interface Pattern {
+export interface Pattern {
   readonly concept: string;
   readonly words: readonly Stem[];
 }
@@ -64,31 +64,24 @@ function readStem(text: string): Stem {
   return { text, rest: 0 };
 }
 
-/** What is known of a word. */
-export interface Entry {
-  /** The patterns that begin with it. */
-  readonly patterns: readonly Pattern[];
-  /** The concept that it misses by one letter. */
-  readonly near: string | undefined;
-}
-
 /** What is looked up of a token. */
 interface Looked {
   readonly kind: string;
   readonly word: string;
   /** None for a quoted word, a number or a mark. */
-  readonly entry: Entry | undefined;
+  readonly patterns: readonly Pattern[];
 }
 
-export function findEntry(word: string): Entry {
+/** The patterns that begin with a word, or else one that it misses by a letter. */
+export function findPatterns(word: string): readonly Pattern[] {
   if (patterns.size === 0) readWordFiles();
   const found: Pattern[] = [];
   for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
     for (const pattern of patterns.get(word.slice(0, length)) ?? [])
       if (startsWithStem(pattern.words[0]!, word)) found.push(pattern);
   }
-  const near = word.length < TYPO_MIN ? undefined : tolerant.find(({ words }) => isNear(word, words[0]!));
-  return { patterns: found, near: near?.concept };
+  if (found.length > 0 || word.length < TYPO_MIN) return found;
+  return tolerant.filter(({ words }) => isNear(word, words[0]!)).slice(0, 1);
 }
 
 /** The concepts of the unquoted tokens, in order; a longer phrase hides the concepts inside it. */
@@ -96,20 +89,17 @@ export function findHits(tokens: readonly Looked[]): Hit[] {
   const hits: Hit[] = [];
   let next = 0;
   for (let at = 0; at < tokens.length && hits.length < HITS_MAX; at++) {
-    const { entry } = tokens[at]!;
-    if (entry === undefined) continue;
-    const found = entry.patterns.length === 0 ? [] : findAt(entry, tokens, at);
+    const found = findAt(tokens, at);
     for (const hit of found) if (at >= next || hit.size > 1) hits.push(hit);
     if (found.length > 0) next = Math.max(next, at + found[0]!.size);
-    else if (at >= next && entry.near !== undefined) hits.push({ concept: entry.near, at, size: 1 });
   }
   return hits;
 }
 
-function findAt(entry: Entry, tokens: readonly Looked[], at: number): Hit[] {
+function findAt(tokens: readonly Looked[], at: number): Hit[] {
   let hits: Hit[] = [];
   let longest = 1;
-  for (const { concept, words } of entry.patterns) {
+  for (const { concept, words } of tokens[at]!.patterns) {
     const size = words.length;
     if (size < longest || !words.every((stem, index) => index === 0 || matchesStem(stem, tokens[at + index]))) continue;
     if (size > longest) hits = [];

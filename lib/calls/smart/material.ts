@@ -1,12 +1,15 @@
 // Separates prose from material: code, logs, tables, fences, tags and quotations, which ask for nothing.
 
 export interface Prose {
-  /** Runs of prose lines, separated by blank lines or material. */
-  readonly paragraphs: readonly (readonly string[])[];
-  readonly codeLines: number;
-  readonly dataLines: number;
-  /** Characters inside fences, tags and quotations. */
-  readonly fenced: number;
+  /** Lines of prose; blank lines and material end a paragraph. */
+  readonly lines: readonly ProseLine[];
+  /** Which kinds of lines there are: `prose`, `code`, `data`, `fenced` in a fence, a tag or a quotation. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+interface ProseLine {
+  readonly text: string;
+  readonly paragraph: number;
 }
 
 const LINES_MAX = 200;
@@ -14,31 +17,23 @@ const LINE_READ = 160;
 
 /** Reads a bounded number of lines. */
 export function readProse(text: string): Prose {
-  const lines = text.split('\n', LINES_MAX);
-  const paragraphs: string[][] = [[]];
-  const counts = { code: 0, data: 0 };
+  const lines: ProseLine[] = [];
+  const kinds = new Set<string>();
   let fence: Fence | undefined;
-  let fenced = 0;
   let before = 'blank';
-  for (const line of lines) {
+  let paragraph = 0;
+  for (const line of text.split('\n', LINES_MAX)) {
     const read = line.slice(0, LINE_READ).trim();
     const opened = fence === undefined ? openFence(read) : undefined;
-    const closes = fence !== undefined && read.includes(fence.end);
-    const inside = fence !== undefined || opened !== undefined;
-    if (inside) fenced += line.length;
-    const kind = inside ? classifyFencedLine(read, fence ?? opened!) : classifyLine(read, before);
-    if (kind === 'code' || kind === 'data') counts[kind]++;
-    if (kind === 'prose') paragraphs.at(-1)!.push(line);
-    else if (paragraphs.at(-1)!.length > 0) paragraphs.push([]);
+    const kind = classifyLine(read, fence ?? opened, before);
+    kinds.add(kind);
+    if (fence ?? opened) kinds.add('fenced');
+    if (kind === 'prose') lines.push({ text: line, paragraph });
+    else paragraph++;
     before = kind;
-    fence = opened ?? (closes ? undefined : fence);
+    fence = opened ?? (fence && read.includes(fence.end) ? undefined : fence);
   }
-  return {
-    paragraphs: paragraphs.filter((lines) => lines.length > 0),
-    codeLines: counts.code,
-    dataLines: counts.data,
-    fenced,
-  };
+  return { lines, kinds };
 }
 
 interface Fence {
@@ -58,16 +53,13 @@ function openFence(line: string): Fence | undefined {
   return { end: `</${tag}>`, code: false };
 }
 
-function classifyFencedLine(line: string, fence: Fence): string {
+function classifyLine(line: string, fence: Fence | undefined, before: string): string {
+  if (fence === undefined && (line === '' || RULE.test(line))) return 'blank';
+  if (fence === undefined && line.startsWith('>') && !line.startsWith('>>>')) return 'fenced';
   if (DATA.test(line) || LOG.test(line)) return 'data';
-  return scoreCode(line) >= (fence.code ? 1 : 2) ? 'code' : 'fenced';
-}
-
-function classifyLine(line: string, before: string): string {
-  if (line === '' || RULE.test(line)) return 'blank';
-  if (line.startsWith('>') && !line.startsWith('>>>')) return 'fenced';
-  if (DATA.test(line) || LOG.test(line)) return 'data';
-  return scoreCode(line) >= (before === 'code' ? 1 : 2) ? 'code' : 'prose';
+  const among = fence ? fence.code : before === 'code';
+  if (scoreCode(line) >= (among ? 1 : 2)) return 'code';
+  return fence ? 'fenced' : 'prose';
 }
 
 const RULE = /^[-=_*#~]{3,}$/;

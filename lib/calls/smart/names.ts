@@ -1,7 +1,7 @@
 // The router's signals: stable names, in the order in which replies list them, and the evidence for each.
 /** The subjects of each signal: concepts of the word files and shapes of a message. */
 const SUBJECTS = {
-  short: 'words',
+  short: 'words sentences',
   greeting: 'greeting',
   translate: 'translate',
   fix: 'fix',
@@ -10,11 +10,11 @@ const SUBJECTS = {
   classify: 'classify',
   extract: 'extract',
   convert: 'convert handle format piece measure list data',
-  lookup: 'lookup micro gap tongue',
+  lookup: 'lookup micro tongue',
   given_text: 'payload quoted deictic grammar',
   fact: 'who quantity factual define what',
-  closed: 'closed other check identify options yes_no',
-  arithmetic: 'sum operation operations basic',
+  closed: 'closed other check identify yes_no',
+  arithmetic: 'sum operation operations numbers basic',
   brief: 'brief terse simple constraint',
   compose: 'write give complete act content persona plan media spoken essay long ideas',
   explain: 'explain why how topics',
@@ -29,7 +29,7 @@ const SUBJECTS = {
   design: 'design',
   long_output: 'asked',
   json: 'json',
-  long_input: 'length material volume',
+  long_input: 'length volume',
   dialog: 'after turns',
 } as const;
 
@@ -37,37 +37,21 @@ export type SignalName = keyof typeof SUBJECTS;
 
 export const SIGNAL_NAMES = Object.keys(SUBJECTS) as readonly SignalName[];
 
-const RAISING = listNames('code debug math proof logic analysis design long_output json long_input dialog');
-const LOWERING = listNames('translate fix shorten classify extract');
-
-function listNames(names: string): ReadonlySet<string> {
-  return new Set(names.split(' '));
-}
+const RAISING = new Set('code debug math proof logic analysis design long_output json long_input dialog'.split(' '));
+const LOWERING = new Set('translate fix shorten classify extract'.split(' '));
 
 const SIGNAL_BY_SUBJECT = new Map(
   SIGNAL_NAMES.flatMap((name) => SUBJECTS[name].split(' ').map((subject): [string, SignalName] => [subject, name])),
 );
 
-/** Returns false for concepts that only help to parse. */
-export function isSignalSubject(subject: string): boolean {
-  return SIGNAL_BY_SUBJECT.has(subject);
-}
-
-const signalByEvidence = new Map<string, SignalName>();
-
-/** The signal of evidence written as `subject.place`; a payload counts towards the work on it. */
-export function findSignal(evidence: string): SignalName {
-  const known = signalByEvidence.get(evidence);
-  if (known !== undefined) return known;
-  const [subject = '', place = ''] = evidence.split('.');
-  const name = (subject === 'payload' ? SIGNAL_BY_SUBJECT.get(place) : undefined) ?? SIGNAL_BY_SUBJECT.get(subject);
-  if (name === undefined) throw new Error(`no signal for the evidence ${evidence}`);
-  signalByEvidence.set(evidence, name);
-  return name;
+/** The signal of evidence written as `subject.place`, or of a subject; none for concepts that only help to parse. */
+export function findSignal(evidence: string): SignalName | undefined {
+  const dot = evidence.indexOf('.');
+  return SIGNAL_BY_SUBJECT.get(dot === -1 ? evidence : evidence.slice(0, dot));
 }
 
 /** 1 for a signal that never lowers the score, -1 for one that never raises it, 0 for those that do either. */
-export function findDirection(signal: SignalName): -1 | 0 | 1 {
-  if (RAISING.has(signal)) return 1;
-  return LOWERING.has(signal) ? -1 : 0;
+export function findDirection(signal: SignalName | undefined): -1 | 0 | 1 {
+  if (signal === undefined) return 0;
+  return RAISING.has(signal) ? 1 : LOWERING.has(signal) ? -1 : 0;
 }

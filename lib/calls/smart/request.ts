@@ -1,15 +1,15 @@
 // The evidence in a whole request: the last user message decides, an earlier one adds weight, and the system prompt may
 // give a standing order.
-import { type Findings, type Reading, readMessage } from './evidence.ts';
-import { has, type Instruction, isMechanical, type LinesRead } from './instruction.ts';
+import { type Findings, findEvidence, type Message, readMessage } from './evidence.ts';
+import { has, isMechanical } from './instruction.ts';
 import { type SmartRequest, viewRequest } from './view.ts';
 
 /** The parts of a request to be scored. */
 export interface RequestParts {
-  readonly prompt: string;
-  /** Findings if the prompt were the given text, in its request. */
-  readonly readPrompt: (text: string) => Findings;
-  /** Findings if the prompt is only material for a standing order of the system prompt. */
+  readonly message: Message;
+  /** Findings if the last message were the given one, in its request. */
+  readonly find: (message: Message) => Findings;
+  /** Findings if the message is only material for a standing order of the system prompt. */
   readonly ordered: Findings | undefined;
 }
 
@@ -21,29 +21,24 @@ export function readRequest(request: SmartRequest, judgeTier: (findings: Finding
     ...VOLUMES.filter((least) => view.volume >= least).map((least) => `volume.${least}`),
     ...(request.json ? ['json.field'] : []),
   ];
-  const before = view.earlier.map((text) => readMessage(text, text.length)).find(isSubstantial);
+  const before = view.earlier.map((text) => findEvidence(readMessage(text))).find(isSubstantial);
   const tier = before && judgeTier(before);
-  const known: LinesRead = new Map();
-  const order = view.system === '' ? undefined : readOrder(view.system);
+  const order = readOrder(view.system);
   return {
-    prompt: view.prompt,
-    readPrompt(text) {
-      const reading = readMessage(text, view.length - view.prompt.length + text.length, known);
-      const size = reading.words <= LEANING_WORDS ? 'short' : 'long';
-      const follow = tier === undefined ? [] : [`after.${tier}-${size}`];
-      return { ...reading, evidence: new Set([...reading.evidence, ...around, ...follow]) };
+    message: readMessage(view.prompt, view.length),
+    find(message) {
+      const found = findEvidence(message);
+      const follow = tier === undefined ? [] : [`after.${tier}-${found.words <= LEANING_WORDS ? 'short' : 'long'}`];
+      return { ...found, evidence: new Set([...found.evidence, ...around, ...follow]) };
     },
-    ordered:
-      order === undefined
-        ? undefined
-        : { ...readMessage('', 0), evidence: new Set([...listOrderEvidence(order), ...around]) },
+    ordered: order && { ...findEvidence(readMessage('')), evidence: new Set([...order, ...around]) },
   };
 }
 
 /** What the weights are fitted to. */
 export function readFindings(request: SmartRequest, judgeTier: (findings: Findings) => string): Findings {
-  const { prompt, readPrompt, ordered } = readRequest(request, judgeTier);
-  return ordered ?? readPrompt(prompt);
+  const { message, find, ordered } = readRequest(request, judgeTier);
+  return ordered ?? find(message);
 }
 
 export const TURNS = [2, 3, 5, 10, 20, 40];
@@ -54,8 +49,8 @@ const SUBSTANTIAL_WORDS = 3;
 /** A shorter message depends on an earlier one. */
 const LEANING_WORDS = 12;
 
-function isSubstantial({ words, evidence }: Reading): boolean {
-  return words >= SUBSTANTIAL_WORDS && !evidence.has('greeting.bare');
+function isSubstantial({ words, asks, evidence }: Findings): boolean {
+  return words >= SUBSTANTIAL_WORDS && (asks || !evidence.has('greeting.ask'));
 }
 
 const CONDITIONS = new Set(['if', 'when', 'unless', 'если', 'когда']);
@@ -64,19 +59,15 @@ const ROLES = new Set(['ты', 'вы']);
 const ROLE_DISTANCE = 5;
 
 /** The mechanical work that a system prompt orders for every message; roles and abilities are no orders. */
-function readOrder(system: string): string | undefined {
-  const { asking, context }: Instruction = readMessage(system, system.length).instruction;
-  for (const sentence of [...asking, ...context].slice(0, ORDER_SENTENCES)) {
+function readOrder(system: string): readonly string[] | undefined {
+  const { asking } = findEvidence(readMessage(system)).instruction;
+  for (const sentence of asking.slice(0, ORDER_SENTENCES)) {
     const { task, command } = sentence.lead;
     if (task === undefined || !isMechanical(task.concept)) continue;
     if (sentence.tokens.slice(0, task.at).some(({ word }) => CONDITIONS.has(word) || word === 'can')) continue;
     const role = (has(sentence, 'persona') || ROLES.has(sentence.tokens[0]!.word)) && task.at <= ROLE_DISTANCE;
     if (role || (command && (has(sentence, 'label', 'content', 'deictic', 'micro') || asking.length === 1)))
-      return task.concept;
+      return [`${task.concept}.head`, 'payload.given'];
   }
   return undefined;
-}
-
-function listOrderEvidence(task: string): string[] {
-  return [`${task}.head`, `${task}.short`, `payload.${task}`];
 }

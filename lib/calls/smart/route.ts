@@ -1,7 +1,7 @@
 // The router of the `smart` model: chooses a tier by the text of the request alone, always the same for the same text.
 import type { SmartRouting, SmartThresholds, SmartTier } from '../../base/smart-tiers.ts';
-import { cutDemands, type Rests } from './demands.ts';
-import type { Findings } from './evidence.ts';
+import { cutLowering, cutRaising } from './demands.ts';
+import type { Findings, Message } from './evidence.ts';
 import { findDirection, findSignal, SIGNAL_NAMES, type SignalName } from './names.ts';
 import { type RequestParts, readRequest } from './request.ts';
 import type { SmartRequest } from './view.ts';
@@ -35,7 +35,7 @@ export function routeSmart(request: SmartRequest, thresholds: SmartThresholds = 
 /** Like `routeSmart`, with every signal, its evidence and what it added. */
 export function explain(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartExplanation {
   const { score, found } = scoreRequest(request);
-  const base = findBase();
+  const base = findWeight('base')!;
   let sum = base;
   let before = computeScore(sum);
   const signals = listSignalNames(found);
@@ -46,13 +46,15 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
     const after = computeScore(sum);
     const points = after - before;
     before = after;
-    return { name, points, evidence: sortByWeight(evidence).slice(0, EVIDENCE_SHOWN).map(showWording) };
+    return {
+      name,
+      points,
+      evidence: sortByWeight(evidence)
+        .slice(0, EVIDENCE_SHOWN)
+        .map((each) => each.replace('=', '')),
+    };
   });
   return { tier: chooseTier(score, thresholds), score, signals, base: computeScore(base), thresholds, details };
-}
-
-function findBase(): Weight {
-  return findWeight('base') ?? { standard: 0, heavy: 0 };
 }
 
 function add(one: Weight, other: Weight): Weight {
@@ -70,49 +72,41 @@ interface Scored {
 
 function scoreRequest(request: SmartRequest): Scored {
   const parts = readRequest(request, judgeTier);
-  const own = scorePrompt(parts.prompt, parts, new Set(), { left: CHARACTERS_SCORED });
+  const own = scoreMessage(parts.message, [], { ...parts, left: READINGS_MAX });
   return parts.ordered ? lower(own, scoreFindings(parts.ordered)) : own;
 }
 
-/** How much text is scored for one request, its parts included. */
-const CHARACTERS_SCORED = 4200;
-const CUTS_MAX = 4;
+/** How many times a message may be scored, with parts left out. */
+const READINGS_MAX = 5;
+
+interface Reader {
+  readonly find: RequestParts['find'];
+  left: number;
+}
 
 /**
- * The score of a text, bound by the scores of the same text without what it ends or begins with: a demand that raises
- * the score must not turn the words before it into something easier, nor an order that lowers it make them harder.
+ * The score of a message, bound by the scores of the same message without what it ends or begins with: a demand that
+ * raises the score must not turn the words before it into something easier, nor an order that lowers it make them harder.
  */
-function scorePrompt(
-  text: string,
-  parts: RequestParts,
-  carried: ReadonlySet<string>,
-  budget: { left: number },
-): Scored {
-  const whole = readWith(text, parts, carried, budget);
-  const { unlowered, ...demands } = cutDemands(text);
+function scoreMessage(message: Message, carried: readonly string[], reader: Reader): Scored {
+  const whole = findWith(message, carried, reader);
   let scored = scoreFindings(whole);
   let findings = whole;
-  for (let rests: Omit<Rests, 'unlowered'> = demands, cuts = 0; cuts < CUTS_MAX; cuts++) {
-    const { unformatted, unraised } = rests;
-    const rest = unformatted ?? (findings.endsInPayload ? undefined : unraised);
-    if (rest === undefined || rest.length > budget.left) break;
-    findings = readWith(rest, parts, new Set([...carried, ...keepDirection(findings, 1)]), budget);
+  for (let cut = cutRaising(message, whole); cut && reader.left > 0; cut = cutRaising(cut.rest, findings)) {
+    findings = findWith(cut.rest, [...carried, ...keepDirection(findings, 1)], reader);
     // The order was the only request.
-    if (unformatted === undefined && !findings.asks) break;
+    if (!cut.format && !findings.asks) break;
     scored = higher(scored, scoreFindings(findings));
-    rests = cutDemands(rest);
   }
-  const lowering = keepDirection(whole, -1);
-  for (const rest of whole.hasCode ? [] : unlowered) {
-    if (rest.length <= budget.left)
-      scored = lower(scored, scorePrompt(rest, parts, new Set([...carried, ...lowering]), budget));
+  for (const rest of cutLowering(message)) {
+    if (reader.left > 0) scored = lower(scored, scoreMessage(rest, [...carried, ...keepDirection(whole, -1)], reader));
   }
   return scored;
 }
 
-function readWith(text: string, parts: RequestParts, carried: ReadonlySet<string>, budget: { left: number }): Findings {
-  budget.left -= text.length;
-  const findings = parts.readPrompt(text);
+function findWith(message: Message, carried: readonly string[], reader: Reader): Findings {
+  reader.left--;
+  const findings = reader.find(message);
   return { ...findings, evidence: new Set([...findings.evidence, ...carried]) };
 }
 
@@ -124,7 +118,7 @@ function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
 }
 
 function scoreFindings(found: Findings): Scored {
-  const sum = add(findBase(), add(weighWordings(found.wordings), sumWeights(found.evidence)));
+  const sum = add(weighWordings(found.wordings), sumWeights(['base', ...found.evidence]));
   return { score: computeScore(sum), found };
 }
 
@@ -146,7 +140,7 @@ function sumWeights(names: Iterable<string>): Weight {
 
 function listSignalNames({ evidence, wordings }: Findings): SignalName[] {
   const names = new Set<SignalName>();
-  for (const each of evidence) if (findWeight(each)) names.add(findSignal(each));
+  for (const each of evidence) if (findWeight(each)) names.add(findSignal(each)!);
   if (wordings.some(findWeight)) names.add('wording');
   return SIGNAL_NAMES.filter((name) => names.has(name));
 }
@@ -160,12 +154,6 @@ function sortByWeight(names: readonly string[]): string[] {
     return Math.abs(standard) + Math.abs(heavy);
   };
   return names.filter(findWeight).sort((one, other) => size(other) - size(one));
-}
-
-/** `^write a` as `write a …`. */
-function showWording(name: string): string {
-  if (name.startsWith('^')) return `${name.slice(1)} …`;
-  return name.startsWith('=') ? name.slice(1) : name;
 }
 
 function chooseTier(score: number, { standard, heavy }: SmartThresholds): SmartTier {

@@ -1,57 +1,47 @@
 // Splits text into words, numbers and marks, in lower case, without typographic variants, and with quotations marked.
 import { flattenString } from '../../base/flat-string.ts';
-import { type Entry, findEntry } from './lexicon.ts';
+import { findPatterns, type Pattern } from './lexicon.ts';
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'mark';
   /** Lower case, `ё` as `е`. */
   readonly word: string;
+  /** Whether it was written with a capital letter at the start. */
+  readonly capital: boolean;
   /** Quoted text is never part of the request itself. */
   readonly quoted: boolean;
-  /** What begins with the word, if it is one outside of quotes. */
-  readonly entry: Entry | undefined;
+  /** The patterns of concepts that begin with the word, if it is one outside of quotes. */
+  readonly patterns: readonly Pattern[];
 }
 
 const PLAIN = /^[\t\n\r -~\u0400-\u045f«»„“”‘’–—…№]*$/;
-const MIXED = /[a-z][а-я]|[а-я][a-z]/;
-const LATIN_LOOKS = 'aceopxykmthb';
-const CYRILLIC_LOOKS = 'асеорхукмтнв';
 
-/** Converts to lower case, without styled letters, accents, invisible characters and look-alikes. */
-export function plainText(text: string): string {
-  const composed = PLAIN.test(text)
-    ? text
-    : text
-        .normalize('NFKC')
-        .replace(/[\p{M}\p{Cf}]/gu, '')
-        .replace(/[\u00c0-\u024f]/g, (letter) => letter.normalize('NFD')[0]!);
-  const lower = composed.toLowerCase().replaceAll('ё', 'е').replaceAll('tl;dr', 'tldr');
-  return MIXED.test(lower) ? lower.replace(/[a-zа-я]+/g, oneAlphabet) : lower;
-}
-
-/** Converts a word that mixes alphabets, and so contains look-alikes, to the prevailing alphabet. */
-function oneAlphabet(word: string): string {
-  const cyrillic = word.replace(/[a-z]/g, '').length * 2 >= word.length;
-  const [from, into] = cyrillic ? [LATIN_LOOKS, CYRILLIC_LOOKS] : [CYRILLIC_LOOKS, LATIN_LOOKS];
-  return [...word].map((letter) => into[from.indexOf(letter)] ?? letter).join('');
+/** The text without styled letters, accents and invisible characters. */
+function plainText(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return text
+    .normalize('NFKC')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(/[\u00c0-\u024f]/g, (letter) => letter.normalize('NFD')[0]!);
 }
 
 const QUOTED =
   /«[^«»]{1,500}»|“[^“”]{1,500}”|„[^„“”]{1,500}[“”]|(?<![\p{L}\d])"(?=\S)[^"]{1,500}"|`[^`\n]{1,200}`|(?<![\p{L}\d])['‘](?=\S)[^'‘’\n]{2,300}['’](?!\p{L})/gu;
 const ADDRESS = /[^\s@]+@[^\s@]+|https?:\S+/g;
-const LETTER = 'a-z\\u00c0-\\u02af\\u0370-\\u1fff\\u3040-\\ud7ff';
+const LETTER = 'A-Za-z\\u00c0-\\u02af\\u0370-\\u1fff\\u3040-\\ud7ff';
 /** A dot inside a word or a number is left out. */
 const TOKEN = new RegExp(
-  `[cс](?:\\+\\+|#)|\\.net\\b|[${LETTER}][${LETTER}0-9]*|\\d+(?:[ ,\\u00a0]\\d{3}(?!\\d))*(?:[.,]\\d+)?|[^\\s.]|\\.(?![${LETTER}0-9])`,
+  `[cCсС](?:\\+\\+|#)|\\.[nN][eE][tT]\\b|[tT][lL];[dD][rR]|[${LETTER}][${LETTER}0-9]*|\\d+(?:[ ,\\u00a0]\\d{3}(?!\\d))*(?:[.,]\\d+)?|[^\\s.]|\\.(?![${LETTER}0-9])`,
   'g',
 );
 const NUMBER = /^\d/;
 const WORD = new RegExp(`^[${LETTER}]`);
 
-/** The tokens of a plain text, in order. */
+/** The tokens of a text, in order. */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
-  const bare = text.includes('@') || text.includes('://') ? text.replace(ADDRESS, '@') : text;
+  const plain = plainText(text);
+  const bare = plain.includes('@') || plain.includes('://') ? plain.replace(ADDRESS, '@') : plain;
   let from = 0;
   if (/["'`«“„‘]/.test(bare)) {
     for (const { 0: quote, index } of bare.matchAll(QUOTED)) {
@@ -88,15 +78,31 @@ const NAMES = new Map([
   ['c#', 'csharp'],
   ['с#', 'csharp'],
   ['.net', 'dotnet'],
+  ['tl;dr', 'tldr'],
 ]);
 const WORD_MAX = 40;
 
 function toToken(found: string, quoted: boolean): Token {
-  if (NUMBER.test(found)) return { kind: 'number', word: readNumber(found), quoted, entry: undefined };
-  const name = NAMES.get(found);
-  if (name === undefined && !WORD.test(found)) return { kind: 'mark', word: found, quoted, entry: undefined };
-  const word = name ?? flattenString(found.slice(0, WORD_MAX));
-  return { kind: 'word', word, quoted, entry: quoted ? undefined : findEntry(word) };
+  const token = { quoted, patterns: [], capital: false };
+  if (NUMBER.test(found)) return { ...token, kind: 'number', word: readNumber(found) };
+  const lower = found.toLowerCase();
+  const name = NAMES.get(lower);
+  if (name === undefined && !WORD.test(found)) return { ...token, kind: 'mark', word: found };
+  const word = name ?? flattenString(oneAlphabet(lower.slice(0, WORD_MAX).replaceAll('ё', 'е')));
+  const capital = found.length > 1 && found[0] !== lower[0] && found.slice(1) === lower.slice(1);
+  return { kind: 'word', word, quoted, capital, patterns: quoted ? [] : findPatterns(word) };
+}
+
+const MIXED = /[a-z][а-я]|[а-я][a-z]/;
+const LATIN_LOOKS = 'aceopxykmthb';
+const CYRILLIC_LOOKS = 'асеорхукмтнв';
+
+/** Converts a word that mixes alphabets, and so contains look-alikes, to the prevailing alphabet. */
+function oneAlphabet(word: string): string {
+  if (!MIXED.test(word)) return word;
+  const cyrillic = word.replace(/[a-z]/g, '').length * 2 >= word.length;
+  const [from, into] = cyrillic ? [LATIN_LOOKS, CYRILLIC_LOOKS] : [CYRILLIC_LOOKS, LATIN_LOOKS];
+  return [...word].map((letter) => into[from.indexOf(letter)] ?? letter).join('');
 }
 
 /** Whether most letters are of a script that the word files do not cover. */

@@ -13,10 +13,12 @@ export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
 
 /** The weight that makes one tier e times as likely as its neighbour. */
 export const WEIGHT_UNIT = 128;
+/** The weights in the file are rounded to multiples of it, and divided by it: it may take 400 KB. */
+export const WEIGHT_STEP = 8;
 /**
  * What `lite` and `heavy` need beyond what speaks against each other: between the two, `standard` is the safe guess.
  */
-const GAP = 64;
+const GAP = 128;
 /** At this margin, the score is halfway between the threshold and its end. */
 const HALF = 3 * WEIGHT_UNIT;
 const SHARE_BITS = 10;
@@ -36,7 +38,10 @@ function readWeights(): ReadonlyMap<string, Weight> {
 
 function readWeight(line: string): [string, Weight] {
   const [standard, heavy, ...name] = line.split(' ');
-  return [flattenString(name.join(' ')), { standard: Number(standard), heavy: Number(heavy) }];
+  return [
+    flattenString(name.join(' ')),
+    { standard: Number(standard) * WEIGHT_STEP, heavy: Number(heavy) * WEIGHT_STEP },
+  ];
 }
 
 /** The weights of wordings count less, the more there are: divided by the root of their number. */

@@ -1,4 +1,4 @@
-// The words, pairs of words and opening words of a request, as the weights list them.
+// The words and pairs of words of a request, as the weights list them.
 import type { Instruction, Sentence } from './instruction.ts';
 
 const WORDS_READ = 60;
@@ -7,20 +7,15 @@ const STEM_LETTERS = 5;
 const OPENING_WORDS = 3;
 const MARKS = new Set('? ! : + - * / × ÷ % = ^ $'.split(' '));
 
-/**
- * `=write`, `=write a`, `=progr*`, and `^write a post` for a request that begins so. Without a request, the situation
- * is the request; the payload is not read.
- */
-export function listWordings({ asking, context }: Instruction): readonly string[] {
-  const words = readWords(asking.some(({ tokens }) => tokens.length > 0) ? asking : context);
+/** `=write`, `=write a`, `=progr*`, and `=1:progr` for the first word. The payload is not read. */
+export function listWordings({ asking }: Instruction): readonly string[] {
+  const words = readWords(asking);
   const found = new Set<string>();
   for (const [at, word] of words.entries()) {
     found.add(`=${word}`);
     if (at + 1 < words.length) found.add(`=${word} ${words[at + 1]}`);
     if (word.length > STEM_LETTERS) found.add(`=${word.slice(0, STEM_LETTERS)}*`);
-  }
-  for (let size = 1; size <= Math.min(OPENING_WORDS, words.length); size++) {
-    found.add(`^${words.slice(0, size).join(' ')}`);
+    if (at < OPENING_WORDS) found.add(`=${at + 1}:${word.slice(0, STEM_LETTERS)}`);
   }
   return [...found];
 }

@@ -62,8 +62,11 @@ export const STRANGERS = ['strangers-en', 'strangers-ru'] as const;
 /** The third of them by a hash of the text that nothing was fitted to. */
 export const HELD = 'strangers-held';
 
-/** Gathered later from other collections, and labelled by others; nothing is fitted to them yet. */
-export const FRESH = ['strangers-en-2', 'strangers-en-3', 'strangers-ru-2', 'strangers-ru-3'] as const;
+/** Gathered later from other collections, and labelled by others. */
+export const LATER = ['strangers-en-2', 'strangers-ru-2'] as const;
+
+/** The part of those that nothing was fitted to. */
+export const LATER_HELD = ['strangers-en-3', 'strangers-ru-3'] as const;
 
 export type SetName =
   | 'development'
@@ -72,11 +75,20 @@ export type SetName =
   | 'payloads'
   | (typeof HOLDOUTS)[number]
   | (typeof STRANGERS)[number]
-  | (typeof FRESH)[number]
+  | (typeof LATER)[number]
+  | (typeof LATER_HELD)[number]
   | typeof GUARD
   | typeof HELD;
 
-export const USED: readonly SetName[] = ['development', 'added', 'manner', ...HOLDOUTS, 'payloads', ...STRANGERS];
+export const USED: readonly SetName[] = [
+  'development',
+  'added',
+  'manner',
+  ...HOLDOUTS,
+  'payloads',
+  ...STRANGERS,
+  ...LATER,
+];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {

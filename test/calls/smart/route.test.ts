@@ -8,7 +8,7 @@ import { SIGNAL_NAMES } from '../../../lib/calls/smart/names.ts';
 import { explain, routeSmart, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
 import { itLong } from '../../../testkit/long.ts';
 import { judge } from './judgement.ts';
-import { GUARD, HELD, readSet, type SetName, STRANGERS, USED } from './prompts.ts';
+import { GUARD, HELD, LATER_HELD, readSet, type SetName, STRANGERS, USED } from './prompts.ts';
 import { changedRoutings } from './routings.ts';
 
 type Turn = readonly ['user' | 'assistant', string];
@@ -109,7 +109,7 @@ describe('smart router', () => {
         expect(
           details.flatMap(({ evidence }) => evidence),
           open,
-        ).to.include('payload.shorten');
+        ).to.include('payload.given');
       }
     });
 
@@ -187,10 +187,10 @@ describe('smart router', () => {
   });
 
   describe('labelled prompts', () => {
-    it('are right in 90 % of an unseen set, with at most 1 % swapped between lite and heavy', () => {
+    it('are right in 95 % of an unseen set, with at most 1 % swapped between lite and heavy', () => {
       const { rows, right, total, swaps } = judge(readSet(GUARD));
       expect(total).to.be.at.least(300);
-      expect(right / total).to.be.at.least(0.9);
+      expect(right / total).to.be.at.least(0.95);
       expect(swaps / total).to.be.at.most(0.01);
       for (const lang of ['en', 'ru']) {
         for (const tier of ['lite', 'standard', 'heavy']) {
@@ -200,18 +200,25 @@ describe('smart router', () => {
       }
     });
 
-    it('of strangers are right in 90 % of those that were never learnt from, with at most 2 % swapped', () => {
+    it('of strangers are right in 90 % of those that were never learnt from, with at most 1.5 % swapped', () => {
       const { rows, right, total, swaps } = judge(readSet(HELD));
       const accuracyOf = (some: typeof rows) => some.filter((row) => row.right).length / some.length;
       expect(total).to.be.at.least(700);
       expect(right / total).to.be.at.least(0.9);
-      expect(swaps / total).to.be.at.most(0.02);
+      expect(swaps / total).to.be.at.most(0.015);
       for (const lang of ['en', 'ru']) {
         expect(accuracyOf(rows.filter(({ prompt }) => prompt.lang === lang)), lang).to.be.at.least(0.9);
       }
       for (const tier of ['lite', 'standard', 'heavy']) {
         expect(accuracyOf(rows.filter(({ prompt }) => prompt.tier === tier)), tier).to.be.at.least(0.88);
       }
+    });
+
+    it('of strangers, labelled by others, are right in 79 % of those that were never learnt from', () => {
+      const { right, total, swaps } = judge(LATER_HELD.flatMap(readSet));
+      expect(total).to.be.at.least(1000);
+      expect(right / total).to.be.at.least(0.79);
+      expect(swaps / total).to.be.at.most(0.04);
     });
 
     it('of strangers are held back by a hash of the last message', () => {
@@ -227,12 +234,12 @@ describe('smart router', () => {
     itLong('make the weights in the file', async () => {
       const script = new URL('../../../scripts/smart-train.ts', import.meta.url).pathname;
       await promisify(execFile)(process.execPath, [script, '--check']);
-    })?.timeout(60_000);
+    })?.timeout(120_000);
 
-    itLong('are right in 93 % of the training sets', () => {
+    itLong('are right in 97 % of the training sets', () => {
       const { right, total, swaps } = judge(USED.flatMap(readSet));
-      expect(right / total).to.be.at.least(0.93);
-      expect(swaps / total).to.be.at.most(0.01);
+      expect(right / total).to.be.at.least(0.97);
+      expect(swaps / total).to.be.at.most(0.005);
     });
 
     itLong('keep their pinned routing', () => {
@@ -240,7 +247,7 @@ describe('smart router', () => {
     });
 
     it('are unique over all sets, and accept neighbouring tiers only', () => {
-      const prompts = [GUARD, HELD, ...USED].flatMap((name) => readSet(name as SetName));
+      const prompts = [GUARD, HELD, ...LATER_HELD, ...USED].flatMap((name) => readSet(name as SetName));
       const texts = prompts.map(({ request }) => JSON.stringify(request));
       expect(new Set(texts).size).to.equal(texts.length);
       expect(new Set(prompts.map(({ id }) => id)).size).to.equal(prompts.length);
