@@ -61,6 +61,7 @@ export const READS = {
     'operators',
     'listUserMemberships',
     'listAccountMembers',
+    'listOwnerEmails',
     'memberships',
     'findWrongMarks',
   ],

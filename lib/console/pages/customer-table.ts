@@ -138,19 +138,11 @@ ${select(
 async function customerTable(visit: UserVisit, customers: readonly Customer[]): Promise<Html> {
   const { language, format, services } = visit;
   const words = WORDS[language];
-  const { users } = services.store;
-  const emails = await Promise.all(
-    customers.map(async ({ account }) => {
-      const members = await users.listAccountMembers(account.id);
-      const owners = await Promise.all(
-        members.filter(({ role }) => role === 'owner').map(({ user }) => users.get(user)),
-      );
-      return owners.flatMap((user) => user?.email ?? []).join(', ');
-    }),
-  );
-  const rows = customers.map(({ account, balance, sums }, at) => [
+  const owners = await services.store.users.listOwnerEmails(customers.map(({ account }) => account.id));
+  const emails = Map.groupBy(owners, ({ account }) => account);
+  const rows = customers.map(({ account, balance, sums }) => [
     html`<a href="/admin/accounts/${account.id}">${account.name}</a>`,
-    emails[at],
+    (emails.get(account.id) ?? []).map(({ email }) => email).join(', '),
     account.status === 'active' ? usual(words.active) : words[account.status],
     account.priceList ?? '',
     format.rub(balance),

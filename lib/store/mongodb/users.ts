@@ -63,6 +63,17 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
     },
     listUserMemberships: (user) => listMemberships({ user }, { account: 1 }),
     listAccountMembers: (account) => listMemberships({ account }, { user: 1 }),
+    async listOwnerEmails(accounts) {
+      const owners = await listMemberships({ account: { $in: [...accounts] }, role: 'owner' }, { account: 1, user: 1 });
+      const filter = { _id: { $in: [...new Set(owners.map(({ user }) => user))] } };
+      const options = { projection: { email: 1 } } as const;
+      const rows = await read((signal) => users.find(filter, { ...options, signal }).toArray());
+      const emails = new Map(rows.map(({ _id, email }) => [_id, String(email)]));
+      return owners.flatMap(({ account, user }) => {
+        const email = emails.get(user);
+        return email === undefined ? [] : [{ account, email }];
+      });
+    },
     memberships: ({ after, limit }) =>
       listMemberships(after ? buildAfterMembership(after) : {}, { user: 1, account: 1 }, limit),
   };

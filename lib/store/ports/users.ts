@@ -93,6 +93,11 @@ interface Departure extends Pick<Membership, 'user' | 'account'> {
   readonly isForced?: boolean;
 }
 
+export interface OwnerEmail {
+  readonly account: string;
+  readonly email: string;
+}
+
 export interface UserStore {
   /** `taken`: the address is already in use. */
   add(user: User): Promise<'added' | 'taken'>;
@@ -141,6 +146,8 @@ export interface UserStore {
   listUserMemberships(user: string): Promise<readonly Membership[]>;
   /** The members of an account, in order of user. */
   listAccountMembers(account: string): Promise<readonly Membership[]>;
+  /** The emails of the owners of these accounts, in order of account and user; an unknown user has none. */
+  listOwnerEmails(accounts: readonly string[]): Promise<readonly OwnerEmail[]>;
   /** All memberships after this one in order of user and account: for a copy. */
   memberships(page: { readonly after?: Membership; readonly limit: number }): Promise<readonly Membership[]>;
 }

@@ -1,6 +1,6 @@
 // Users and their memberships in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { User, UserStore } from '../ports/users.ts';
+import type { OwnerEmail, User, UserStore } from '../ports/users.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, toMarkedMembership } from '../row-mark.ts';
 import type { Connection } from './connection.ts';
@@ -43,6 +43,10 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
   const operators = db.prepare('SELECT count(*) AS operators FROM users WHERE operator = 1');
   const ofUser = db.prepare(`SELECT ${MEMBERSHIP} FROM memberships WHERE user = ? ORDER BY account`);
   const ofAccount = db.prepare(`SELECT ${MEMBERSHIP} FROM memberships WHERE account = ? ORDER BY user`);
+  const ownerEmails = db.prepare(
+    `SELECT account, email FROM memberships JOIN users ON users.id = user
+      WHERE role = 'owner' AND account IN (SELECT value FROM json_each(?)) ORDER BY account, user`,
+  );
   const all = db.prepare(
     `SELECT ${MEMBERSHIP} FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?`,
   );
@@ -66,6 +70,8 @@ export function userReads(db: DatabaseSync): PortReads<'users'> {
     operators: (): number => operators.get()?.operators as number,
     listUserMemberships: (user: string) => ofUser.all(user).map(readMembershipRow),
     listAccountMembers: (account: string) => ofAccount.all(account).map(readMembershipRow),
+    listOwnerEmails: (accounts: readonly string[]): OwnerEmail[] =>
+      ownerEmails.all(JSON.stringify(accounts)).map((row) => ({ ...row }) as unknown as OwnerEmail),
     memberships: ({ after, limit }: Parameters<UserStore['memberships']>[0]) =>
       all.all(after?.user ?? '', after?.account ?? '', limit).map(readMembershipRow),
   };

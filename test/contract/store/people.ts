@@ -98,6 +98,29 @@ export function peopleContract(context: StoreContext): void {
     expect(ids).to.include.members(made.map(({ id }) => id));
   });
 
+  it('lists the emails of the owners of some accounts', async () => {
+    const { users } = context.store;
+    const ids = [newId('usr'), newId('usr'), newId('usr'), newId('usr')].sort();
+    const [abe, ann, bob, gone] = ids.map((id) => makeUser({ id })) as [User, User, User, User];
+    for (const user of [abe, ann, bob]) await users.add(user);
+    const [first, second, third] = [newId('acc'), newId('acc'), newId('acc')].sort() as [string, string, string];
+    for (const [user, account, role] of [
+      [bob, second, 'owner'],
+      [ann, second, 'owner'],
+      [abe, second, 'member'],
+      [gone, second, 'owner'],
+      [ann, first, 'owner'],
+      [abe, third, 'owner'],
+    ] as const)
+      await users.join({ user: user.id, account, role });
+    expect(await users.listOwnerEmails([second, newId('acc'), first])).to.deep.equal([
+      { account: first, email: ann.email },
+      { account: second, email: ann.email },
+      { account: second, email: bob.email },
+    ]);
+    expect(await users.listOwnerEmails([])).to.deep.equal([]);
+  });
+
   it('lists the members of an account and the accounts of a user', async () => {
     const { users } = context.store;
     const [abe, ann, bob] = [newId('usr'), newId('usr'), newId('usr')].sort() as [string, string, string];

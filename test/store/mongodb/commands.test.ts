@@ -109,6 +109,7 @@ describe('calls of the MongoDB store', () => {
       formerPage: [page],
       listUserMemberships: ['u'],
       listAccountMembers: ['a'],
+      listOwnerEmails: [['a']],
       memberships: [page],
       findWrongMarks: [page],
     },
