@@ -57,6 +57,8 @@ async function openSetupLinks(compose: Compose, services: readonly string[]): Pr
 
 (problem === undefined ? describe : describe.skip)('docker-compose.yml', function () {
   this.timeout(900_000);
+  // Each step needs what the one before it has left.
+  this.bail(true);
   let compose: Compose;
   let url: string;
   let customer: Customer;
