@@ -22,7 +22,7 @@ export interface Findings {
   readonly instruction: Instruction;
   /** Whether there is a task or a question. */
   readonly asks: boolean;
-  /** Words of the request and the situation. */
+  /** Words of the request. */
   readonly words: number;
 }
 
