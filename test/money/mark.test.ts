@@ -60,9 +60,15 @@ describe('the mark of an entry', () => {
     const others: Partial<Entry>[] = [
       ...[{ opId: 'adjust:b' }, { wallet: 'x' }, { kind: 'topup' as const }, { at: 6 }, { avail: 1n }, { topped: 1n }],
       ...[{ adjusted: 1n }, { overshoot: 1n }, { chargedAfter: 1n }, { note: 's' }, { status: 'active' as const }],
+      ...[{ granted: 0n }, { granted: 1n }, { grants: '[["g","1"]]' }],
     ];
     const marks = others.map((change) => computeMark(op, { ...own, ...change }, undefined));
     expect(new Set([own.mark, ...marks]).size).to.equal(others.length + 1);
+  });
+
+  it('is the same as before there were grants where an entry has none', () => {
+    const op: Operation = { kind: 'adjust', wallet: 'w', at: 5, amount: -3n, reason: 'r', adjustId: 'a' };
+    expect(made(op).entry.mark).to.equal('5432f798');
   });
 
   it('covers the stored usage of a settlement that is free because its call was repeated', () => {
