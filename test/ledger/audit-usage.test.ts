@@ -1,12 +1,14 @@
 // The audit of folded usage beside a running gateway: sums folded in the meantime are compared again and not reported.
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
 import type { UsageDay, UsageHour } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, charge, RUB } from '../contract/store/context.ts';
+import { applied, charge, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
 
 describe('the audit of folded usage', () => {
   let faulty: FaultyStore;
@@ -72,6 +74,30 @@ describe('the audit of folded usage', () => {
     expect([first, second].join()).to.include(`${name(day.day)}, ${labels}: calls 0 instead of 1`);
     expect(others).to.deep.equal([]);
     expect(await read(days)).to.deep.equal([]);
+  });
+
+  it('reports a charged sum that is not that of the journal, after its calls are archived, too', async () => {
+    const file = join(dirname(faulty.path), 'calls.gz');
+    const before = Date.now() - 40 * 24 * 3_600_000;
+    const at = before - 1000;
+    wallet = await faulty.wallet(0n);
+    await applied(faulty.real, topup(wallet, 1000n * RUB, { at }));
+    for (const chargeId of [newId('req'), newId('req')]) {
+      await applied(faulty.real, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at }));
+    }
+    await foldUsage(faulty.real, wallet);
+    expect(await archiveLedger(faulty.real, { before, file })).to.include({ calls: 1 });
+    expect(await problems()).to.deep.equal([]);
+    const more = async () => {
+      const folded = await faulty.real.usage.readAll(wallet);
+      const [first, ...others] = folded.hours as [UsageHour];
+      const charged = first.charged + RUB;
+      const [day] = folded.days as [UsageDay];
+      const days = folded.days.map((each) => (each.day === day.day ? { ...each, charged: each.charged + RUB } : each));
+      faulty.next('usage.readAll', async () => ({ ...folded, hours: [{ ...first, charged }, ...others], days }));
+      return problems();
+    };
+    expect((await more()).join()).to.match(/folded usage: \d+ charged at entry \d+, the journal has \d+/);
   });
 
   const COLUMNS: readonly (keyof UsageHour)[] = [
