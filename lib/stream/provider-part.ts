@@ -37,7 +37,7 @@ export interface BlockState {
 
 /**
  * What a text is based on: a page or a file (`url`), or a document of the request (`document`). Clients get it in the
- * shape of their own format; without a `url`, only those of the messages format get it.
+ * shape of their own format; without a `url`, only those of the messages and the responses format get it.
  */
 export interface Citation {
   readonly url?: string;
