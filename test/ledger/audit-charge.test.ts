@@ -52,6 +52,17 @@ describe('the audit of a charge', () => {
     ]);
   });
 
+  it('knows the price of a service, which only a hold of a service has', () => {
+    const { charge, entries } = rowsAfter('reserve');
+    const held = (kind: Charge['kind'], prices: string) =>
+      problemsOf({ ...charge, kind, prices }, entries).filter(({ problem }) => /^its /.test(problem));
+    expect(held('service', '{"service":"10000000"}')).to.deep.equal([]);
+    const wrong = 'its kind is text, but its prices are those of service';
+    expect(held('text', '{"service":"10000000"}').map(({ problem }) => problem)).to.include(wrong);
+    const other = 'its prices are {"service":"9000000"}, but it held 10000000';
+    expect(held('service', '{"service":"9000000"}').map(({ problem }) => problem)).to.include(other);
+  });
+
   it('accepts a free call only if it was repeated after its hold had expired', () => {
     const free = (...kinds: readonly Kind[]) => {
       const { charge, entries } = rowsAfter(...kinds);
