@@ -157,4 +157,22 @@ describe('automatic top-ups and their owners', () => {
     await stopping;
     expect(ends).to.deep.equal(['looked', 'stopped']);
   });
+
+  it('stop after the running round has read what to check, and then check nothing', async () => {
+    await setUp({ threshold: 2000n * RUB });
+    const faults = createFaultyStore(stage.store);
+    const gate = makeGate();
+    const slow = topupsOf(faults.store);
+    faults.next('payments.page', waitFor(gate.opened));
+    slow.start();
+    let isStopped = false;
+    const stopping = slow.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isStopped).to.equal(false);
+    gate.open();
+    await stopping;
+    expect((await row()).order).to.equal(null);
+  });
 });
