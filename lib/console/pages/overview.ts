@@ -1,8 +1,8 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../base/faults.ts';
 import { memberSumId } from '../../ledger/caps.ts';
-import type { UsageReport } from '../../ledger/usage.ts';
-import { readUsage } from '../../ledger/usage-fold.ts';
+import { catchUpUsage } from '../../ledger/usage-fold.ts';
+import { readUsageSlots } from '../../ledger/usage-slots.ts';
 import { getSpent } from '../../money/budget.ts';
 import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
 import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
@@ -137,39 +137,54 @@ async function capRows(visit: OwnerVisit) {
   ] as const;
 }
 
+interface RecentUsage {
+  readonly today: Micro;
+  readonly yesterday: Micro;
+  /** Of 30 days, with these two. */
+  readonly spent: Micro;
+}
+
 /** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
-async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Promise<UsageReport | undefined> {
-  const today = findHourDay(services.now(), zone);
-  const from = findDayStartHour(addDays(today, 1 - DAYS), zone);
-  const to = findDayStartHour(addDays(today, 1), zone);
-  const report = await readUsage(services.store, account.id, {
-    by: 'day',
-    zone,
-    filter: { from, to, ...(ownKeys && { keys: ownKeys }) },
+async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Promise<RecentUsage | undefined> {
+  if (await catchUpUsage(services.store, account.id)) {
+    services.usage.foldSoon(account.id);
+    return undefined;
+  }
+  const day = findHourDay(services.now(), zone);
+  const [from = 0, yesterday = 0, today = 0, to = 0] = [1 - DAYS, -1, 0, 1].map((days) =>
+    findDayStartHour(addDays(day, days), zone),
+  );
+  const slots = [
+    { from, to: yesterday },
+    { from: yesterday, to: today },
+    { from: today, to },
+  ];
+  const { total, groups } = await readUsageSlots(services.store.usage, account.id, {
+    slots,
+    by: 'kind',
+    ...(ownKeys && { keys: ownKeys }),
   });
-  if (!report.behind) return report;
-  services.usage.foldSoon(account.id);
-  return undefined;
+  const sumSlot = (at: number) => groups.reduce((sum, group) => sum + (group.slots[at]?.charged ?? 0n), 0n);
+  return { today: sumSlot(2), yesterday: sumSlot(1), spent: total.charged };
 }
 
 /** Without a wallet, not how long it will last. */
-function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: UsageReport | undefined) {
+function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUsage | undefined) {
   const { language, format, services, zone } = visit;
   const words = WORDS[language];
-  const spent = used?.total.charged;
-  if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
+  if (used === undefined) return [[words.spent, words.counting]] as const;
+  const { spent } = used;
   const today = findHourDay(services.now(), zone);
   /** Leads to what it was spent on. */
-  const chargedOn = (day: string) => {
-    const sum = used.rows.find(({ group }) => group === day)?.charged ?? 0n;
+  const chargedOn = (day: string, sum: Micro) => {
     const text = format.rub(sum);
     return sum === 0n
       ? text
       : html`<a href="${linkTo(visit, `/account/usage?from=${day}&to=${day}&by=model`)}">${text}</a>`;
   };
   const charged = [
-    [words.today, chargedOn(today)],
-    [words.yesterday, chargedOn(addDays(today, -1))],
+    [words.today, chargedOn(today, used.today)],
+    [words.yesterday, chargedOn(addDays(today, -1), used.yesterday)],
     [words.spent, format.rub(spent)],
   ] as const;
   if (!wallet) return charged;
