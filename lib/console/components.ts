@@ -96,7 +96,7 @@ ${fields}
 interface StepForm {
   readonly action: string;
   readonly fields: HtmlValue;
-  /** The values of `step` with their buttons; the first is also what the enter key does. A quiet one is for few. */
+  /** The values of `step` with their buttons; the first is also what the enter key does. A quiet one looks weaker. */
   readonly steps: readonly (readonly [value: string, button: string, quiet?: boolean])[];
 }
 

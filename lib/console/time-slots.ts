@@ -44,7 +44,7 @@ export type SlotUnit = (typeof SLOT_UNITS)[number];
 
 /** As many bars as can still be told apart. */
 const HOURS_MAX = 400;
-/** A year by day of a busy account takes a second to add up. */
+/** More take longer than 50 ms to add up for an account with a million calls. */
 const DAYS_MAX = 124;
 const HOURS_OF_DAYS = 2;
 const DAYS_OF_MONTHS = 92;

@@ -54,7 +54,7 @@ interface ReadOptions<T> extends OpenBody {
 }
 
 /** Bytes waiting to be decoded; above this the socket is paused. One read fits, so as not to pause for each. */
-const BUFFERED_MAX = 32 * 1024;
+const BUFFERED_MAX = 64 * 1024;
 
 /** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
 const SLICE_BYTES = 32 * 1024;

@@ -11,7 +11,7 @@ export function makeStartupReport({ facts, server }: Gateway): StartupReport {
   return { sandbox, demoKey, demoAccount, links, models, switchedOff, port: server.info.port as number };
 }
 
-/** Where requests of the examples go: in a container the address that it listens on is no one's. */
+/** The URL of printed examples: nobody can connect to 0.0.0.0, on which a container listens. */
 export function findClientUrl(
   { host, publicUrl, publicUrlSet }: Pick<Config, 'host' | 'publicUrl' | 'publicUrlSet'>,
   port: number,

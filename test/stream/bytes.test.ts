@@ -236,7 +236,13 @@ describe('reader of bodies', () => {
     };
     expect(await read(1)).to.equal(1);
     expect(calls).to.deep.equal([]);
+    // What one read of a socket brings.
     expect(await read(2)).to.equal(1);
+    expect((await reader.next()).value).to.have.length(1);
+    expect(calls).to.deep.equal([]);
+    expect(await read(3)).to.equal(1);
+    expect(calls).to.deep.equal(['pause']);
+    expect((await reader.next()).value).to.have.length(1);
     expect(calls).to.deep.equal(['pause']);
     expect((await reader.next()).value).to.have.length(1);
     expect(calls).to.deep.equal(['pause', 'resume']);

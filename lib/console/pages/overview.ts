@@ -150,14 +150,12 @@ async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Pr
     services.usage.foldSoon(account.id);
     return undefined;
   }
-  const day = findHourDay(services.now(), zone);
-  const [from = 0, yesterday = 0, today = 0, to = 0] = [1 - DAYS, -1, 0, 1].map((days) =>
-    findDayStartHour(addDays(day, days), zone),
-  );
+  const today = findHourDay(services.now(), zone);
+  const findStart = (days: number) => findDayStartHour(addDays(today, days), zone);
   const slots = [
-    { from, to: yesterday },
-    { from: yesterday, to: today },
-    { from: today, to },
+    { from: findStart(1 - DAYS), to: findStart(-1) },
+    { from: findStart(-1), to: findStart(0) },
+    { from: findStart(0), to: findStart(1) },
   ];
   const { total, groups } = await readUsageSlots(services.store.usage, account.id, {
     slots,
