@@ -1,6 +1,6 @@
-// The audit of the sums of all wallets together: day by day they must equal the sums of each wallet.
-
-import type { ServiceDay, ServiceSum } from '../store/ports/usage.ts';
+// The audit of the sums of all wallets together: day by day they must equal the sums of each wallet, and week by week those
+// of the days.
+import type { ServiceDay, ServiceSum, ServiceWeek } from '../store/ports/usage.ts';
 import {
   addServiceTotals,
   DAY_MS,
@@ -8,23 +8,41 @@ import {
   listServiceSums,
   NO_SERVICE,
   SERVICE_COUNTS,
+  WEEK_MS,
 } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 export async function checkServiceSums({ usage }: Pick<Store, 'usage'>, report: ReportProblem): Promise<void> {
-  for (let from = 0; ; ) {
-    const found = await usage.serviceDay(from);
-    if (!found) return;
-    for (const problem of compareServiceDay(found)) report('service', problem);
-    from = found.day + DAY_MS;
+  for (let day = await usage.serviceDay(0); day; day = await usage.serviceDay(day.day + DAY_MS)) {
+    for (const problem of compareServiceDay(day)) report('service', problem);
+  }
+  for (let week = await usage.serviceWeek(0); week; week = await usage.serviceWeek(week.week + WEEK_MS)) {
+    for (const problem of compareServiceWeek(week)) report('service', problem);
   }
 }
 
 /** What is wrong with the sums of a day. */
 function compareServiceDay({ stored, hours, routes }: ServiceDay): readonly string[] {
+  const wanted = listServiceSums({ hours, routes }).filter(({ grain }) => grain !== 'week');
+  const wants = new Map(wanted.map((sum) => [getServiceKey(sum), sum]));
+  return compareServiceSums(stored, wants);
+}
+
+/** What is wrong with the sums of a week. */
+function compareServiceWeek({ week, sums }: ServiceWeek): readonly string[] {
+  const [stored, days] = [sums.filter(({ grain }) => grain === 'week'), sums.filter(({ grain }) => grain === 'day')];
+  const wants = new Map<string, ServiceSum>();
+  for (const { subject, name, ...totals } of days) {
+    const labels = { grain: 'week', subject, at: week, name } as const;
+    const key = getServiceKey(labels);
+    wants.set(key, { ...labels, ...addServiceTotals(wants.get(key) ?? NO_SERVICE, totals) });
+  }
+  return compareServiceSums(stored, wants);
+}
+
+function compareServiceSums(stored: readonly ServiceSum[], wants: ReadonlyMap<string, ServiceSum>): readonly string[] {
   const has = new Map(stored.map((sum) => [getServiceKey(sum), sum]));
-  const wants = new Map(listServiceSums({ hours, routes }).map((sum) => [getServiceKey(sum), sum]));
   const keys = [...new Set([...has.keys(), ...wants.keys()])];
   return keys.flatMap((key) => compareServiceSum(has.get(key), wants.get(key)));
 }

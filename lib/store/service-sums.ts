@@ -13,6 +13,14 @@ import type {
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
+export const WEEK_MS = 7 * DAY_MS;
+
+/** What the sums are kept by, and how long each is, ms. Days are those of UTC, and weeks begin with the epoch's first day. */
+const GRAINS = [
+  ['week', WEEK_MS],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+] as const;
 
 /** The counts of a sum besides its times. */
 export const SERVICE_COUNTS = ['calls', 'failed', 'charged', 'refunded', 'cost', 'unpriced', 'attempts'] as const;
@@ -43,17 +51,16 @@ export function listServiceSums({ hours, routes }: WalletPart, sign: 1 | -1 = 1)
     const key = getServiceKey(labels);
     sums.set(key, { ...labels, ...addServiceTotals(sums.get(key) ?? NO_SERVICE, totals, sign) });
   };
-  const addBoth = ({ subject, name, hour }: Pick<Labels, 'subject' | 'name'> & { hour: number }, of: ServiceTotals) => {
-    add({ grain: 'hour', subject, at: hour, name }, of);
-    add({ grain: 'day', subject, at: findDay(hour), name }, of);
+  const addAll = ({ subject, name, hour }: Pick<Labels, 'subject' | 'name'> & { hour: number }, of: ServiceTotals) => {
+    for (const [grain, ms] of GRAINS) add({ grain, subject, at: hour - (hour % ms), name }, of);
   };
   for (const { wallet, hour, model, ...totals } of hours) {
-    addBoth({ subject: 'model', name: model, hour }, totals);
-    addBoth({ subject: 'account', name: wallet, hour }, totals);
+    addAll({ subject: 'model', name: model, hour }, totals);
+    addAll({ subject: 'account', name: wallet, hour }, totals);
   }
   for (const { hour, attempts, failed, cost, unpriced, first, ...route } of routes) {
     const totals = { ...NO_SERVICE, attempts, failed, cost, unpriced, first };
-    addBoth({ subject: 'route', name: formatRouteName(route), hour }, totals);
+    addAll({ subject: 'route', name: formatRouteName(route), hour }, totals);
   }
   return [...sums.values()];
 }
@@ -99,23 +106,34 @@ export function findDay(at: number): number {
   return at - (at % DAY_MS);
 }
 
+export function findWeek(at: number): number {
+  return at - (at % WEEK_MS);
+}
+
 interface Span {
   readonly grain: ServiceSum['grain'];
   readonly from: number;
   readonly to: number;
 }
 
-/** The rows that a query adds up: whole UTC days by their own sums, and the hours around them. */
-export function listServiceSpans({ from, to, by }: Pick<ServiceQuery, 'from' | 'to' | 'by'>): readonly Span[] {
-  const firstDay = findDay(from + DAY_MS - 1);
-  const endDay = findDay(to);
-  if (by !== 'name' || firstDay >= endDay) return [{ grain: 'hour', from, to }];
-  const spans: readonly Span[] = [
-    { grain: 'hour', from, to: firstDay },
-    { grain: 'day', from: firstDay, to: endDay },
-    { grain: 'hour', from: endDay, to },
+type ServiceTime = Pick<ServiceQuery, 'from' | 'to' | 'by'>;
+
+/** The rows that a query adds up: whole weeks by their own sums, whole days around them, and hours around those. */
+export function listServiceSpans({ from, to, by }: ServiceTime): readonly Span[] {
+  return by === 'name' ? splitSpan({ from, to }, GRAINS) : [{ grain: 'hour', from, to }];
+}
+
+/** Parts of a time of whole hours, each by the coarsest grain that fits. */
+function splitSpan({ from, to }: Omit<Span, 'grain'>, grains: readonly (typeof GRAINS)[number][]): readonly Span[] {
+  const [[grain, ms] = GRAINS[2], ...finer] = grains;
+  const first = Math.ceil(from / ms) * ms;
+  const end = to - (to % ms);
+  if (first >= end) return from < to ? splitSpan({ from, to }, finer) : [];
+  return [
+    ...splitSpan({ from, to: first }, finer),
+    { grain, from: first, to: end },
+    ...splitSpan({ from: end, to }, finer),
   ];
-  return spans.filter((span) => span.from < span.to);
 }
 
 /** Always the same text for the same jobs, because it is compared. */

@@ -26,6 +26,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 const FAILED = newAttempt({
   ...{ ending: 'failed', reason: '503 overloaded', certainty: 'possible', usage: null, cost: null, firstMs: null },
 });
@@ -107,6 +108,29 @@ for (const kind of longer([SQLITE], STORES)) {
         [24, 'model-1', 2],
         [51, 'model-1', 1],
       ]);
+    });
+
+    it('add up whole weeks, and the days and hours around them', async () => {
+      day += 30 * DAY_MS;
+      const week = day - (day % WEEK_MS);
+      const wallet = await newWallet(store());
+      const times = [0, 1, 7, 8, 13, 14, 20, 21].map((days) => days * DAY_MS + 5 * HOUR_MS);
+      for (const time of times) await call(wallet, [ANSWERED], { at: week + time });
+      await foldUsage(store(), wallet);
+      const between = async (from: number, to: number) => {
+        const query = { subject: 'account', name: wallet, by: 'name', from: week + from, to: week + to } as const;
+        const expected = times.filter((time) => time >= from && time < to).length;
+        expect((await sums(query))[0]?.calls ?? 0).to.equal(expected);
+      };
+      await between(0, 4 * WEEK_MS);
+      await between(0, WEEK_MS);
+      await between(DAY_MS, 21 * DAY_MS);
+      await between(5 * HOUR_MS, 21 * DAY_MS + 6 * HOUR_MS);
+      await between(6 * HOUR_MS, 21 * DAY_MS + 5 * HOUR_MS);
+      await between(9 * DAY_MS, 13 * DAY_MS);
+      await between(-3 * HOUR_MS, 8 * DAY_MS + 5 * HOUR_MS);
+      day = week + 5 * WEEK_MS;
+      expect(await problems()).to.deep.equal([]);
     });
 
     it('count the attempts of a job once it has ended', async () => {

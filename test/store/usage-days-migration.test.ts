@@ -72,13 +72,13 @@ const FILE: OldStore = {
       const add = db.prepare(`INSERT INTO usage_hours (${names}) VALUES (${names.replace(/\w+/g, '?')})`);
       db.exec('BEGIN');
       for (const row of OLD_HOURS) add.run(...Object.values(row));
-      db.exec(`DROP TABLE usage_days; PRAGMA user_version = ${SQLITE_STEPS.length - 2}; COMMIT`);
+      db.exec(`DROP TABLE usage_days; PRAGMA user_version = ${SQLITE_STEPS.indexOf(fillTable) - 1}; COMMIT`);
     }),
   begin: (url) =>
     withFile(url, (db) => {
-      db.exec(SQLITE_STEPS.at(-2) as string);
+      db.exec(SQLITE_STEPS[SQLITE_STEPS.indexOf(fillTable) - 1] as string);
       expect(fillTable(db)).to.equal(true);
-      db.exec(`PRAGMA user_version = ${SQLITE_STEPS.length - 1}`);
+      db.exec(`PRAGMA user_version = ${SQLITE_STEPS.indexOf(fillTable)}`);
       return Number(db.prepare('SELECT count(DISTINCT wallet) AS count FROM usage_days').get()?.count);
     }),
 };
@@ -100,14 +100,14 @@ const SET: OldStore = {
       const rows = OLD_HOURS.map((row) => ({ _id: idOf(row), ...row }));
       await db.collection<{ _id: string }>('usage_hours').insertMany(rows, { ordered: false });
       await db.collection('usage_days').drop();
-      await setVersion(db, MONGODB_STEPS.length - 2);
+      await setVersion(db, MONGODB_STEPS.indexOf(fillCollection) - 1);
     }),
   begin: (url) =>
     withDatabase(url, async (db) => {
       const signal = AbortSignal.timeout(30_000);
-      await MONGODB_STEPS.at(-2)?.(db, signal);
+      await MONGODB_STEPS[MONGODB_STEPS.indexOf(fillCollection) - 1]?.(db, signal);
       expect(await fillCollection(db, signal)).to.equal(true);
-      await setVersion(db, MONGODB_STEPS.length - 1);
+      await setVersion(db, MONGODB_STEPS.indexOf(fillCollection));
       const days = db.collection('usage_days');
       const wallets = await days.distinct('wallet');
       const place = (await db.collection<{ _id: string }>('schema').findOne({ _id: 'usage_days' })) as Document;

@@ -32,7 +32,7 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
   return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
 }
 
-/** Adds optional fields to a validator. */
+/** Adds optional fields to a validator, or changes what it says of fields. */
 export function withOptional(properties: Document, validator: Document): Document {
   const [first, ...rules] = (validator.$and ?? [validator]) as Document[];
   const schema = first?.$jsonSchema;

@@ -37,7 +37,15 @@ import {
   WALLETS_WITH_PLAY_MONEY,
 } from './schema.ts';
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
-import { fillUsageDays, migrateUsage, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS } from './usage-schema.ts';
+import {
+  allowServiceWeeks,
+  fillServiceWeeks,
+  fillUsageDays,
+  migrateUsage,
+  ROUTE_HOURS,
+  SERVICE_SUMS,
+  USAGE_DAYS,
+} from './usage-schema.ts';
 
 /** A long step does a part of its work, and resolves to true if there is more. */
 type Migration = (db: Db, signal: AbortSignal) => Promise<unknown>;
@@ -124,6 +132,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   (db, signal) => makeCollection(db, USAGE_DAYS, signal),
   fillUsageDays,
+  allowServiceWeeks,
+  fillServiceWeeks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -8,9 +8,18 @@ import {
   type ServiceRow,
   type ServiceSum,
   type ServiceTotals,
+  type ServiceWeek,
   type UsageStore,
 } from '../ports/usage.ts';
-import { DAY_MS, findDay, listServiceSpans, mergeServiceSlots, SERVICE_COUNTS } from '../service-sums.ts';
+import {
+  DAY_MS,
+  findDay,
+  findWeek,
+  listServiceSpans,
+  mergeServiceSlots,
+  SERVICE_COUNTS,
+  WEEK_MS,
+} from '../service-sums.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -22,7 +31,9 @@ import { readSnapshot, type SnapshotReading } from './snapshot.ts';
 const COUNTS = [...SERVICE_COUNTS, ...TIME_FIELDS];
 const sumFields = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { $sum: `$${name}` }]));
 
-export function serviceStore({ db, scanner }: Connection): Pick<UsageStore, 'serviceSums' | 'serviceDay'> {
+type ServiceStore = Pick<UsageStore, 'serviceSums' | 'serviceDay' | 'serviceWeek'>;
+
+export function serviceStore({ db, scanner }: Connection): ServiceStore {
   const sums = db.collection<Row>('service_sums');
   return {
     async serviceSums(query) {
@@ -32,27 +43,43 @@ export function serviceStore({ db, scanner }: Connection): Pick<UsageStore, 'ser
     },
     serviceDay: (from) =>
       readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
-        const first = await findFirstHour(reading, from);
-        return first === undefined ? undefined : readServiceDay(reading, findDay(first));
+        const hours = [
+          ...(await findFirst(reading, 'usage_hours', { hour: { $gte: from } })),
+          ...(await findFirst(reading, 'route_hours', { hour: { $gte: from } })),
+          ...(await findFirstSums(reading, ['hour', 'day'], from)),
+        ];
+        return hours.length === 0 ? undefined : readServiceDay(reading, findDay(Math.min(...hours)));
+      }),
+    serviceWeek: (from) =>
+      readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
+        const times = await findFirstSums(reading, ['day', 'week'], from);
+        return times.length === 0 ? undefined : readServiceWeek(reading, findWeek(Math.min(...times)));
       }),
   };
 }
 
-async function findFirstHour({ db, ...sending }: SnapshotReading, from: number): Promise<number | undefined> {
-  const findFirst = async (name: string, field: string, filter: Document) => {
-    const found = db.collection<Row>(name).find({ ...filter, [field]: { $gte: from } }, sending);
-    const [row] = await found
-      .sort({ [field]: 1 })
-      .limit(1)
-      .toArray();
-    return row ? [Number(row[field])] : [];
-  };
-  const found = [await findFirst('usage_hours', 'hour', {}), await findFirst('route_hours', 'hour', {})];
+type Grain = ServiceSum['grain'];
+
+/** The first time of sums of each subject by some grains. */
+async function findFirstSums(reading: SnapshotReading, grains: readonly Grain[], from: number): Promise<number[]> {
+  const found: number[] = [];
   for (const subject of SERVICE_SUBJECTS) {
-    for (const grain of ['hour', 'day']) found.push(await findFirst('service_sums', 'at', { subject, grain }));
+    for (const grain of grains) {
+      found.push(...(await findFirst(reading, 'service_sums', { subject, grain, at: { $gte: from } })));
+    }
   }
-  const hours = found.flat();
-  return hours.length === 0 ? undefined : Math.min(...hours);
+  return found;
+}
+
+/** The lowest value of the last field of a filter; empty if nothing matches. */
+async function findFirst({ db, ...sending }: SnapshotReading, name: string, filter: Document): Promise<number[]> {
+  const field = Object.keys(filter).at(-1) as string;
+  const found = db.collection<Row>(name).find(filter, sending);
+  const [row] = await found
+    .sort({ [field]: 1 })
+    .limit(1)
+    .toArray();
+  return row ? [Number(row[field])] : [];
 }
 
 async function readServiceDay({ db, ...sending }: SnapshotReading, day: number): Promise<ServiceDay> {
@@ -67,6 +94,13 @@ async function readServiceDay({ db, ...sending }: SnapshotReading, day: number):
     hours: hours.map((row) => ({ ...readLabels(row), ...readServiceTotals(row) })),
     routes: routes.map((row) => readRouteDocument({ ...row, ...row._id })),
   };
+}
+
+async function readServiceWeek({ db, ...sending }: SnapshotReading, week: number): Promise<ServiceWeek> {
+  const at = { $gte: week, $lt: week + WEEK_MS };
+  const filter: Document = { subject: { $in: [...SERVICE_SUBJECTS] }, grain: { $in: ['day', 'week'] }, at };
+  const sums = await db.collection('service_sums').find(filter, sending).toArray();
+  return { week, sums: sums.map(readServiceSum) };
 }
 
 function readLabels({ _id: { wallet, hour, model } }: Document) {

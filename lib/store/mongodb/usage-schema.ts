@@ -1,8 +1,17 @@
-// Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; and it
-// has UTC days beside its hours.
+// Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
+// UTC days beside its hours, and the sums of all have weeks beside their days.
 import type { Collection, Db, Document } from 'mongodb';
-import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { DAY_MS, findDay, listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { SERVICE_SUBJECTS, type ServiceSubject, type ServiceSum } from '../ports/usage.ts';
+import {
+  DAY_MS,
+  findDay,
+  findWeek,
+  getServiceKey,
+  listServiceSums,
+  NO_SERVICE,
+  SERVICE_COUNTS,
+  WEEK_MS,
+} from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
 import { type Row, sumToMicro } from './rows.ts';
@@ -92,8 +101,10 @@ async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<vo
       const change = { $set: { jobs: '[]', partial: true } };
       const { modifiedCount } = await db.collection<Row>('usage_cursors').updateOne(isOld, change, { session });
       if (modifiedCount === 0) return;
-      const sums = Object.fromEntries(['calls', 'charged', 'refunded'].map((field) => [field, { $sum: `$${field}` }]));
-      const $group = { _id: { hour: '$hour', model: '$model' }, ...sums };
+      const counts = Object.fromEntries(
+        ['calls', 'charged', 'refunded'].map((field) => [field, { $sum: `$${field}` }]),
+      );
+      const $group = { _id: { hour: '$hour', model: '$model' }, ...counts };
       const rows = await db
         .collection('usage_hours')
         .aggregate([{ $match: { wallet } }, { $group }], sending)
@@ -102,7 +113,9 @@ async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<vo
         const money = { charged: sumToMicro(charged), refunded: sumToMicro(refunded) };
         return { ...NO_SERVICE, wallet, hour: Number(hour), model, calls: Number(calls), ...money };
       });
-      const updates = listServiceSums({ hours, routes: [] }).map(buildServiceUpsert);
+      // Weeks came later, and are made from the days.
+      const sums = listServiceSums({ hours, routes: [] }).filter(({ grain }) => grain !== 'week');
+      const updates = sums.map(buildServiceUpsert);
       if (updates.length > 0) await send(db, { update: 'service_sums', updates }, sending);
     });
   } finally {
@@ -189,4 +202,48 @@ async function mergeDays(hours: Collection<Row>, matched: Document, signal: Abor
     { $merge: { into: 'usage_days', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
   ];
   await hours.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
+}
+
+/** Lets the sums of all wallets be by the week too. */
+export async function allowServiceWeeks(db: Db, signal: AbortSignal): Promise<void> {
+  const grain = allowOnly('hour', 'day', 'week');
+  const validator = withOptional({ grain }, await readValidator(db, 'service_sums', signal));
+  await send(db, { collMod: 'service_sums', validator, ...MAJORITY }, { signal });
+}
+
+/** Makes the next week of each subject from its days, and resolves to whether there was one; as `fillUsageDays`. */
+export async function fillServiceWeeks(db: Db, signal: AbortSignal): Promise<boolean> {
+  let isMore = false;
+  for (const subject of SERVICE_SUBJECTS) {
+    const at = await findNextWeek(db, subject, signal);
+    if (at === undefined) continue;
+    await mergeWeek(db, { subject, at }, signal);
+    isMore = true;
+  }
+  return isMore;
+}
+
+/** The first week of days behind the last week that there is. */
+async function findNextWeek(db: Db, subject: ServiceSubject, signal: AbortSignal): Promise<number | undefined> {
+  const sums = db.collection<Row>('service_sums');
+  const last = await sums.findOne({ subject, grain: 'week' }, { sort: { at: -1 }, signal });
+  const from = last ? Number(last.at) + WEEK_MS : 0;
+  const next = await sums.findOne({ subject, grain: 'day', at: { $gte: from } }, { sort: { at: 1 }, signal });
+  return next ? findWeek(Number(next.at)) : undefined;
+}
+
+async function mergeWeek(db: Db, label: Pick<ServiceSum, 'subject' | 'at'>, signal: AbortSignal): Promise<void> {
+  const { subject, at } = label;
+  const labels = { subject, grain: 'week', at } as const;
+  const sums = Object.fromEntries([...SERVICE_COUNTS, ...TIME_FIELDS].map((field) => [field, { $sum: `$${field}` }]));
+  const pipeline = [
+    { $match: { subject, grain: 'day', at: { $gte: at, $lt: at + WEEK_MS } } },
+    { $group: { _id: '$name', ...sums } },
+    { $set: { ...labels, name: '$_id', _id: { $concat: [getServiceKey({ ...labels, name: '' }), '$_id'] } } },
+    { $merge: { into: 'service_sums', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
+  ];
+  await db
+    .collection('service_sums')
+    .aggregate(pipeline, { signal, writeConcern: { w: 'majority' } })
+    .toArray();
 }

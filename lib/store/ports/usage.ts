@@ -131,9 +131,9 @@ export interface ServiceTotals
 }
 
 export interface ServiceSum extends ServiceTotals {
-  readonly grain: 'hour' | 'day';
+  readonly grain: 'hour' | 'day' | 'week';
   readonly subject: ServiceSubject;
-  /** The start of the hour or of the UTC day, ms since the epoch. */
+  /** The start of the hour, of the UTC day or of the week, ms since the epoch. */
   readonly at: number;
   /** The model, the account, or the JSON of a route: upstream, model, ending and reason. */
   readonly name: string;
@@ -159,13 +159,20 @@ export interface ServiceRow extends ServiceTotals {
   readonly name: string;
 }
 
-/** The sums of a UTC day of all wallets together, and those of each, in one snapshot. */
+/** The sums of a UTC day of all wallets together, by the hour and by the day, and those of each, in one snapshot. */
 export interface ServiceDay {
   /** Its start, ms since the epoch. */
   readonly day: number;
   readonly stored: readonly ServiceSum[];
   readonly hours: readonly (Pick<UsageHour, 'hour' | 'model'> & ServiceTotals & { readonly wallet: string })[];
   readonly routes: readonly RouteHour[];
+}
+
+/** The sums of a week and of its days, of all wallets together, in one snapshot. */
+export interface ServiceWeek {
+  /** Its start, ms since the epoch. */
+  readonly week: number;
+  readonly sums: readonly ServiceSum[];
 }
 
 export interface UsageStore {
@@ -194,4 +201,6 @@ export interface UsageStore {
   serviceSums(query: ServiceQuery): Promise<readonly ServiceRow[]>;
   /** The first UTC day from a time on that has any sums; undefined if there is none. */
   serviceDay(from: number): Promise<ServiceDay | undefined>;
+  /** The first week from a time on that has any sums by the day or the week; undefined if there is none. */
+  serviceWeek(from: number): Promise<ServiceWeek | undefined>;
 }

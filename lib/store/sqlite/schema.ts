@@ -12,7 +12,13 @@ import { addMembers, DEVICE_TABLE, FORMER_USER_TABLE, TELEGRAM_COLUMN, TERMS_MAR
 import { PROMO_TABLES } from './promo-schema.ts';
 import { RATE_TABLE } from './rate-schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
-import { fillUsageDays, USAGE_DAYS_TABLE, USAGE_OF_SERVICE } from './usage-schema.ts';
+import {
+  allowServiceWeeks,
+  fillServiceWeeks,
+  fillUsageDays,
+  USAGE_DAYS_TABLE,
+  USAGE_OF_SERVICE,
+} from './usage-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -408,9 +414,11 @@ export const MIGRATIONS: readonly Migration[] = [
   TERMS_MARKS,
   USAGE_DAYS_TABLE,
   fillUsageDays,
+  allowServiceWeeks,
+  fillServiceWeeks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(fillUsageDays) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(fillServiceWeeks) + 1;

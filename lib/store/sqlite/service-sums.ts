@@ -1,8 +1,17 @@
 // The sums of all wallets together in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import { NO_TIMES } from '../../base/time-buckets.ts';
-import type { RouteHour, ServiceDay, ServiceQuery, ServiceRow, ServiceSum, ServiceTotals } from '../ports/usage.ts';
-import { DAY_MS, findDay, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
+import {
+  type RouteHour,
+  SERVICE_SUBJECTS,
+  type ServiceDay,
+  type ServiceQuery,
+  type ServiceRow,
+  type ServiceSum,
+  type ServiceTotals,
+  type ServiceWeek,
+} from '../ports/usage.ts';
+import { DAY_MS, findDay, findWeek, listServiceSpans, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads } from './thread-ports.ts';
 import { TIME_COLUMNS } from './usage-schema.ts';
@@ -22,13 +31,16 @@ export function createAddServiceSums(db: DatabaseSync): (sums: readonly ServiceS
   };
 }
 
-export function serviceReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'serviceSums' | 'serviceDay'> {
+type ServiceReads = Pick<PortReads<'usage'>, 'serviceSums' | 'serviceDay' | 'serviceWeek'>;
+
+export function serviceReads(db: DatabaseSync): ServiceReads {
   return {
     serviceSums: (query: ServiceQuery): ServiceRow[] => {
       const found = query.by === 'name' ? selectByName(db, query) : selectByTime(db, query);
       return found.map((row) => ({ at: Number(row.at), name: row.name as string, ...readServiceTotals(row) }));
     },
     serviceDay: createReadServiceDay(db),
+    serviceWeek: createReadServiceWeek(db),
   };
 }
 
@@ -77,17 +89,23 @@ function selectByTime(db: DatabaseSync, query: ServiceQuery): Rows {
   return select.all({ subject, limit, ...bounds, ...(name !== undefined && { name }) });
 }
 
+/** The first time of sums by each grain, found by the key. */
+function selectFirst(grains: readonly ServiceSum['grain'][]): string {
+  const each = SERVICE_SUBJECTS.flatMap((subject) =>
+    grains.map(
+      (grain) =>
+        `SELECT min(at) AS at FROM service_sums WHERE subject = '${subject}' AND grain = '${grain}' AND at >= ?1`,
+    ),
+  );
+  return each.join(' UNION ALL ');
+}
+
 function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | undefined {
   const next = db.prepare(
     `SELECT min(at) AS at FROM (
       SELECT min(hour) AS at FROM usage_hours WHERE hour >= ?1 UNION ALL
       SELECT min(hour) FROM route_hours WHERE hour >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'model' AND grain = 'hour' AND at >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'account' AND grain = 'hour' AND at >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'route' AND grain = 'hour' AND at >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'model' AND grain = 'day' AND at >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'account' AND grain = 'day' AND at >= ?1 UNION ALL
-      SELECT min(at) FROM service_sums WHERE subject = 'route' AND grain = 'day' AND at >= ?1)`,
+      ${selectFirst(['hour', 'day'])})`,
   );
   const stored = prepareBig(
     db,
@@ -111,10 +129,9 @@ function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | 
       if (at === null || at === undefined) return undefined;
       const day = findDay(at);
       const span = [day, day + DAY_MS] as const;
-      const subjects = ['model', 'account', 'route'] as const;
       return {
         day,
-        stored: subjects.flatMap((subject) => stored.all(subject, ...span).map(readServiceSum)),
+        stored: SERVICE_SUBJECTS.flatMap((subject) => stored.all(subject, ...span).map(readServiceSum)),
         hours: hours.all(...span).map((row) => ({
           wallet: row.wallet as string,
           hour: Number(row.hour),
@@ -123,6 +140,22 @@ function createReadServiceDay(db: DatabaseSync): (from: number) => ServiceDay | 
         })),
         routes: routes.all(...span).map(readRouteRow),
       };
+    });
+}
+
+function createReadServiceWeek(db: DatabaseSync): (from: number) => ServiceWeek | undefined {
+  const next = db.prepare(`SELECT min(at) AS at FROM (${selectFirst(['day', 'week'])})`);
+  const sums = prepareBig(
+    db,
+    `SELECT * FROM service_sums WHERE subject = ? AND grain IN ('day', 'week') AND at >= ? AND at < ?`,
+  );
+  return (from) =>
+    inReadTransaction(db, () => {
+      const at = next.get(from)?.at as number | null | undefined;
+      if (at === null || at === undefined) return undefined;
+      const week = findWeek(at);
+      const found = SERVICE_SUBJECTS.flatMap((subject) => sums.all(subject, week, week + WEEK_MS));
+      return { week, sums: found.map(readServiceSum) };
     });
 }
 

@@ -1,8 +1,10 @@
-// Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; and it
-// has UTC days beside its hours.
+// Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
+// UTC days beside its hours, and the sums of all have weeks beside their days.
 import type { DatabaseSync } from 'node:sqlite';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
-import { DAY_MS, findDay } from '../service-sums.ts';
+import { SERVICE_SUBJECTS } from '../ports/usage.ts';
+import { DAY_MS, findDay, findWeek, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
+import { changeChecks, matchAny } from './checks.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);
 
@@ -104,4 +106,31 @@ export function fillUsageDays(db: DatabaseSync): boolean {
       GROUP BY wallet, day, key, model, kind`,
   ).run(...from, ...until);
   return next !== undefined;
+}
+
+/** Lets the sums of all wallets be by the week too. */
+export function allowServiceWeeks(db: DatabaseSync): void {
+  changeChecks(db, 'service_sums', [["grain = 'day'", matchAny('grain', ['day', 'week'])]]);
+}
+
+/** Makes the next week of each subject from its days: nobody adds to days before the migration is over. */
+export function fillServiceWeeks(db: DatabaseSync): boolean {
+  const last = db.prepare("SELECT max(at) AS at FROM service_sums WHERE subject = ? AND grain = 'week'");
+  const next = db.prepare("SELECT min(at) AS at FROM service_sums WHERE subject = ? AND grain = 'day' AND at >= ?");
+  const counts = [...SERVICE_COUNTS, ...TIME_COLUMNS];
+  const add = db.prepare(
+    `INSERT INTO service_sums (subject, grain, at, name, ${counts.join()})
+      SELECT subject, 'week', ?2, name, ${counts.map((name) => `sum(${name})`).join()} FROM service_sums
+      WHERE subject = ?1 AND grain = 'day' AND at >= ?2 AND at < ?3 GROUP BY subject, name`,
+  );
+  let isMore = false;
+  for (const subject of SERVICE_SUBJECTS) {
+    const filled = last.get(subject)?.at as number | null | undefined;
+    const from = typeof filled === 'number' ? filled + WEEK_MS : 0;
+    const day = next.get(subject, from)?.at as number | null | undefined;
+    if (typeof day !== 'number') continue;
+    add.run(subject, findWeek(day), findWeek(day) + WEEK_MS);
+    isMore = true;
+  }
+  return isMore;
 }

@@ -100,6 +100,7 @@ describe('calls of the MongoDB store', () => {
       findBehind: ['', 5],
       serviceSums: [{ subject: 'model', from: 0, to: AT, by: 'name' }],
       serviceDay: [0],
+      serviceWeek: [0],
     },
     users: {
       get: ['u'],

@@ -271,7 +271,7 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
     fields: {
       _id: NAME,
       subject: oneOf('model', 'account', 'route'),
-      grain: oneOf('hour', 'day'),
+      grain: oneOf('hour', 'day', 'week'),
       at: TIME,
       name: NAME,
       calls: INTEGER,

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
-import { fillUsageDays } from '../../../lib/store/sqlite/usage-schema.ts';
+import { fillServiceWeeks } from '../../../lib/store/sqlite/usage-schema.ts';
 import { longer } from '../../../testkit/long.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
@@ -69,11 +69,11 @@ describe('sqlite schema', () => {
       expect(await refused(path, { readOnly: true })).to.match(/^There is no Tollgate store at /);
     });
 
-    it('to read a schema before its usage by the day was filled in', async () => {
+    it('to read a schema before its usage by the week was filled in', async () => {
       const path = folder.file();
       await (await folder.open(path)).close();
       await (await folder.open(path, { readOnly: true })).close();
-      const version = MIGRATIONS.indexOf(fillUsageDays);
+      const version = MIGRATIONS.indexOf(fillServiceWeeks);
       folder.raw(path).exec(`PRAGMA journal_mode = DELETE; PRAGMA user_version = ${version}`);
       const message = await refused(path, { readOnly: true });
       expect(message).to.match(new RegExp(`has schema version ${version}: start this Tollgate on it once\\.$`));
