@@ -162,8 +162,25 @@ describe('roles in an account', function () {
     const reply = await member.submit('/account/playground', { ...form, key: other.key });
     expect(reply.status).to.equal(401);
     expect((await test.store.ledger.charges(account, { limit: 50 })).length).to.equal(before);
-    expect((await member.submit('/account/playground', { ...form, key: own.key })).status).to.equal(200);
-    expect((await test.store.ledger.charges(account, { limit: 50 })).length).to.equal(before + 1);
+    const answered = await member.submit('/account/playground', { ...form, key: own.key });
+    expect(answered.status).to.equal(200);
+    expect(answered.text).to.contain('Charged').and.not.to.contain('Balance').and.not.to.contain('Available');
+    const { owner } = visitors;
+    const seen = (await owner.submit('/account/playground', { ...form, key: other.key })).text;
+    expect(seen).to.contain('Balance');
+    expect((await owner.get('/account/playground')).text).to.contain('Available');
+    expect((await test.store.ledger.charges(account, { limit: 50 })).length).to.equal(before + 2);
+  });
+
+  it('show a member in the playground the cap in place of the wallet', async () => {
+    const { member } = visitors;
+    expect((await member.get('/account/playground')).text)
+      .not.to.contain('Available')
+      .and.not.to.contain('Your cap');
+    const cap = { limit: 300_000_000n, reset: 'month', zone: 'UTC' } as const;
+    await test.store.users.setMembership({ account, user: member.id, role: 'member', cap }, Date.now());
+    const { text } = await member.get('/account/playground');
+    expect(text).to.contain('Your cap').and.to.contain('₽300.00 a month').and.not.to.contain('Available');
   });
 
   it('let each member have ten keys beside those of the account', async () => {

@@ -1,20 +1,17 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../base/faults.ts';
-import { memberSumId } from '../../ledger/caps.ts';
 import { catchUpUsage } from '../../ledger/usage-fold.ts';
 import { readUsageSlots } from '../../ledger/usage-slots.ts';
-import { getSpent } from '../../money/budget.ts';
 import { addDays, findDayStartHour, findHourDay } from '../../money/days.ts';
 import { needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
-import { periodAt } from '../../money/period.ts';
 import type { ChargePage } from '../../store/ports/ledger.ts';
+import { capRows } from '../cap-rows.ts';
 import { definitionList } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
 import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { formatCap } from '../member-words.ts';
 import { page } from '../page.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
@@ -38,8 +35,6 @@ const WORDS = defineWords({
     newKey: 'New key',
     connect: 'Connect a program',
     begin: 'Your first call, step by step',
-    cap: 'Your cap',
-    capLeft: 'Left of your cap',
     money: 'Top up the wallet',
     key: 'Create a key',
     call: 'Make a call',
@@ -67,8 +62,6 @@ const WORDS = defineWords({
     newKey: 'Новый ключ',
     connect: 'Подключить программу',
     begin: 'Как отправить первый запрос',
-    cap: 'Ваш лимит',
-    capLeft: 'Осталось от лимита',
     money: 'Пополните кошелёк',
     key: 'Создайте ключ',
     call: 'Отправьте запрос',
@@ -121,20 +114,6 @@ ${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.l
 /** Those of a member lie anywhere among the calls of others, which are all read to find them. */
 function latest({ ownKeys, services }: OwnerVisit): Pick<ChargePage, 'filter'> {
   return ownKeys ? { filter: { keys: ownKeys, from: services.now() - DAYS * DAY_MS } } : {};
-}
-
-/** What a member may spend. */
-async function capRows(visit: OwnerVisit) {
-  const { cap, account, signedIn, services, format } = visit;
-  if (!cap) return [];
-  const words = WORDS[visit.language];
-  const [sum] = await services.store.ledger.budgets([memberSumId({ account: account.id, user: signedIn.user.id })]);
-  const spent = getSpent(sum, periodAt(services.now(), cap).start);
-  const left = cap.limit > spent ? cap.limit - spent : 0n;
-  return [
-    [words.capLeft, html`<strong class="big">${format.rub(left)}</strong>`],
-    [words.cap, formatCap(visit, cap)],
-  ] as const;
 }
 
 interface RecentUsage {

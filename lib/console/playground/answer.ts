@@ -5,13 +5,13 @@ import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
-import { formatRub } from '../../money/money.ts';
+import { formatRub, type Micro } from '../../money/money.ts';
 import { countPrompt } from '../../money/price.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { definitionList } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import type { ImageResult, TextEnding } from './call.ts';
 import { addTurn, type Conversation, NO_CONVERSATION, parseSum, type Turn } from './conversation.ts';
 import type { PlaygroundForm } from './fields.ts';
@@ -100,7 +100,7 @@ ${definitionList([
   ...(ended && isLong(ended.conversation)
     ? [[words.total, format.rub(parseSum(ended.conversation.spent))] as const]
     : []),
-  [words.left, format.rub(billing.balance)],
+  ...leftRows(visit, billing.balance),
   callRow(visit),
 ])}`;
 }
@@ -152,7 +152,7 @@ export function embeddingAnswer(visit: OwnerVisit, { vectors, tokens, paid }: Em
     [words.dimensions, format.number(vector.length)],
     [words.inputTokens, format.number(tokens)],
     [words.charged, format.rub(paid.charged)],
-    [words.left, format.rub(paid.balance)],
+    ...leftRows(visit, paid.balance),
     callRow(visit),
   ]);
   return answerSection(visit, { body, outcome });
@@ -168,7 +168,7 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url
 <p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`;
   const outcome = definitionList([
     [words.charged, format.rub(paid.charged)],
-    [words.left, format.rub(paid.balance)],
+    ...leftRows(visit, paid.balance),
     callRow(visit),
   ]);
   return answerSection(visit, { body, outcome });
@@ -177,6 +177,12 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url
 /** The content policy allows media from the page's own origin only. */
 function toLocalPath(url: string): string {
   return new URL(url).pathname;
+}
+
+/** Only for visitors who see the wallet. */
+function leftRows(visit: OwnerVisit, balance: Micro) {
+  if (!mayVisit(visit, '/account/wallet')) return [];
+  return [[WORDS[visit.language].left, visit.format.rub(balance)] as const];
 }
 
 function callRow(visit: OwnerVisit, id = getRequestState(visit.request).id) {

@@ -5,13 +5,14 @@ import { IMAGE_SIZES } from '../../calls/images/request.ts';
 import { chooseCatalog } from '../../catalog/catalog.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
+import { capRows } from '../cap-rows.ts';
 import { keyName, select } from '../charge-query.ts';
 import { definitionList, field, fileField, message, textArea } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { describeTextPrice } from '../token-price.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { CONVERSATION_FIELD, NO_CONVERSATION, writeConversation } from './conversation.ts';
 import { findMistake, IMAGE_FIELD, KEPT_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
 import { type Quote, quoteCall } from './quote.ts';
@@ -121,7 +122,7 @@ async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: reado
   const { language, services, account } = visit;
   const words = WORDS[language];
   const wallet = await services.store.ledger.wallet(account.id);
-  const funds = wallet ? fundsRows(visit, wallet) : [];
+  const funds = mayVisit(visit, '/account/wallet') ? wallet && fundsRows(visit, wallet) : await capRows(visit);
   const section = (body: Html) =>
     html`<section id="price" aria-label="${words.price}" aria-live="polite">${body}</section>`;
   const mistake = findMistake(input);
@@ -131,7 +132,7 @@ async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: reado
     const rows = quoteRows(visit, await quoteCall(chooseCatalog(services.catalog(), visit.account), input, limits));
     const isEmpty = wallet !== undefined && getSpendable(wallet) <= 0n;
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
-    return section(html`${definitionList([...rows, ...funds])}
+    return section(html`${definitionList([...rows, ...(funds ?? [])])}
 ${isEmpty && refusal(visit, empty, 'toWallet')}
 ${(input.kind === 'text' || input.kind === 'embedding') && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
@@ -184,6 +185,9 @@ export function samples({ language, services }: OwnerVisit, input: PlaygroundFor
 
 /** The messages about invalid fields. */
 export function refusal(visit: OwnerVisit, text: string, link?: 'toWallet'): Html {
-  const more = link && html` <a href="${linkTo(visit, '/account/wallet')}">${WORDS[visit.language][link]}</a>`;
+  const more =
+    link &&
+    mayVisit(visit, '/account/wallet') &&
+    html` <a href="${linkTo(visit, '/account/wallet')}">${WORDS[visit.language][link]}</a>`;
   return message('error', html`${text}${more}`);
 }
