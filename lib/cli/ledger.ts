@@ -4,7 +4,7 @@ import { ledgerActions } from '../manage/actions/ledger.ts';
 import { readCount } from '../manage/arguments.ts';
 import { addArchiveCommand } from './ledger-archive.ts';
 import { withBar } from './progress.ts';
-import { ID_OR_NAME, onStore } from './session.ts';
+import { ID_OR_NAME, onStore, onStoreOrBackup } from './session.ts';
 
 const ENTRIES_BY_DEFAULT = 50;
 
@@ -24,7 +24,8 @@ export function addLedgerCommands(program: Command): void {
       'Checks every wallet and every call against its entries. Writes nothing and works beside a running server. ' +
         'Exits with code 1 if something does not add up.',
     )
-    .addHelpText('after', '\nExample:\n  tollgate ledger verify')
-    .action(onStore((session) => withBar((show) => ledgerActions.verify(session, show)), { readOnly: true }));
+    .argument('[file]', 'a backup, instead of the store in use')
+    .addHelpText('after', '\nExample:\n  tollgate ledger verify\n  tollgate ledger verify /backup/tollgate.db')
+    .action(onStoreOrBackup((session) => withBar((show) => ledgerActions.verify(session, show))));
   addArchiveCommand(ledger);
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Answer } from '../manage/answer.ts';
 import type { Session } from '../manage/session.ts';
 import type { OwnOptions } from '../store/open.ts';
-import type { StoreOptions } from '../store/store.ts';
+import type { Store, StoreOptions } from '../store/store.ts';
 import { print } from './output.ts';
 
 /**
@@ -17,15 +17,34 @@ export function onStore<Args extends readonly unknown[]>(
   opening: StoreOptions & Pick<OwnOptions, 'sealed'> = { existing: true },
 ) {
   return onConfig(async (config, ...args: Args) => {
-    const { describeStore, openOwnStore } = await import('../store/open.ts');
+    const { openOwnStore } = await import('../store/open.ts');
     const store = await openOwnStore(config, { inProcess: true, ...opening });
-    try {
-      return { ...(await work({ store, config }, ...args)), store: describeStore(config.databaseUrl) };
-    } finally {
-      // The result is durable: a store that does not close cleanly must not turn it into a failure.
-      await store.close().catch(() => {});
-    }
+    return answerFrom(store, config, (session) => work(session, ...args));
   });
+}
+
+/** The same for a command that reads the store or, if a file is named first, a backup of one. */
+export function onStoreOrBackup(work: (session: Session) => Promise<Answer>) {
+  const read = onStore(work, { readOnly: true });
+  const readBackup = onConfig(async (config, file: string) => {
+    const { openStore } = await import('../store/open.ts');
+    const databaseUrl = `sqlite:${file}`;
+    const store = await openStore(databaseUrl, { inProcess: true, readOnly: true });
+    return answerFrom(store, { ...config, databaseUrl }, work);
+  });
+  return async function act(this: Command, file: string | undefined): Promise<void> {
+    await (file === undefined ? read.call(this) : readBackup.call(this, file));
+  };
+}
+
+async function answerFrom(store: Store, config: Config, work: (session: Session) => Promise<Answer>): Promise<Answer> {
+  const { describeStore } = await import('../store/open.ts');
+  try {
+    return { ...(await work({ store, config })), store: describeStore(config.databaseUrl) };
+  } finally {
+    // The result is durable: a store that does not close cleanly must not turn it into a failure.
+    await store.close().catch(() => {});
+  }
 }
 
 /** How read-only commands may name an account. */

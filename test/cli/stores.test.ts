@@ -1,5 +1,5 @@
 // Which store a command uses: it names it, creates none by mistake, and writes only if needed.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
@@ -99,6 +99,27 @@ describe('cli stores', () => {
     expect((await runCommand(['wallet', 'show', wallet], on(`sqlite:${backup}`))).stdout).to.match(
       new RegExp(`\nStore: sqlite:${backup}\n$`),
     );
+  }).timeout(60_000);
+
+  it('verifies a backup that is named, not the store in use', async () => {
+    const path = join(rig.folder, 'in-use.db');
+    const store = await openStore(`sqlite:${path}`, { inProcess: true });
+    await newWallet(store);
+    const backup = join(rig.folder, 'earlier.db');
+    await store.backup(backup);
+    await newWallet(store);
+    await store.close();
+    const before = readFileSync(backup);
+    const verify = (...args: string[]) => runCommand(['ledger', 'verify', ...args, '--json'], on(`sqlite:${path}`));
+    expect(JSON.parse((await verify()).stdout)).to.include({ ok: true, wallets: 2, store: `sqlite:${path}` });
+    expect(JSON.parse((await verify(backup)).stdout)).to.include({ ok: true, wallets: 1, store: `sqlite:${backup}` });
+    expect(readFileSync(backup).equals(before)).to.equal(true);
+    const missing = await verify(join(rig.folder, 'mistyped.db'));
+    expect([missing.code, missing.stdout]).to.deep.equal([1, '']);
+    expect(missing.stderr).to.match(MISSING).and.to.not.include('DATABASE_URL');
+    const cut = join(rig.folder, 'cut.db');
+    writeFileSync(cut, before.subarray(0, before.length / 2));
+    expect((await verify(cut)).code).to.equal(1);
   }).timeout(60_000);
 
   it('copies without writing to the source', async () => {
