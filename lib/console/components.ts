@@ -126,8 +126,11 @@ interface Column {
   readonly narrow?: Narrow;
 }
 
-/** `main`: begins the first line; `sum`: ends it; `named`: in the second line, with its title; else there without it. */
-type Narrow = 'main' | 'sum' | 'named' | 'note';
+/**
+ * `main`: begins the first line; `sum`: ends it; `line`: has a line of its own below it; `named`: in the last line, with
+ * its title; else there without it.
+ */
+type Narrow = 'main' | 'sum' | 'line' | 'named' | 'note';
 
 /** A value that only says how things usually are: on a narrow screen, two-line rows leave it out. */
 export function usual(value: HtmlValue): Html {

@@ -17,14 +17,15 @@ describe('a table', () => {
   it('says which values make the two lines of a row on narrow screens, and which are left out there', () => {
     const titled = [
       { title: 'Time', narrow: 'main' },
+      { title: 'Action', narrow: 'line' },
       { title: 'Status' },
       { title: 'Calls', number: true, narrow: 'named' },
       { title: 'Sum', number: true, narrow: 'sum' },
     ] as const;
-    const { text } = table('Calls', titled, [['now', orUsual('done', true), orUsual('2', false), '0.50']]);
+    const { text } = table('Calls', titled, [['now', 'made', orUsual('done', true), orUsual('2', false), '0.50']]);
     expect(text).to.contain('<table class="rows brief"');
     const classes = [...text.matchAll(/<td [^>]*class="([^"]+)"/g)].map(([, names]) => names);
-    expect(classes).to.deep.equal(['main', 'note usual', 'named number', 'sum number']);
+    expect(classes).to.deep.equal(['main', 'line', 'note usual', 'named number', 'sum number']);
   });
 
   it('stays a plain table with few columns', () => {

@@ -84,7 +84,7 @@ export const adminAudit = page({
         ? html`<p>${words.none}</p>`
         : table(
             words.title,
-            titles.map((title, at) => (at < 2 ? { title, narrow: 'main' } : { title })),
+            titles.map((title, at) => ({ title, narrow: at < 2 ? 'main' : at === 2 ? 'line' : 'note' })),
             rows,
           )
     }

@@ -3,14 +3,20 @@ import { parseRub } from '../../money/money.ts';
 import { defineWords, findWord } from '../language.ts';
 import type { Visit } from '../visit.ts';
 
+/** Of a budget, and of the budgets of end users. */
+const RESETS = defineWords({
+  en: { day: 'every day', week: 'every week', month: 'every month' },
+  ru: { day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
+});
+
 const DETAILS = defineWords({
   en: {
     yes: 'yes',
     no: 'no',
     values: {
       key: { replaced: 'replaced', kept: 'kept' },
-      reset: { day: 'every day', week: 'every week', month: 'every month' },
-      userReset: { day: 'every day', week: 'every week', month: 'every month' },
+      reset: RESETS.en,
+      userReset: RESETS.en,
       result: { ok: 'success', wrong: 'refused' },
       status: { done: 'done', exists: 'already done' },
       end: {
@@ -42,6 +48,7 @@ const DETAILS = defineWords({
       name: 'name',
       budget: 'budget',
       reset: 'resets',
+      zone: 'time zone',
       perMinute: 'requests a minute',
       atOnce: 'calls at once',
       waitSeconds: 'seconds to wait',
@@ -108,8 +115,8 @@ const DETAILS = defineWords({
     no: 'нет',
     values: {
       key: { replaced: 'заменён', kept: 'прежний' },
-      reset: { day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
-      userReset: { day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
+      reset: RESETS.ru,
+      userReset: RESETS.ru,
       result: { ok: 'успешно', wrong: 'отказано' },
       status: { done: 'выполнено', exists: 'уже было выполнено' },
       end: {
@@ -141,6 +148,7 @@ const DETAILS = defineWords({
       name: 'название',
       budget: 'бюджет',
       reset: 'обновляется',
+      zone: 'часовой пояс',
       perMinute: 'запросов в минуту',
       atOnce: 'запросов одновременно',
       waitSeconds: 'ожидание, с',

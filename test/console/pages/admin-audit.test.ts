@@ -46,4 +46,16 @@ describe('the audit log', () => {
     expect(text).to.contain(`<code title="${key}">key_…${key?.slice(-8)}</code>`);
     expect(text).to.contain('usr_gone').and.to.contain('192.0.2.7');
   });
+
+  it('says in both languages what the limits of a key are', async () => {
+    const detail = JSON.stringify({ reset: 'week', zone: 'Europe/Moscow', userReset: 'day' });
+    const deed = { at: Date.now(), user: 'usr_gone', action: 'key.issue', account: null, address: '' };
+    await pages.faults.real.auditLog.append({ ...deed, target: 'key', detail });
+    expect((await operator.get(PATH)).text).to.contain(
+      'resets: every week, time zone: Europe/Moscow, their budgets reset: every day',
+    );
+    expect((await operator.get(`${PATH}?lang=ru`)).text).to.contain(
+      'обновляется: каждую неделю, часовой пояс: Europe/Moscow, обновление бюджетов пользователей: каждый день',
+    );
+  });
 });
