@@ -10,9 +10,10 @@ const FIELDS: Readonly<Record<string, string>> = {
   budget: 'budget_rub',
   'user-budget': 'user_budget_rub',
   'user-reset': 'user_reset',
+  cap: 'cap_rub',
   credit: 'credit_rub',
-  won: 'ended',
-  lost: 'ended',
+  won: 'ended: "won"',
+  lost: 'ended: "lost"',
 };
 
 /** The message as the end of a sentence, with fields in place of options. */

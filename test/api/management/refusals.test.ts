@@ -17,13 +17,16 @@ describe('refusals of the management API', () => {
       'Not found: there is no key "k".',
     ]);
     expect(read(new OperatorError('The balance is 5.00 RUB: too low.'))[0]).to.equal('change_refused');
-    expect(read(new InvalidInputError('--user-reset needs --user-budget.'))).to.deep.equal([
-      'invalid_field',
-      'Invalid `request`: `user_reset` needs `user_budget_rub`.',
-    ]);
-    expect(read(new InvalidInputError('Give at least one limit; see --help.'))[1]).to.equal(
-      'Invalid `request`: give at least one limit.',
-    );
+    for (const [said, told] of [
+      ['--user-reset needs --user-budget.', '`user_reset` needs `user_budget_rub`.'],
+      ['--reset needs --cap.', '`reset` needs `cap_rub`.'],
+      ['Use --open, --won or --lost.', 'use `open`, `ended: "won"` or `ended: "lost"`.'],
+      ['--to must be later than --from.', '`to` must be later than `from`.'],
+      ['Give at least one limit; see --help.', 'give at least one limit.'],
+    ] as const) {
+      const refusal = ['invalid_field', `Invalid \`request\`: ${told}`];
+      expect(read(new InvalidInputError(said))).to.deep.equal(refusal);
+    }
     expect(read(fault('never_topped_up', { minimumRub: '1000.00' }))[0]).to.equal('never_topped_up');
     expect(read(new Error('secret'))).to.deep.equal(['internal', 'The gateway failed to process the request.']);
   });
