@@ -61,6 +61,9 @@ describe('ports of a sqlite store', () => {
     }
     const scans = namesOf(SCANS as Lists);
     expect(namesOf(THREAD_READS)).to.include.members(scans);
+    const walks = namesOf(THREAD_READS).filter((name) => /page$|^(journal|usage)\./i.test(name));
+    // Tables of few rows.
+    expect(walks.filter((name) => !scans.includes(name))).to.have.members(['promos.page', 'catalogVersions.page']);
     const reads = namesOf(THREAD_READS).filter((name) => !scans.includes(name));
     expect(sent).to.have.members([
       ...namesOf(THREAD_WRITES).map((name) => `writer ${name}`),
