@@ -123,12 +123,15 @@ export function listServiceSpans({ from, to, by }: ServiceTime): readonly Span[]
   return by === 'name' ? splitSpan({ from, to }, GRAINS) : [{ grain: 'hour', from, to }];
 }
 
-/** Parts of a time of whole hours, each by the coarsest grain that fits. */
+/** Parts of a time, each by the coarsest grain that fits; what is less than an hour is read by its hour. */
 function splitSpan({ from, to }: Omit<Span, 'grain'>, grains: readonly (typeof GRAINS)[number][]): readonly Span[] {
-  const [[grain, ms] = GRAINS[2], ...finer] = grains;
+  if (from >= to) return [];
+  const [coarsest, ...finer] = grains;
+  if (!coarsest) return [{ grain: 'hour', from, to }];
+  const [grain, ms] = coarsest;
   const first = Math.ceil(from / ms) * ms;
   const end = to - (to % ms);
-  if (first >= end) return from < to ? splitSpan({ from, to }, finer) : [];
+  if (first >= end) return splitSpan({ from, to }, finer);
   return [
     ...splitSpan({ from, to: first }, finer),
     { grain, from: first, to: end },
