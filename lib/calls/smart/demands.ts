@@ -1,6 +1,7 @@
 // Clauses at the edges of a text that only add to its request, such as `Answer in JSON.`, `Prove it.` or `Translate:`.
+import { readAskedWords } from './amounts.ts';
 import type { Findings, Message } from './evidence.ts';
-import { cutSentence, findColon, isTask, type Sentence } from './instruction.ts';
+import { cutSentence, findColon, has, isTask, type Sentence } from './instruction.ts';
 import { findDirection, findSignal } from './names.ts';
 
 type Sentences = readonly Sentence[];
@@ -8,63 +9,46 @@ type Sentences = readonly Sentence[];
 const CLAUSES_READ = 3;
 const LONG_WORDS = 100;
 const HEAD_TOKENS = 24;
-const ANSWERING = new Set(
-  (
-    'output return respond reply give provide produce print use answer format result only strictly ' +
-    'верни верните вернуть выведи выдай ответь отвечай дай представь оформи используй ответ результат формат строго только'
-  ).split(' '),
-);
-
-interface Cut {
-  readonly rest: Message;
-  /** Whether only a format was demanded, or code given. */
-  readonly format: boolean;
-}
 
 /** A message without its code, or without a demand at its end that raises the score. */
-export function cutRaising(message: Message, { instruction }: Findings): Cut | undefined {
-  const { sentences, prose } = message;
-  if (prose.kinds.has('code')) return { rest: { ...message, prose: { ...prose, kinds: new Set() } }, format: true };
-  const clauses = listClauses(sentences);
-  const format = clauses.find(({ clause }) => isFormat(clause));
-  const found = format ?? (instruction.endsInPayload ? undefined : clauses.find(({ clause }) => isRaising(clause)));
-  return found && { rest: { ...message, sentences: found.rest }, format: format !== undefined };
+export function cutRaising(message: Message, { endsInPayload }: Findings): Message | undefined {
+  if (message.kinds.has('code')) return { ...message, kinds: new Set() };
+  const demand = findClause(
+    message.sentences,
+    (clause) => isRaising(clause) && (!endsInPayload || clause.some((sentence) => has(sentence, 'json'))),
+  );
+  return demand && { ...message, sentences: demand };
 }
 
 /** A message without an order at its end, or its start, that lowers the score. */
 export function cutLowering(message: Message): Message[] {
-  if (message.prose.kinds.has('code')) return [];
-  return listUnlowered(message.sentences).map((sentences) => ({ ...message, sentences }));
-}
-
-function listUnlowered(sentences: Sentences): Sentences[] {
-  const [first, ...others] = sentences;
-  if (first === undefined) return [];
-  const end = listClauses(sentences).find(({ clause }) => isLowering(clause));
-  const rests = end ? [end.rest] : [];
+  const [first, ...others] = message.sentences;
+  if (first === undefined || message.kinds.has('code')) return [];
   const colon = findColon(first);
   const size = colon === -1 ? first.tokens.length : colon;
-  if (size > HEAD_TOKENS || !isLowering([cutSentence(first, 0, size)])) return rests;
-  const start = size + 1 < first.tokens.length ? [cutSentence(first, size + 1), ...others] : others;
-  return start.length === 0 ? rests : [...rests, start];
+  const starts = size <= HEAD_TOKENS && isLowering([cutSentence(first, 0, size)]);
+  const started = size + 1 < first.tokens.length ? [cutSentence(first, size + 1), ...others] : others;
+  return [findClause(message.sentences, isLowering) ?? [], starts ? started : []]
+    .filter(({ length }) => length > 0)
+    .map((sentences) => ({ ...message, sentences }));
 }
 
-/** What sentences may end with, the shortest first, and what is left without it. */
-function listClauses(sentences: Sentences): { readonly clause: Sentences; readonly rest: Sentences }[] {
-  const clauses: { clause: Sentences; rest: Sentences }[] = [];
+/** What is left without the shortest of some clauses at the end that is as wanted. */
+function findClause(sentences: Sentences, isWanted: (clause: Sentences) => boolean): Sentences | undefined {
+  let read = 0;
   for (let index = sentences.length - 1; index >= 0; index--) {
     const sentence = sentences[index]!;
     const before = sentences.slice(0, index);
     const after = sentences.slice(index + 1);
     for (let at = sentence.tokens.length - 1; at >= 0; at--) {
       if (at > 0 && !mayBegin(sentence, at)) continue;
-      const rest = at === 0 ? before : [...before, cutSentence(sentence, 0, at)];
-      if (rest.length === 0) return clauses;
-      clauses.push({ clause: [at === 0 ? sentence : cutSentence(sentence, at), ...after], rest });
-      if (clauses.length === CLAUSES_READ) return clauses;
+      if (index + at === 0) return undefined;
+      if (isWanted([cutSentence(sentence, at), ...after]))
+        return at === 0 ? before : [...before, cutSentence(sentence, 0, at)];
+      if (++read === CLAUSES_READ) return undefined;
     }
   }
-  return clauses;
+  return undefined;
 }
 
 function mayBegin({ tokens }: Sentence, at: number): boolean {
@@ -72,15 +56,10 @@ function mayBegin({ tokens }: Sentence, at: number): boolean {
   return !quoted && (capital || tokens[at - 1]!.word === ':');
 }
 
-function isFormat([first, ...others]: Sentences): boolean {
-  const demands = first!.tokens.slice(0, 2).some(({ word }) => ANSWERING.has(word));
-  return demands && [first!, ...others].some(({ hits }) => hits.some(({ concept }) => concept === 'json'));
-}
-
 function isRaising(clause: Sentences): boolean {
-  const command = clause[0]!.hits.some((hit) => hit.at <= 1 && isTask(hit)) && clause.at(-1)!.end !== '?';
-  const long = clause.some(({ askedWords }) => askedWords >= LONG_WORDS);
-  return command && !hasDirection(clause, -1) && (hasDirection(clause, 1) || long);
+  const demands = clause[0]!.hits.some((hit) => hit.at <= 1 && (hit.concept === 'answer' || isTask(hit)));
+  const long = clause.some((sentence) => readAskedWords(sentence) >= LONG_WORDS);
+  return demands && clause.at(-1)!.end !== '?' && !hasDirection(clause, -1) && (hasDirection(clause, 1) || long);
 }
 
 const LEADING_TOKENS = 3;

@@ -1,19 +1,15 @@
 // Splits a message into the request, with what is told beside it, and the payload to work on.
-import { readAskedWords } from './amounts.ts';
-import { findHits, type Hit } from './lexicon.ts';
+import { findHits, type Hit, type Token } from './lexicon.ts';
 import type { Prose } from './material.ts';
-import { readTokens, type Token } from './tokens.ts';
+import { readTokens } from './tokens.ts';
 
 export interface Sentence {
   readonly tokens: readonly Token[];
   readonly hits: readonly Hit[];
   /** `.`, `?`, `!`, `;`, or nothing at the end of a line. */
   readonly end: string;
-  readonly paragraph: number;
   readonly line: number;
   readonly lead: Lead;
-  /** How long a text it asks for. */
-  readonly askedWords: number;
 }
 
 export interface Instruction {
@@ -51,8 +47,8 @@ interface Lead {
 }
 
 /** The sentences of prose, in order. */
-export function readSentences({ lines }: Prose): Sentence[] {
-  return lines.flatMap(({ text, paragraph }, line) => readLine(text, { paragraph, line }));
+export function readSentences(lines: Prose['lines']): Sentence[] {
+  return lines.flatMap(readLine);
 }
 
 export function readInstruction(sentences: readonly Sentence[]): Instruction {
@@ -64,18 +60,15 @@ export function readInstruction(sentences: readonly Sentence[]): Instruction {
 }
 
 const ENDS = new Set(['.', '?', '!', ';', '…', '。', '？', '！']);
-/** A dash, a number or heading marks before a line. */
-const BULLET = /^[ \t]*(?:[-*•·–—#]+|\d{1,2}[.)])(?=\s)/;
 
-function readLine(text: string, place: Pick<Sentence, 'paragraph' | 'line'>): Sentence[] {
-  const tokens = readTokens(text.replace(BULLET, ''));
+function readLine(text: string, line: number): Sentence[] {
+  const tokens = readTokens(text);
   const sentences: Sentence[] = [];
   let from = 0;
   for (let at = 0; at <= tokens.length; at++) {
     const token = tokens[at];
     if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
-    if (at > from) sentences.push(toSentence({ ...place, tokens: tokens.slice(from, at), end: token?.word ?? '' }));
-    else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
+    if (at > from) sentences.push(toSentence({ line, tokens: tokens.slice(from, at), end: token?.word ?? '' }));
     from = at + 1;
   }
   return sentences;
@@ -83,14 +76,15 @@ function readLine(text: string, place: Pick<Sentence, 'paragraph' | 'line'>): Se
 
 /** A part of a sentence. */
 export function cutSentence(sentence: Sentence, from: number, to = sentence.tokens.length): Sentence {
+  if (to - from === sentence.tokens.length) return sentence;
   const end = to === sentence.tokens.length ? sentence.end : '';
   return toSentence({ ...sentence, tokens: sentence.tokens.slice(from, to), end });
 }
 
-function toSentence(sentence: Omit<Sentence, 'hits' | 'lead' | 'askedWords'>): Sentence {
+function toSentence(sentence: Omit<Sentence, 'hits' | 'lead'>): Sentence {
   const { tokens, end } = sentence;
   const hits = findHits(tokens);
-  return { ...sentence, hits, lead: readLead(tokens, hits, end), askedWords: readAskedWords(tokens, hits) };
+  return { ...sentence, hits, lead: readLead(tokens, hits, end) };
 }
 
 function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): Lead {
@@ -152,13 +146,15 @@ function findEnd(sentences: readonly Sentence[], opening: number): number {
   const head = sentences[opening]!;
   let end = opening + 1;
   if (findColon(head) !== -1) return end;
-  while (sentences[end]?.paragraph === head.paragraph && continuesRequest(sentences[end]!)) end++;
+  while (continuesRequest(sentences[end], sentences[end - 1]!)) end++;
   return end;
 }
 
-/** `Then list the dates.` adds to the request before the material comes. */
-function continuesRequest({ tokens, lead: { task, command } }: Sentence): boolean {
-  return command && task!.at <= 2 && tokens.length <= CLOSING_TOKENS;
+/** `Then list the dates.` adds to the request before the material comes, if no empty line separates the two. */
+function continuesRequest(sentence: Sentence | undefined, before: Sentence): boolean {
+  if (sentence === undefined || sentence.line > before.line + 1) return false;
+  const { command, task } = sentence.lead;
+  return command && task!.at <= 2 && sentence.tokens.length <= CLOSING_TOKENS;
 }
 
 /** Where a request at the end, on a line of its own, begins that works on what precedes it; 0 if there is none. */

@@ -14,35 +14,46 @@ interface Stem {
   readonly rest: number;
 }
 
-export interface Pattern {
+interface Pattern {
   readonly concept: string;
   readonly words: readonly Stem[];
+}
+
+export interface Token {
+  readonly kind: 'word' | 'number' | 'mark';
+  /** Lower case, `ё` as `е`. */
+  readonly word: string;
+  /** Whether it was written with a capital letter at the start. */
+  readonly capital: boolean;
+  /** Quoted text is never part of the request itself. */
+  readonly quoted: boolean;
+  /** The patterns of concepts that begin with the word, if it is one outside of quotes. */
+  readonly patterns: readonly Pattern[];
 }
 
 const FILES = ['tasks', 'things', 'programming', 'subjects', 'frames', 'amounts'] as const;
 const HEADING = /^\[(\S+)\]$/;
 const KEY_LENGTH = 5;
 const TYPO_MIN = 6;
-const HITS_MAX = 60;
 
 /** Patterns by the first letters of their first stem, at most five. */
 const patterns = new Map<string, Pattern[]>();
 /** Patterns that tolerate one wrong letter. */
 const tolerant: Pattern[] = [];
 
-/** For the first request to `smart`: not every service has that model, and the patterns take 2 MB. */
+/**
+ * For the first request to `smart`: not every service has that model, and the patterns take 2 MB.
+ * `[concept]` starts a list of patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` a typo.
+ */
 function readWordFiles(): void {
-  for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
-}
-
-/** `[concept]` starts a list of patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` a typo. */
-function readWords(text: string): void {
   let concept = '';
-  for (const line of text.split('\n')) {
-    if (line.startsWith('#')) continue;
-    const heading = HEADING.exec(line);
-    if (heading) concept = heading[1]!;
-    else for (const word of line.split(' ')) if (word !== '') addPattern(concept, word);
+  for (const file of FILES) {
+    for (const line of readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8').split('\n')) {
+      if (line.startsWith('#')) continue;
+      const heading = HEADING.exec(line)?.[1];
+      if (heading !== undefined) concept = heading;
+      else for (const word of line.split(' ')) if (word !== '') addPattern(concept, word);
+    }
   }
 }
 
@@ -64,14 +75,6 @@ function readStem(text: string): Stem {
   return { text, rest: 0 };
 }
 
-/** What is looked up of a token. */
-interface Looked {
-  readonly kind: string;
-  readonly word: string;
-  /** None for a quoted word, a number or a mark. */
-  readonly patterns: readonly Pattern[];
-}
-
 /** The patterns that begin with a word, or else one that it misses by a letter. */
 export function findPatterns(word: string): readonly Pattern[] {
   if (patterns.size === 0) readWordFiles();
@@ -85,32 +88,30 @@ export function findPatterns(word: string): readonly Pattern[] {
 }
 
 /** The concepts of the unquoted tokens, in order; a longer phrase hides the concepts inside it. */
-export function findHits(tokens: readonly Looked[]): Hit[] {
+export function findHits(tokens: readonly Token[]): Hit[] {
   const hits: Hit[] = [];
   let next = 0;
-  for (let at = 0; at < tokens.length && hits.length < HITS_MAX; at++) {
-    const found = findAt(tokens, at);
-    for (const hit of found) if (at >= next || hit.size > 1) hits.push(hit);
-    if (found.length > 0) next = Math.max(next, at + found[0]!.size);
+  for (let at = 0; at < tokens.length; at++) {
+    const before = hits.length;
+    let longest = at < next ? 2 : 1;
+    for (const { concept, words } of tokens[at]!.patterns) {
+      const size = words.length;
+      if (size < longest || (size > 1 && !continuesPhrase(words, tokens, at))) continue;
+      if (size > longest) hits.length = before;
+      longest = size;
+      hits.push({ concept, at, size });
+    }
+    if (hits.length > before) next = Math.max(next, at + longest);
   }
   return hits;
 }
 
-function findAt(tokens: readonly Looked[], at: number): Hit[] {
-  let hits: Hit[] = [];
-  let longest = 1;
-  for (const { concept, words } of tokens[at]!.patterns) {
-    const size = words.length;
-    if (size < longest || !words.every((stem, index) => index === 0 || matchesStem(stem, tokens[at + index]))) continue;
-    if (size > longest) hits = [];
-    longest = size;
-    hits.push({ concept, at, size });
+function continuesPhrase(words: readonly Stem[], tokens: readonly Token[], at: number): boolean {
+  for (let index = 1; index < words.length; index++) {
+    const token = tokens[at + index];
+    if (token?.kind !== 'word' || !startsWithStem(words[index]!, token.word)) return false;
   }
-  return hits;
-}
-
-function matchesStem(stem: Stem, token: Looked | undefined): boolean {
-  return token?.kind === 'word' && startsWithStem(stem, token.word);
+  return true;
 }
 
 function startsWithStem({ text, rest }: Stem, word: string): boolean {

@@ -1,15 +1,10 @@
 // Separates prose from material: code, logs, tables, fences, tags and quotations, which ask for nothing.
 
 export interface Prose {
-  /** Lines of prose; blank lines and material end a paragraph. */
-  readonly lines: readonly ProseLine[];
+  /** All lines; those of material are empty. */
+  readonly lines: readonly string[];
   /** Which kinds of lines there are: `prose`, `code`, `data`, `fenced` in a fence, a tag or a quotation. */
   readonly kinds: ReadonlySet<string>;
-}
-
-interface ProseLine {
-  readonly text: string;
-  readonly paragraph: number;
 }
 
 const LINES_MAX = 200;
@@ -17,20 +12,16 @@ const LINE_READ = 160;
 
 /** Reads a bounded number of lines. */
 export function readProse(text: string): Prose {
-  const lines: ProseLine[] = [];
+  const lines: string[] = [];
   const kinds = new Set<string>();
   let fence: Fence | undefined;
-  let before = 'blank';
-  let paragraph = 0;
   for (const line of text.split('\n', LINES_MAX)) {
     const read = line.slice(0, LINE_READ).trim();
     const opened = fence === undefined ? openFence(read) : undefined;
-    const kind = classifyLine(read, fence ?? opened, before);
+    const kind = classifyLine(read, fence ?? opened);
     kinds.add(kind);
     if (fence ?? opened) kinds.add('fenced');
-    if (kind === 'prose') lines.push({ text: line, paragraph });
-    else paragraph++;
-    before = kind;
+    lines.push(kind === 'prose' ? line : '');
     fence = opened ?? (fence && read.includes(fence.end) ? undefined : fence);
   }
   return { lines, kinds };
@@ -53,12 +44,11 @@ function openFence(line: string): Fence | undefined {
   return { end: `</${tag}>`, code: false };
 }
 
-function classifyLine(line: string, fence: Fence | undefined, before: string): string {
+function classifyLine(line: string, fence: Fence | undefined): string {
   if (fence === undefined && (line === '' || RULE.test(line))) return 'blank';
   if (fence === undefined && line.startsWith('>') && !line.startsWith('>>>')) return 'fenced';
   if (DATA.test(line) || LOG.test(line)) return 'data';
-  const among = fence ? fence.code : before === 'code';
-  if (scoreCode(line) >= (among ? 1 : 2)) return 'code';
+  if (scoreCode(line) >= (fence?.code ? 1 : 2)) return 'code';
   return fence ? 'fenced' : 'prose';
 }
 
@@ -75,7 +65,7 @@ const CODE_SIGN =
   /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
 const PROSE_WORDS = 5;
 
-/** Scores how much a line looks like code: 2 is enough, or 1 next to other code. */
+/** Scores how much a line looks like code: 2 is enough, or 1 in a fence of code. */
 function scoreCode(line: string): number {
   let points = CODE_STRONG.test(line) ? 2 : 0;
   if (CODE_START.test(line)) points += 1.5;

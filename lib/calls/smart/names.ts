@@ -55,3 +55,13 @@ export function findDirection(signal: SignalName | undefined): -1 | 0 | 1 {
   if (signal === undefined) return 0;
   return RAISING.has(signal) ? 1 : LOWERING.has(signal) ? -1 : 0;
 }
+
+/**
+ * The evidence that a concept is mentioned. Tasks that lower the score count only where they are asked for: an apology
+ * promises to correct, too.
+ */
+export const MENTIONS: ReadonlyMap<string, string> = new Map(
+  [...SIGNAL_BY_SUBJECT]
+    .filter(([, signal]) => findDirection(signal) >= 0)
+    .map(([subject]) => [subject, `${subject}.ask`]),
+);

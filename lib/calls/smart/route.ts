@@ -77,37 +77,28 @@ function scoreRequest(request: SmartRequest): Scored {
 }
 
 /** How many times a message may be scored, with parts left out. */
-const READINGS_MAX = 5;
+const READINGS_MAX = 4;
 
-interface Reader {
-  readonly find: RequestParts['find'];
-  left: number;
-}
+type Reader = Pick<RequestParts, 'find'> & { left: number };
 
 /**
  * The score of a message, bound by the scores of the same message without what it ends or begins with: a demand that
  * raises the score must not turn the words before it into something easier, nor an order that lowers it make them harder.
  */
 function scoreMessage(message: Message, carried: readonly string[], reader: Reader): Scored {
-  const whole = findWith(message, carried, reader);
+  reader.left--;
+  const whole = reader.find(message, carried);
   let scored = scoreFindings(whole);
   let findings = whole;
-  for (let cut = cutRaising(message, whole); cut && reader.left > 0; cut = cutRaising(cut.rest, findings)) {
-    findings = findWith(cut.rest, [...carried, ...keepDirection(findings, 1)], reader);
-    // The order was the only request.
-    if (!cut.format && !findings.asks) break;
+  for (let cut = cutRaising(message, whole); cut && reader.left > 0; cut = cutRaising(cut, findings)) {
+    reader.left--;
+    findings = reader.find(cut, [...carried, ...keepDirection(findings, 1)]);
     scored = higher(scored, scoreFindings(findings));
   }
   for (const rest of cutLowering(message)) {
     if (reader.left > 0) scored = lower(scored, scoreMessage(rest, [...carried, ...keepDirection(whole, -1)], reader));
   }
   return scored;
-}
-
-function findWith(message: Message, carried: readonly string[], reader: Reader): Findings {
-  reader.left--;
-  const findings = reader.find(message);
-  return { ...findings, evidence: new Set([...findings.evidence, ...carried]) };
 }
 
 const higher = (one: Scored, other: Scored) => (other.score > one.score ? other : one);
@@ -118,7 +109,7 @@ function keepDirection({ evidence }: Findings, direction: 1 | -1): string[] {
 }
 
 function scoreFindings(found: Findings): Scored {
-  const sum = add(weighWordings(found.wordings), sumWeights(['base', ...found.evidence]));
+  const sum = add(add(findWeight('base')!, sumWeights(found.evidence)), weighWordings(found.wordings));
   return { score: computeScore(sum), found };
 }
 

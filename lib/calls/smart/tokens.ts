@@ -1,18 +1,6 @@
 // Splits text into words, numbers and marks, in lower case, without typographic variants, and with quotations marked.
 import { flattenString } from '../../base/flat-string.ts';
-import { findPatterns, type Pattern } from './lexicon.ts';
-
-export interface Token {
-  readonly kind: 'word' | 'number' | 'mark';
-  /** Lower case, `ё` as `е`. */
-  readonly word: string;
-  /** Whether it was written with a capital letter at the start. */
-  readonly capital: boolean;
-  /** Quoted text is never part of the request itself. */
-  readonly quoted: boolean;
-  /** The patterns of concepts that begin with the word, if it is one outside of quotes. */
-  readonly patterns: readonly Pattern[];
-}
+import { findPatterns, type Token } from './lexicon.ts';
 
 const PLAIN = /^[\t\n\r -~\u0400-\u045f«»„“”‘’–—…№]*$/;
 
@@ -72,25 +60,21 @@ function pushTokens(text: string, quoted: boolean, tokens: Token[]): void {
   }
 }
 
-const NAMES = new Map([
-  ['c++', 'cpp'],
-  ['с++', 'cpp'],
-  ['c#', 'csharp'],
-  ['с#', 'csharp'],
-  ['.net', 'dotnet'],
-  ['tl;dr', 'tldr'],
-]);
 const WORD_MAX = 40;
 
 function toToken(found: string, quoted: boolean): Token {
   const token = { quoted, patterns: [], capital: false };
   if (NUMBER.test(found)) return { ...token, kind: 'number', word: readNumber(found) };
+  if (found.length === 1 && !WORD.test(found)) return { ...token, kind: 'mark', word: found };
   const lower = found.toLowerCase();
-  const name = NAMES.get(lower);
-  if (name === undefined && !WORD.test(found)) return { ...token, kind: 'mark', word: found };
-  const word = name ?? flattenString(oneAlphabet(lower.slice(0, WORD_MAX).replaceAll('ё', 'е')));
+  const word = flattenString(oneAlphabet(spellName(lower.slice(0, WORD_MAX).replaceAll('ё', 'е'))));
   const capital = found.length > 1 && found[0] !== lower[0] && found.slice(1) === lower.slice(1);
   return { kind: 'word', word, quoted, capital, patterns: quoted ? [] : findPatterns(word) };
+}
+
+/** `c++` as `cpp`, `c#` as `csharp`, `.net` as `dotnet`, `tl;dr` as `tldr`. */
+function spellName(word: string): string {
+  return word.replace('++', 'pp').replace('#', 'sharp').replace('.', 'dot').replace(';', '');
 }
 
 const MIXED = /[a-z][а-я]|[а-я][a-z]/;
@@ -108,7 +92,7 @@ function oneAlphabet(word: string): string {
 /** Whether most letters are of a script that the word files do not cover. */
 export function isForeign(text: string): boolean {
   const foreign = text.match(FOREIGN)?.length ?? 0;
-  return 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
+  return foreign > 0 && 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
 }
 
 const FOREIGN = /[\u0530-\u1fff\u2e80-\ud7ff]/g;

@@ -45,21 +45,21 @@ const BLOCKS_READ = 100;
 const CHARACTERS_READ = 8 * 1024 * 1024;
 
 export function viewRequest({ system = '', messages }: SmartRequest): RequestExcerpt {
-  const read = messages.slice(-MESSAGES_READ);
-  const users = read.filter(({ role }) => role === 'user');
-  const last = users.at(-1);
-  const texts = last === undefined ? [] : listTexts(last);
-  const before = users.slice(0, -1).reverse();
+  const read = messages.slice(-MESSAGES_READ).map(({ role, content }) => ({ role, texts: listTexts(content) }));
+  const [last = [], ...before] = read
+    .filter(({ role }) => role === 'user')
+    .map(({ texts }) => texts)
+    .reverse();
   return {
-    prompt: cutMiddle(texts.filter(isReadable), PROMPT_HEAD, PROMPT_TAIL),
-    length: countCharacters(texts),
+    prompt: cutMiddle(last, PROMPT_HEAD, PROMPT_TAIL),
+    length: countCharacters(last),
     earlier: before
-      .filter((message) => countCharacters(listTexts(message)) >= EARLIER_MIN)
+      .filter((texts) => countCharacters(texts) >= EARLIER_MIN)
       .slice(0, EARLIER_TURNS)
-      .map((message) => cutMiddle(listTexts(message).filter(isReadable), EARLIER_READ)),
+      .map((texts) => cutMiddle(texts, EARLIER_READ)),
     system: isReadable(system) ? system.slice(0, SYSTEM_READ) : '',
-    turns: users.length,
-    volume: system.length + read.reduce((sum, message) => sum + countCharacters(listTexts(message)), 0),
+    turns: before.length + 1,
+    volume: read.reduce((sum, { texts }) => sum + countCharacters(texts), system.length),
   };
 }
 
@@ -70,7 +70,7 @@ function countCharacters(texts: readonly string[]): number {
 }
 
 /** The first and the last texts of a message. */
-function listTexts({ content }: SmartMessage): string[] {
+function listTexts(content: SmartMessage['content']): string[] {
   const blocks =
     content.length <= 2 * BLOCKS_READ ? content : [...content.slice(0, BLOCKS_READ), ...content.slice(-BLOCKS_READ)];
   return blocks.map(({ text = '' }) => text).filter((text) => text !== '');
@@ -82,5 +82,5 @@ function cutMiddle(texts: readonly string[], head: number, tail = 0): string {
     if (text.length <= head + tail) return text;
     return tail === 0 ? text.slice(0, head) : `${text.slice(0, head)}\n\n\n${text.slice(-tail)}`;
   };
-  return cut(texts.map((text) => cut(text)).join('\n'));
+  return cut(texts.filter(isReadable).map(cut).join('\n'));
 }

@@ -1,5 +1,5 @@
 // The words and pairs of words of a request, as the weights list them.
-import type { Instruction, Sentence } from './instruction.ts';
+import type { Sentence } from './instruction.ts';
 
 const WORDS_READ = 60;
 /** Words are also taken by their first letters, because Russian ones change their endings. */
@@ -8,7 +8,7 @@ const OPENING_WORDS = 3;
 const MARKS = new Set('? ! : + - * / × ÷ % = ^ $'.split(' '));
 
 /** `=write`, `=write a`, `=progr*`, and `=1:progr` for the first word. The payload is not read. */
-export function listWordings({ asking }: Instruction): readonly string[] {
+export function listWordings(asking: readonly Sentence[]): readonly string[] {
   const words = readWords(asking);
   const found = new Set<string>();
   for (const [at, word] of words.entries()) {

@@ -5,7 +5,7 @@ import { readTokens } from '../../../lib/calls/smart/tokens.ts';
 
 function asked(text: string): number {
   const tokens = readTokens(text);
-  return readAskedWords(tokens, findHits(tokens));
+  return readAskedWords({ tokens, hits: findHits(tokens) });
 }
 
 const NUMERALS: readonly (readonly [number, string])[] = [
