@@ -270,9 +270,10 @@ describe('deployment files', () => {
     expect(seconds(period)).to.equal(600);
     for (const gateway of gateways) expect(gateway).to.not.have.property('healthcheck');
     const documents = parseAllDocuments(read('deploy/kubernetes/tollgate.yaml')).map((document) => document.toJS());
-    const [container] = documents.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
-    const { periodSeconds, failureThreshold } = container.startupProbe;
+    const { progressDeadlineSeconds, template } = documents.find(({ kind }) => kind === 'Deployment').spec;
+    const { periodSeconds, failureThreshold } = template.spec.containers[0].startupProbe;
     expect(periodSeconds * failureThreshold).to.equal(600);
+    expect(progressDeadlineSeconds).to.be.above(600);
   });
 
   it('give the proxy the variables that its file asks for', () => {
