@@ -4,8 +4,19 @@ import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { playMoneyLeft, recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
-import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { AT, applied, charge, giveBack, grant, newId, problemsOf, RUB, topup } from '../contract/store/context.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import {
+  AT,
+  applied,
+  charge,
+  giveBack,
+  grant,
+  newId,
+  problemsOf,
+  RUB,
+  rejection,
+  topup,
+} from '../contract/store/context.ts';
 import { chargeWithJob } from '../contract/store/jobs.ts';
 import { creditOf, newSucceeded } from '../contract/store/payments.ts';
 
@@ -55,10 +66,13 @@ describe('play money beside hundreds of payments and videos', () => {
   });
   afterEach(() => opened.close());
 
-  it('is found', async () => {
+  it('is found, also at the start after one during which the store failed', async () => {
     const { real } = opened;
     expect(await playMoneyLeft(real, await opened.read(wallet))).to.equal(1000n * RUB);
-    expect(await recordCostlyUpstream(real, 'acme')).to.deep.equal([wallet]);
+    opened.next('payments.page', refuse);
+    await rejection(recordCostlyUpstream(opened.store, 'acme'));
+    expect(await recordCostlyUpstream(opened.store, 'acme')).to.deep.equal([wallet]);
+    expect(await recordCostlyUpstream(opened.store, 'acme'), 'known').to.deep.equal([]);
   });
 
   it('is not written off while the first of the videos runs', async () => {
