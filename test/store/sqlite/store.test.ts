@@ -206,6 +206,18 @@ describe('sqlite store', () => {
     expect(report.problems.map(({ problem }) => problem.split(':')[0])).to.deep.equal(['avail', 'topped']);
   });
 
+  it('reads a key with half a limit for end users, or with a damaged list, as one that may spend nothing', async () => {
+    const path = folder.file();
+    const store = await folder.open(path, HERE);
+    const hash = 'f'.repeat(64);
+    const account = await newAccount(store);
+    await store.keys.add({ id: 'key_1', account, name: 'laptop', hash, last4: 'Ab9z', createdAt: 1 }, 10);
+    folder.raw(path).exec(`PRAGMA ignore_check_constraints = ON;
+      UPDATE keys SET end_user_reset = 'month', models = '['`);
+    const held = await store.keys.find(hash);
+    expect(held?.limits).to.deep.include({ models: [], endUsers: { cap: 0n, reset: 'month' } });
+  });
+
   it('has an audit that detects charges without entries and missing charges', async () => {
     const path = folder.file();
     const store = await folder.open(path, HERE);
