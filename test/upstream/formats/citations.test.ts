@@ -239,6 +239,10 @@ describe('citations', () => {
     expect(chatAnnotations(parts)).to.deep.equal([cited('https://a.example', 'A'), cited('https://b.example', 'B')]);
     const bare = readParts(new ChatReply(kit, {}), [{ ...chunk('Hi', 'stop'), search_results: undefined }]);
     expect(chatAnnotations(bare)).to.have.length(2);
+    const titled = { ...chunk('Hi', 'stop'), search_results: lists.search_results.slice(0, 1) };
+    expect(chatAnnotations(readParts(new ChatReply(kit, {}), [titled]))).to.deep.equal([
+      { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 } },
+    ]);
   });
 
   it('of responses are told once, however often they are repeated, and keep their places when parts are joined', () => {
