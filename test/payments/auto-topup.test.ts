@@ -215,8 +215,15 @@ function suite(kind: StoreKind): void {
   it('are triggered by a call that is refused before it reaches the ledger', async () => {
     await setUp();
     stage.bank.charges = 'pay';
+    const faults = createFaultyStore(stage.store);
+    const asked: unknown[] = [];
+    faults.always('payments.autoTopup', (call, [wallet]) => {
+      asked.push(wallet);
+      return call();
+    });
+    topups = createTopups({ ...service, store: faults.store });
     topups.reportRefusal(stage.wallet);
-    expect(await avail()).to.equal(1000n);
+    expect([asked, await avail()], 'not known to have any').to.deep.equal([[], 1000n]);
     await topups.checkWallet(stage.wallet);
     topups.reportRefusal(stage.wallet);
     await until(async () => (await avail()) === 1500n && (await row()).order === null, 20_000);
