@@ -187,7 +187,7 @@ export function accountContract(context: StoreContext): void {
     }
     await store.accounts.setStatus(made[1] as string, 'suspended');
     const all = await store.accounts.list();
-    for (const limit of [1, 2, all.length + 1]) {
+    for (const limit of longer([7, all.length + 1], [1, 2, all.length + 1])) {
       const rows: Account[] = [];
       for (let after: string | undefined; ; after = rows.at(-1)?.id) {
         const page: readonly Account[] = await store.accounts.page({ ...(after !== undefined && { after }), limit });
@@ -233,7 +233,7 @@ export function accountContract(context: StoreContext): void {
     const other = await context.other();
     const id = await newAccount(store);
     await applied(store, topup(id, 1000n * RUB));
-    const calls = Array.from({ length: longer(10, 20) }, async () => {
+    const calls = Array.from({ length: longer(4, 20) }, async () => {
       const call = reserve(id);
       const [outcome] = await store.ledger.apply([{ op: call, tried: false, abandoned: false }]);
       if (outcome?.status === 'done') await applied(store, giveBack('release', id, outcome.charge?.id as string));

@@ -1,7 +1,7 @@
 // The running sum of a key with a budget: in the hold's transaction, exact however many hold at once.
 import { expect } from 'chai';
 import type { Store } from '../../../lib/store/store.ts';
-import { longer } from '../../../testkit/long.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import {
   applied,
   charge,
@@ -24,7 +24,7 @@ export function budgetContract(context: StoreContext): void {
   it('accepts three of many concurrent holds from two openers on a budget for three', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
-    const holds = Array.from({ length: longer(20, 50) }, (_, at) =>
+    const holds = Array.from({ length: longer(10, 50) }, (_, at) =>
       statuses(openers[at % 2] as Store, reserve(wallet, { key, amount: 2n * RUB, budget: terms(7) })),
     );
     const answers = (await Promise.all(holds)).flat();
@@ -34,10 +34,10 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('accepts three holds by a key and its two replacements from two openers on a budget for three', async () => {
+  itLong('accepts three holds by a key and its two replacements from two openers on a budget for three', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
-    const calls = Array.from({ length: longer(24, 60) }, (_, at) => {
+    const calls = Array.from({ length: 60 }, (_, at) => {
       const budget = at % 3 === 0 ? terms(7) : { ...terms(7), key };
       return reserve(wallet, { key: at % 3 === 0 ? key : `${key}_${at % 3}`, amount: 2n * RUB, budget });
     });
@@ -127,21 +127,27 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
-  it('is exact in the later of two periods if clocks differ and two openers send calls of both periods', async () => {
-    const openers = [context.store, await context.other()];
-    const [wallet, key] = [await newWallet(context.store), newId('key')];
-    const calls = Array.from({ length: longer(24, 60) }, (_, at) => {
-      const opener = openers[(at >> 1) % 2] as Store;
-      return applied(opener, reserve(wallet, { key, amount: 2n * RUB, budget: terms(7, at % 2 === 0 ? 1000 : 2000) }));
-    });
-    const held = (await Promise.all(calls)).flat().filter(({ status }) => status === 'done');
-    const periods = held.map(({ charge: row }) => row?.period);
-    expect(periods.filter((period) => period === 2000)).to.have.length(3);
-    expect(periods.filter((period) => period === 1000)).to.have.length.below(4);
-    expect(held).to.have.length(periods.filter((period) => period === 1000).length + 3);
-    expect(await readSpent(context.store, key)).to.deep.equal({ period: 2000, rub: 6 });
-    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
-  });
+  itLong(
+    'is exact in the later of two periods if clocks differ and two openers send calls of both periods',
+    async () => {
+      const openers = [context.store, await context.other()];
+      const [wallet, key] = [await newWallet(context.store), newId('key')];
+      const calls = Array.from({ length: 60 }, (_, at) => {
+        const opener = openers[(at >> 1) % 2] as Store;
+        return applied(
+          opener,
+          reserve(wallet, { key, amount: 2n * RUB, budget: terms(7, at % 2 === 0 ? 1000 : 2000) }),
+        );
+      });
+      const held = (await Promise.all(calls)).flat().filter(({ status }) => status === 'done');
+      const periods = held.map(({ charge: row }) => row?.period);
+      expect(periods.filter((period) => period === 2000)).to.have.length(3);
+      expect(periods.filter((period) => period === 1000)).to.have.length.below(4);
+      expect(held).to.have.length(periods.filter((period) => period === 1000).length + 3);
+      expect(await readSpent(context.store, key)).to.deep.equal({ period: 2000, rub: 6 });
+      expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+    },
+  );
 
   it('changes nothing after a refusal, and stores nothing for a key without a budget', async () => {
     const { store } = context;

@@ -49,17 +49,17 @@ export function capContract(context: StoreContext): void {
 
   it('of a member, an end user and a run are exact together with wallet and key, whatever the others refuse', async () => {
     const openers = [context.store, await context.other()];
-    const calls = longer(50, 300);
+    const calls = longer(30, 300);
     // Room for a fifth of the calls, the first of which reach the other limits.
-    const rub = 100 * (calls / 5);
+    const rub = 200 * (calls / 5);
     const [wallet, key] = [await newWallet(context.store, BigInt(rub)), newId('key')];
     const limits = { key, member: newId('member'), user: newId('user'), run: newId('run') };
     const begun = Array.from({ length: calls }, (_, at) => {
       const name = [...Object.keys(limits), 'none'][at % 5];
-      const budget = { period: 1000, limit: (name === 'key' ? 350n : 10_000n) * RUB };
+      const budget = { period: 1000, limit: (name === 'key' ? 700n : 10_000n) * RUB };
       // Every call counts in all; only one of them is narrow for it.
-      const caps = (['member', 'user', 'run'] as const).map((each) => cap(limits[each], name === each ? 350 : 10_000));
-      return reserve(wallet, { key, amount: 100n * RUB, budget, caps });
+      const caps = (['member', 'user', 'run'] as const).map((each) => cap(limits[each], name === each ? 700 : 10_000));
+      return reserve(wallet, { key, amount: 200n * RUB, budget, caps });
     });
     const answers = (await Promise.all(begun.map((op, at) => applied(openers[at % 2] as Store, op)))).flat();
     const done = answers.filter(({ status }) => status === 'done');
@@ -164,7 +164,7 @@ export function capContract(context: StoreContext): void {
       // Whoever ends it: the sweep of another gateway, for one.
       expect(await statuses(openers[(at >> 1) % 2] as Store, end)).to.deep.equal(['done']);
     }
-    await Promise.all(Array.from({ length: longer(12, 40) }, (_, at) => call(at)));
+    await Promise.all(Array.from({ length: longer(7, 40) }, (_, at) => call(at)));
     expect(running.most).to.be.within(2, 5);
     const count = async () => (await context.store.ledger.budgets([id]))[0]?.spent;
     expect(await count()).to.equal(0n);

@@ -28,7 +28,7 @@ export function exposureContract(context: StoreContext): void {
   it('leave a wallet at most one excess below zero, however many run concurrently', async () => {
     const openers = [context.store, await context.other(), await context.other(2)];
     const wallet = await newWallet(context.store);
-    const calls = Array.from({ length: longer(36, 300) }, (_, at) => ({ at, op: uncapped(wallet) }));
+    const calls = Array.from({ length: longer(18, 300) }, (_, at) => ({ at, op: uncapped(wallet) }));
     const statusOf = new Map<Operation, string>();
     const tries = openers.map(async (store, index) => {
       const own = calls.filter(({ at }) => at % 3 === index).map(({ op }) => op);
@@ -92,7 +92,7 @@ export function exposureContract(context: StoreContext): void {
       { key: `${key}_new`, budget: { ...budget, key } },
     ];
     const shared = { amount: 3n * RUB, excess: 160n * RUB };
-    const calls = Array.from({ length: longer(12, 40) }, (_, at) => reserve(wallet, { ...shared, ...by[at % 2] }));
+    const calls = Array.from({ length: longer(6, 40) }, (_, at) => reserve(wallet, { ...shared, ...by[at % 2] }));
     const answers = await Promise.all(calls.map((op, at) => applied(openers[at % 2] as Store, op)));
     const held = answers.flat().flatMap(({ status, charge: row }) => (status === 'done' && row ? [row] : []));
     // The third needs 3 RUB beside 326 of the others, the fourth beside 489.

@@ -47,7 +47,7 @@ export function journalContract(kind: StoreKind): void {
     const entries = (await Promise.all(ids.map((id) => store.ledger.entries(id, { limit: 100 })))).flatMap((list) =>
       list.toReversed(),
     );
-    for (const limit of longer([1, 4, 1000], [1, 2, 3, 4, 5, 11, 1000])) {
+    for (const limit of longer([2, 1000], [1, 2, 3, 4, 5, 11, 1000])) {
       const pages = await pagesOf(store, limit);
       expect(pages.flatMap((page) => page.entries)).to.deep.equal(entries);
       expect(pages.flatMap((page) => page.wallets.map(({ id }) => id))).to.deep.equal(ids);
@@ -121,7 +121,7 @@ export function journalContract(kind: StoreKind): void {
     await makeCalls(store, await newWallet(store), 2);
     const entries = (await store.ledger.entries(wallet, { limit: 100 })).toReversed();
     for (const seq of [0, 2, entries.length]) {
-      for (const limit of [1, 3, 100]) {
+      for (const limit of longer([3], [1, 3, 100])) {
         const found = [];
         let page = await store.journal.walletPage(wallet, seq, limit);
         for (; page.next; page = await store.journal.walletPage(wallet, page.next.seq ?? 0, limit)) {
@@ -155,7 +155,7 @@ export function journalContract(kind: StoreKind): void {
     // The first entry is the top-up's.
     expect(wanted.map((entry) => 'charge' in entry)).to.include.members([false, true]);
     for (const seq of [0, 2, wanted.length]) {
-      for (const limit of [1, 3, 100]) {
+      for (const limit of longer([3], [1, 3, 100])) {
         expect(await store.journal.usedEntries(wallet, seq, limit)).to.deep.equal(wanted.slice(seq, seq + limit));
       }
     }

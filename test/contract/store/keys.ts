@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import { AT, newAccount, newId, RUB, type StoreContext, UNUSED } from './context.ts';
 
 const MAX = 10;
@@ -104,7 +105,7 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.add(newKey(account), MAX + 1)).to.equal('added');
   });
 
-  it('keeps the maximum if several openers add concurrently', async () => {
+  itLong('keeps the maximum if several openers add concurrently', async () => {
     const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const tries = Array.from({ length: 24 }, (_, index) => openers[index % 2]?.keys.add(newKey(account), MAX));
@@ -230,7 +231,7 @@ function replacementTests(context: StoreContext): void {
     expect(await store.keys.list(account)).to.deep.equal(before);
   });
 
-  it('keeps the maximum if several openers replace concurrently', async () => {
+  itLong('keeps the maximum if several openers replace concurrently', async () => {
     const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const key = await addLimited(account);
@@ -279,7 +280,7 @@ function replacementTests(context: StoreContext): void {
       models: ['b'],
       expiresAt: AT + 50,
     });
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < longer(1, 5); round += 1) {
       const account = await newAccount(context.store);
       const { id } = await addLimited(account);
       const all = await Promise.all([

@@ -38,7 +38,7 @@ export function promoContract(context: StoreContext): void {
     const openers = [context.store, await context.other()];
     const { code } = newPromo();
     await context.store.promos.add(newPromo({ code }));
-    const uses = Array.from({ length: longer(20, 100) }, (_, at) => ({ code, account: newId('acc'), at: AT + at }));
+    const uses = Array.from({ length: longer(14, 100) }, (_, at) => ({ code, account: newId('acc'), at: AT + at }));
     const claims = await Promise.all(uses.map((use, at) => (openers[at % 2] as Store).promos.claim(use)));
     const claimed = claims.filter(({ status }) => status === 'claimed');
     expect(claimed).to.have.length(10);
