@@ -249,7 +249,7 @@ describe('body parser', () => {
       expect(await Promise.resolve(read).catch((reason) => reason)).to.equal('gone');
     });
 
-    it('rejects a call that ends before its turn', async () => {
+    itLong('rejects a call that ends before its turn', async () => {
       const body = JSON.stringify(ask('x'.repeat(LONG)));
       // The thread ends after it, and another one goes on.
       const first = parse(JSON.stringify(ask('x'.repeat(8 * MIB))));

@@ -179,7 +179,7 @@ describe('image request of a long body', () => {
     'a long link': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(LONG_MIB * MIB)}` }),
     'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
   };
-  for (const [name, make] of Object.entries(shapes).filter((_, at) => longer(at % 2 === 0, true))) {
+  for (const [name, make] of Object.entries(shapes).filter((_, at) => longer(at === 0, true))) {
     it(`does not block the event loop by ${name}`, async function () {
       this.timeout(30_000);
       let worst = Number.POSITIVE_INFINITY;

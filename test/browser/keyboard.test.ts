@@ -81,7 +81,7 @@ describe('the pages by keyboard', function () {
     });
   }
 
-  it('skip the navigation when asked', async () => {
+  itLong('skip the navigation when asked', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account`);
     await page.keyboard.press('Tab');
@@ -92,7 +92,7 @@ describe('the pages by keyboard', function () {
     await page.waitForSelector('#content :focus', { state: 'attached' });
   });
 
-  it('pay', async () => {
+  itLong('pay', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/wallet`);
     await typeInto('#amount', '1200');
@@ -131,7 +131,7 @@ describe('the pages by keyboard', function () {
     await page.locator('#reply', { hasText: 'Hello from the keyboard' }).waitFor();
   });
 
-  it('choose another language, and sign out', async () => {
+  itLong('choose another language, and sign out', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/settings`);
     await tabTo('#language');

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MICRO_PER_RUB } from '../../lib/money/money.ts';
 import { SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { hiddenFields, makeCode, PASSWORD, setUpOperator } from '../../testkit/pages.ts';
 
 describe('pages in a browser', function () {
@@ -20,7 +21,7 @@ describe('pages in a browser', function () {
   const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
     guest.openPage(test.url, session, screen);
 
-  it('let an operator create an account, top it up and invite its owner', async () => {
+  itLong('let an operator create an account, top it up and invite its owner', async () => {
     const page = await openAs(operator.cookies.get('session'), SCREENS[1] as (typeof SCREENS)[number]);
     await page.goto(`${test.url}/admin/accounts`);
     await page.fill('#name', 'Браузер & Co');

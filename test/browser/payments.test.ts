@@ -86,7 +86,7 @@ describe('payments in a browser', function () {
       expect((await test.store.payments.autoTopup(account.id))?.enabled).to.equal(true);
     });
 
-    it(`show the outcome as soon as it is known (${screen.name}, ${language})`, async () => {
+    itLong(`show the outcome as soon as it is known (${screen.name}, ${language})`, async () => {
       const owner = await setUpOwner(test, (await test.account('0')).id);
       const order = String((await owner.submit('/account/wallet', { amount: '1000' })).headers.location);
       const link = /class="button" href="([^"]+)"/.exec((await owner.get(order)).text)?.[1] ?? '';

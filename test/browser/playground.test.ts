@@ -81,7 +81,7 @@ describe('the playground in a browser', function () {
     expect(await page.textContent('#reply')).to.contain('Вы написали: «Ещё раз».');
   });
 
-  it('goes on with a conversation, which a reload of the page keeps and a new one ends', async () => {
+  itLong('goes on with a conversation, which a reload of the page keeps and a new one ends', async () => {
     const page = await visit('text', { wide: true });
     const say = async (text: string) => {
       await page.fill('#prompt', text);
@@ -106,7 +106,7 @@ describe('the playground in a browser', function () {
     expect([await page.inputValue('[name=turns]'), await page.inputValue('#system')]).to.deep.equal(['', '']);
   });
 
-  it('shows a refusal in the language of the page', async () => {
+  itLong('shows a refusal in the language of the page', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[fail]]');
     await page.click('button[value=send]');
@@ -125,7 +125,7 @@ describe('the playground in a browser', function () {
     await until(async () => (await page.textContent('#reply'))?.includes('Форма устарела.') === true);
   });
 
-  it('lets the price and the samples follow the form without sending anything', async () => {
+  itLong('lets the price and the samples follow the form without sending anything', async () => {
     const before = await charges();
     const page = await visit('video', { wide: true });
     await page.selectOption('#resolution', '480p');
@@ -140,7 +140,7 @@ describe('the playground in a browser', function () {
     expect(page.url()).to.contain('/account/playground?kind=video');
   });
 
-  it('generates an image, and a video whose progress refreshes by itself', async () => {
+  itLong('generates an image, and a video whose progress refreshes by itself', async () => {
     const image = await visit('image');
     await image.click('button[value=send]');
     await image.waitForSelector('#reply img');
@@ -212,7 +212,7 @@ describe('the playground in a browser', function () {
       expect((await charges())[0]?.kind).to.equal('edit');
     });
 
-    it('answers a text on a page', async () => {
+    itLong('answers a text on a page', async () => {
       const page = await visit('text', { wide: true, javaScriptEnabled: false });
       await page.fill('#prompt', 'Plain');
       await page.click('button[value=price]');

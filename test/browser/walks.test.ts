@@ -93,7 +93,7 @@ describe('walks of three people', function () {
       expectInDocument('Connect a chat program', walk);
     });
 
-    it('explains the 300 roubles of yesterday', async () => {
+    itLong('explains the 300 roubles of yesterday', async () => {
       await page.goto(`${test.url}/account?lang=ru`);
       const walk = createWalk(page);
       await walk.click(/300,00/);

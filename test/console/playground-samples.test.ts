@@ -75,8 +75,7 @@ describe('the samples of the playground', function () {
     ['video', /\/media\/\w+\.mp4/],
   ] as const) {
     // Those with images are a text and an image as well.
-    const itOnce = kind === 'embedding' ? it : itLong;
-    itOnce(`in JavaScript generate a ${kind}`, async () => {
+    itLong(`in JavaScript generate a ${kind}`, async () => {
       const [, , js = ''] = await readSamples(kind);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       expect((await lastCharge())?.kind).to.equal(kind);
@@ -116,19 +115,16 @@ describe('the samples of the playground', function () {
     [0, ECHO],
     [2, IMAGES],
   ] as const) {
-    (images > 0 ? it : itLong)(
-      `in the Responses API with ${images} local images, in JavaScript and in a shell`,
-      async () => {
-        const [curl = '', , js = ''] = (await readSamples('text', images)).slice(3);
-        expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
-        const made = await lastCharge();
-        expect(made?.kind).to.equal('text');
-        const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
-        expect(joinText(parseEvents(answer))).to.match(result);
-        await until(async () => (await lastCharge())?.id !== made?.id);
-        expect((await lastCharge())?.reserved).to.equal(made?.reserved);
-      },
-    );
+    itLong(`in the Responses API with ${images} local images, in JavaScript and in a shell`, async () => {
+      const [curl = '', , js = ''] = (await readSamples('text', images)).slice(3);
+      expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
+      const made = await lastCharge();
+      expect(made?.kind).to.equal('text');
+      const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
+      expect(joinText(parseEvents(answer))).to.match(result);
+      await until(async () => (await lastCharge())?.id !== made?.id);
+      expect((await lastCharge())?.reserved).to.equal(made?.reserved);
+    });
   }
 
   for (const [task, kind, images, result] of [

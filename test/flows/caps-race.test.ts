@@ -5,47 +5,39 @@ import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { GENERATIONS } from '../../testkit/images.ts';
+import { GENERATIONS, imageAnswer, imageCatalog } from '../../testkit/images.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const RUB = 1_000_000n;
 const KEY_CACHE_MS = 50;
 const CALLS = longer(40, 300);
-/** What each call costs. */
+/** What a call of `imageCatalog` costs. */
 const PRICE = 10n;
-const CATALOG = {
-  upstreams: { sandbox: { plugin: 'sandbox' } },
-  models: [
-    {
-      id: 'draw',
-      type: 'image',
-      provider: 'Test',
-      price: { request: `${PRICE}` },
-      routes: [{ upstream: 'sandbox', model: 'image' }],
-    },
-  ],
-  defaults: { image: ['draw'] },
-};
 /** How many calls each cap allows, from the tightest. */
 const ALLOWED = { run: 15n, user: 20n, member: 25n, key: 30n, wallet: 100n };
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`all caps of a call, over two gateways: ${kind.name}`, () => {
     let database: StoreDatabase;
+    let upstream: TestUpstream;
     let gateways: readonly TestGateway[];
     let account: TestAccount;
     before(async () => {
       database = await kind.create();
-      const start = () =>
-        startGateway({ catalog: CATALOG, database: database.url, timings: { keyCacheMs: KEY_CACHE_MS } });
+      upstream = await startUpstream(imageAnswer(PNG));
+      const catalog = imageCatalog(upstream.url, { defaults: { image: ['draw'] } });
+      const start = () => startGateway({ catalog, database: database.url, timings: { keyCacheMs: KEY_CACHE_MS } });
       gateways = [await start(), await start()];
       account = await (gateways[0] as TestGateway).account(`${ALLOWED.wallet * PRICE}`);
     });
     after(async () => {
       for (const gateway of gateways) await gateway.stop();
+      await upstream.close();
       await database.remove();
     });
 
@@ -72,7 +64,11 @@ for (const kind of longer([SQLITE], STORES)) {
         const headers: Record<string, string> =
           run === undefined ? {} : { 'x-run-budget': `${run}; ${ALLOWED.run * PRICE}` };
         const url = (gateways[call % gateways.length] as TestGateway).url + GENERATIONS;
-        return send(url, { key, headers, body: { prompt: 'a hill', ...(user !== undefined && { user }) } });
+        return send(url, {
+          key,
+          headers,
+          body: { prompt: 'a hill', ...(user !== undefined && { user }) },
+        });
       });
       const replies = await Promise.all(calls);
       expect(replies.filter(({ status }) => status !== 200 && status !== 402)).to.deep.equal([]);

@@ -135,7 +135,7 @@ describe('edges', () => {
       });
     }
 
-    it('count as long as a call may need their text', async function () {
+    itLong('count as long as a call may need their text', async function () {
       this.timeout(90_000);
       const account = await gateway.account('100000');
       // One key has half of 96 MiB.

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ask, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { type Books, type Child, type Home, makeHome, openBooks, spawnChild } from '../../testkit/process.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -40,7 +41,7 @@ describe('hostile operation', () => {
     return port;
   }
 
-  it('answers, charges and stops although its log cannot be written', async () => {
+  itLong('answers, charges and stops although its log cannot be written', async () => {
     const port = await freePort();
     const account = await books.account();
     const env = { ...home.env, SANDBOX: 'off', PORT: String(port) };

@@ -248,10 +248,10 @@ describe('idempotency keys', () => {
   }
 
   it('hashes and replays a body of several MiB', async () => {
-    const body = ask('a'.repeat(9_000_000), { max_tokens: 1 });
+    const body = ask('a'.repeat(2_000_000), { max_tokens: 1 });
     account = await gateway.account('1000000');
     await expectReplayed(await post(MESSAGES, body), () => post(MESSAGES, body));
-    expect((await post(MESSAGES, ask(`${'a'.repeat(8_999_999)}b`, { max_tokens: 1 }))).status).to.equal(422);
+    expect((await post(MESSAGES, ask(`${'a'.repeat(1_999_999)}b`, { max_tokens: 1 }))).status).to.equal(422);
   });
 
   it('expires after a day', async () => {

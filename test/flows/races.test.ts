@@ -20,7 +20,7 @@ import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upst
 import { runCommand, spawnCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
-const PARALLEL = 200;
+const PARALLEL = longer(120, 200);
 const RUB = 1_000_000n;
 
 for (const kind of longer([SQLITE], STORES)) describe(`races on ${kind.name}`, () => races(kind));

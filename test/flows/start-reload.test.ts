@@ -1,19 +1,52 @@
 // The catalog is edited while the service runs: new prices for new calls only, bad edits without effect, no secret shown.
-import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { createGateway } from '../../lib/gateway.ts';
+import { createLog } from '../../lib/http/log.ts';
 import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
 import { chatCatalog, type TestAccount } from '../../testkit/gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
+import { longer } from '../../testkit/long.ts';
+import { type Books, type Home, makeHome, openBooks, startService } from '../../testkit/process.ts';
 import { answerStatus, chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const SECRETS = { file: 'secret-in-file-1', environment: 'secret-in-env-2', later: 'secret-set-later-3' };
+
+interface Running {
+  readonly url: string;
+  stdout(): string;
+  stderr(): string;
+  reload(): void;
+  stop(): Promise<unknown>;
+}
+
+async function runInside({ folder, env: own }: Home, env: Readonly<Record<string, string>>): Promise<Running> {
+  const config = readConfig({ ...own, ...env });
+  const destination = join(folder, 'log');
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination });
+  const gateway = await createGateway(config, log);
+  await gateway.start();
+  return {
+    url: `http://127.0.0.1:${gateway.server.info.port}`,
+    stdout: () => readFileSync(destination, 'utf8'),
+    stderr: () => '',
+    reload: () => void gateway.reload(),
+    stop: () => gateway.stop(),
+  };
+}
+
+/** In a process, which reloads on a signal. */
+async function runOutside(home: Home, env: Readonly<Record<string, string>>): Promise<Running> {
+  const service = await startService(home, { env });
+  return { ...service, reload: () => service.kill('SIGHUP') };
+}
 
 describe('catalog in service', () => {
   let upstream: TestUpstream;
   let home: Home;
   let books: Books;
-  let service: Service;
+  let service: Running;
   let account: TestAccount;
 
   const catalog = (change: object = {}, apiKey = SECRETS.file) => {
@@ -33,7 +66,7 @@ describe('catalog in service', () => {
     books = await openBooks(home);
     account = await books.account();
     const env = { SANDBOX: 'off', LOG_LEVEL: 'trace', UP_API_KEY: SECRETS.environment };
-    service = await startService(home, { env });
+    service = await longer(runInside, runOutside)(home, env);
   });
   beforeEach(async () => {
     upstream.behave(chatAnswer('Hello.', { input: 1000, output: 1000 }));
@@ -97,7 +130,7 @@ describe('catalog in service', () => {
     ['an unknown upstream', () => catalog({ routes: [{ upstream: 'down', model: 'm' }] }), 'unknown upstream down'],
     ['settings that are none', () => catalog({}, 7 as unknown as string), 'bad settings'],
   ];
-  for (const [name, edit, says] of bad) {
+  for (const [name, edit, says] of bad.filter((_, at) => longer(at % 3 === 0, true))) {
     it(`keeps the old catalog after a bad edit: ${name}`, async () => {
       const before = service.stdout().length;
       home.writeCatalog(edit());
@@ -111,7 +144,7 @@ describe('catalog in service', () => {
     });
   }
 
-  it('reloads on SIGHUP what it does not watch', async () => {
+  it('reloads when told to what it does not watch', async () => {
     const target = join(home.folder, 'elsewhere.json');
     const link = join(home.folder, 'catalog', 'models.json');
     writeFileSync(target, JSON.stringify(priced('6000')));
@@ -121,7 +154,7 @@ describe('catalog in service', () => {
     writeFileSync(target, JSON.stringify(priced('8000')));
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect((await listed()).output_price_rub).to.equal(6000);
-    service.kill('SIGHUP');
+    service.reload();
     await priceIs(8000);
     unlinkSync(link);
   });

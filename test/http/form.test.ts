@@ -382,7 +382,7 @@ describe('form', () => {
       encode([text('prompt', 'я'.repeat(6 * MEBIBYTE))]),
       encode([text('prompt', 'a'.repeat(12 * MEBIBYTE))]),
     ];
-    for (const body of bodies) {
+    for (const body of longer(bodies.slice(0, 1), bodies)) {
       let worstMs = Number.POSITIVE_INFINITY;
       // What a collection of garbage falls into is tried again.
       for (let tries = 0; tries < 3 && worstMs >= 50; tries += 1) {

@@ -292,7 +292,7 @@ describe('json', () => {
       'a string of backslashes without an end': () => around('"', filled('\\'), '\\'),
       nothing: () => filled(' '),
     };
-    for (const [name, make] of some(attacks)) {
+    for (const [name, make] of some(attacks).slice(0, longer(1, Infinity))) {
       itTimed(`is refused quickly: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
     }
 

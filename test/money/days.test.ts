@@ -52,8 +52,8 @@ describe('calendar days', () => {
     });
   }
 
-  // Clocks that change by half an hour, at midnight, and not at all.
-  const some = ['America/Havana', 'Australia/Lord_Howe', 'Asia/Kathmandu'];
+  // Clocks that change at midnight, and by half an hour.
+  const some = ['America/Havana', 'Australia/Lord_Howe'];
   for (const zone of longer(some, ZONES)) {
     it(`cover every hour of a year exactly once in ${zone}, within half an hour of midnight`, () => {
       const first = Date.UTC(2026, 0, 1);

@@ -61,6 +61,8 @@ async function faultOf(promise: Promise<unknown>): Promise<string> {
   return `${error.kind} ${error.about ?? ''}`.trim();
 }
 
+const SMALL = { width: 64, height: 64 };
+
 describe('provider sandbox: images', () => {
   for (const [at, [asked, width, height]] of (
     [
@@ -112,7 +114,7 @@ describe('provider sandbox: images', () => {
     expect(edit).not.to.deep.equal(await draw('both on green', { size: { width: 800, height: 400 } }));
   });
 
-  it('has the colour that a prompt names first', async () => {
+  itLong('has the colour that a prompt names first', async () => {
     for (const [first, second] of [
       ['red', 'green'],
       ['green', 'red'],
@@ -122,7 +124,7 @@ describe('provider sandbox: images', () => {
     }
   });
 
-  it('takes references of every format', async () => {
+  itLong('takes references of every format', async () => {
     const drawn = PhotonImage.new_from_byteslice(await draw('red', { size: { width: 300, height: 300 } }));
     const images: ImageInput[] = [
       { mediaType: 'image/jpeg', bytes: drawn.get_bytes_jpeg(90) },
@@ -143,13 +145,13 @@ describe('provider sandbox: images', () => {
   });
 
   it('refuses an image that would take gigabytes, by the size in its header', async () => {
-    const small = png(await draw('red'));
+    const small = png(await draw('red', { size: SMALL }));
     const images = [{ ...small, size: { width: 30_000, height: 30_000 } }];
     expect(await faultOf(draw('x', { images }))).to.equal('request image');
     const messages = [{ role: 'user', content: [{ type: 'image', ...images[0] }] }] as never;
     const parts = provider.text?.({ model: 'vision', messages, maxTokens: 9, options: {} }, never);
     expect(await faultOf(parts?.[Symbol.asyncIterator]().next() as Promise<never>)).to.equal('request image');
-    const sized = (width: number) => draw('x', { images: [{ ...small, size: { width, height: 1 } }] });
+    const sized = (width: number) => draw('x', { size: SMALL, images: [{ ...small, size: { width, height: 1 } }] });
     expect(await faultOf(sized(50_000_001))).to.equal('request image');
     for (const width of [64, 50_000_000]) expect(sniffImage(await sized(width))?.format).to.equal('png');
   });
@@ -183,7 +185,7 @@ describe('provider sandbox: images', () => {
     expect(sniffImage(await next)?.format).to.equal('png');
   });
 
-  it('ends an aborted edit before the turns of others', async () => {
+  itLong('ends an aborted edit before the turns of others', async () => {
     const images = [png(await draw('red', { size: { width: 1792, height: 1024 } }))];
     const ended: string[] = [];
     const controller = new AbortController();
@@ -208,7 +210,7 @@ describe('provider sandbox: images', () => {
     expect(await say([image(png(red)), text('Hi')], 'standard')).not.to.contain('PNG');
   });
 
-  it('sees what an edit made of an image', async () => {
+  itLong('sees what an edit made of an image', async () => {
     const made = await draw('yellow', { size: { width: 512, height: 512 } });
     const edit = await draw('now purple', { size: { width: 1024, height: 512 }, images: [png(made)] });
     expect(await say([image(png(edit)), text('?')])).to.contain('PNG, 1024x512 pixels, mainly');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createStopMatcher } from '../../lib/stream/stop-matcher.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 
 interface Ended {
   readonly text: string;
@@ -99,7 +99,7 @@ describe('stop matcher', () => {
     expect([matcher.push('abc'), matcher.push('def'), matcher.end()]).to.deep.equal(['a', '', '']);
   });
 
-  it('costs as much for each character, whatever is held back', () => {
+  itLong('costs as much for each character, whatever is held back', () => {
     const MEBI = 1024 * 1024;
     const text = 'a'.repeat(MEBI);
     const long = `${'a'.repeat(100_000)}b`;

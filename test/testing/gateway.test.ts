@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { createTestClock, createTestGateway, OperatorError, type TestGateway } from '../../lib/testing.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
-import { createMongoDatabase } from '../../testkit/mongod.ts';
+import { longer } from '../../testkit/long.ts';
+import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 
 const DAY_MS = 86_400_000;
 const ask = (content: string, more: object = {}) => ({
@@ -136,7 +137,7 @@ describe('the options of a test gateway', () => {
   });
 
   it('take another store, and leave it as it is', async () => {
-    const database = await createMongoDatabase();
+    const database = await longer(SQLITE, MONGODB).create();
     const options = { env: { DATABASE_URL: database.url } };
     const first = await createTestGateway(options);
     expect((await send(first.url + CHAT, { key: first.key, body: ask('hi') })).status).to.equal(200);

@@ -34,7 +34,7 @@ describe('the guide to embedding and testing', () => {
     });
   }
 
-  it('runs a gateway inside a program', () => {
+  itLong('runs a gateway inside a program', () => {
     const { status, stdout, stderr } = run(readTestingExamples().program, []);
     expect(status, stderr).to.equal(0);
     expect(stdout).to.match(/^200 with a demo account$/m);

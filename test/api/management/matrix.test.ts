@@ -7,6 +7,7 @@ import { MANAGE, OWN } from '../../../lib/api/management/routes.ts';
 import { listRoutes } from '../../../lib/http/late-routes.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { send } from '../../../testkit/client.ts';
+import { longer } from '../../../testkit/long.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
 
 interface Route {
@@ -61,14 +62,18 @@ describe('the routes of the server and their credentials', () => {
 
   it('let in exactly the scope of the verb, and no API key', async () => {
     const slow = VERBS.filter(({ isSlow }) => isSlow).map(({ path }) => `${MANAGE}${path}`);
-    for (const route of routes.filter(isManaged)) {
+    for (const [turn, route] of routes.filter(isManaged).entries()) {
       const verb = VERBS.find(
         ({ method, path, own }) =>
           [`${MANAGE}${path}`, own && `${OWN}${own}`].includes(route.path) && method === route.method,
       );
       const isOwn = route.path.startsWith(`${OWN}/`);
       const wanted = isOwn ? 'own' : `scope:${verb?.scope}`;
-      for (const [name, key] of Object.entries(credentials)) {
+      // In `npm test` a third of those that do not let in, in turn.
+      const some = Object.entries(credentials).filter(
+        ([name], at) => name === wanted || longer((at + turn) % 3 === 0, true),
+      );
+      for (const [name, key] of some) {
         if (name === wanted && slow.includes(route.path)) continue;
         const what = `${route.method} ${route.path} with ${name}`;
         const status = await statusOf(route, key);
@@ -81,7 +86,7 @@ describe('the routes of the server and their credentials', () => {
   it('of the rest of the API let in no management key', async () => {
     for (const route of routes.filter((each) => !isManaged(each))) {
       const isPublic = (await statusOf(route, undefined)) !== 401;
-      for (const name of ['own', 'scope:accounts', 'scope:topup']) {
+      for (const name of longer(['scope:topup'], ['own', 'scope:accounts', 'scope:topup'])) {
         const status = await statusOf(route, credentials[name]);
         if (!isPublic) expect(status, `${route.method} ${route.path} with ${name}`).to.equal(401);
       }

@@ -8,6 +8,7 @@ import { findServerProblem } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { StoreOptions } from '../../../lib/store/store.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
@@ -31,10 +32,12 @@ describe('openStore on MongoDB: servers', () => {
   };
   /** The two slowest openings run at the same time. */
   let slow: { readonly fresh: Promise<string>; readonly dead: Promise<string> };
+  const openFresh = async () =>
+    refused(`mongodb://${await start(['--wiredTigerCacheSizeGB', '0.25', '--replSet', 'fresh'])}/a`);
   before(() => {
-    const fresh = start(['--wiredTigerCacheSizeGB', '0.25', '--replSet', 'fresh']);
     slow = {
-      fresh: fresh.then((host) => refused(`mongodb://${host}/a`)),
+      // It takes a server of its own.
+      fresh: longer(async () => '', openFresh)(),
       dead: refused('mongodb://ann:p%40ss@127.0.0.1:9/a?replicaSet=rs&authSource=admin'),
     };
     for (const refusal of Object.values(slow)) refusal.catch(() => undefined);
@@ -43,18 +46,20 @@ describe('openStore on MongoDB: servers', () => {
     for (const server of servers) await server.stop({ doCleanup: true, force: true });
   });
 
-  itTimed('refuses a standalone server, even if the URL names a replica set', async () => {
+  itLong('refuses a standalone server, even if the URL names a replica set', async () => {
     const host = await start(['--wiredTigerCacheSizeGB', '0.25']);
     expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
     const from = performance.now();
     expect(await refused(`mongodb://${host}/a?replicaSet=rs`)).to.match(/is a standalone.*--replSet/);
     // It stays a standalone server: nothing waits after the first check.
     expect(performance.now() - from, 'ms').to.be.lessThan(4500);
-  }).timeout(30_000);
+  })
+    ?.timeout(30_000)
+    .retries(3);
 
-  it('refuses a replica set that was never initiated', async () => {
+  itLong('refuses a replica set that was never initiated', async () => {
     expect(await slow.fresh).to.include('rs.initiate()');
-  }).timeout(30_000);
+  })?.timeout(30_000);
 
   it('reports the hosts that do not answer, and nothing else of the URL', async () => {
     expect(await slow.dead)
@@ -123,7 +128,7 @@ describe('openStore on MongoDB: databases', () => {
     await (await opening).close();
   });
 
-  it('opens a database whose maker was killed before it had written the version', async () => {
+  itLong('opens a database whose maker was killed before it had written the version', async () => {
     await client.db().createCollection('schema');
     await (await openStore(database.url)).close();
   });

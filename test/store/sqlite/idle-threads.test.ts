@@ -1,5 +1,6 @@
 // Threads that outlive their store: the next store reuses them, and only if the tests enable it.
 import { expect } from 'chai';
+import { itLong } from '../../../testkit/long.ts';
 import { keepThreads } from '../../../testkit/threads.ts';
 import { newAccount } from '../../contract/store/context.ts';
 import { useFolder, useWorkers } from './folder.ts';
@@ -44,7 +45,7 @@ describe('threads of closed stores', () => {
     expect(writer()).not.to.equal(first);
   });
 
-  it('are not reused once they have ended', async () => {
+  itLong('are not reused once they have ended', async () => {
     keepThreads(true);
     await use(folder.file());
     const first = writer();
@@ -53,7 +54,7 @@ describe('threads of closed stores', () => {
     expect(writer()).not.to.equal(first);
   });
 
-  it('are reused after a failed opening', async () => {
+  itLong('are reused after a failed opening', async () => {
     keepThreads(true);
     await use(folder.file());
     const path = folder.file();
@@ -63,7 +64,7 @@ describe('threads of closed stores', () => {
     expect(await use(folder.file())).to.equal(1);
   });
 
-  it('end after their idle time', async () => {
+  itLong('end after their idle time', async () => {
     keepThreads(true);
     await use(folder.file());
     const exited = new Promise((resolve) => writer().once('exit', resolve));

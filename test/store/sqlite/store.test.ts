@@ -8,7 +8,7 @@ import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome } from '../../../lib/money/decide.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
-import { longer } from '../../../testkit/long.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import {
   applied,
   balances,
@@ -125,7 +125,7 @@ describe('sqlite store', () => {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([999, 1, 0, 1000, 0]);
     });
 
-    it('causes a store error, not an operator error, if the database is gone', async () => {
+    itLong('causes a store error, not an operator error, if the database is gone', async () => {
       const path = folder.file();
       const store = await folder.open(path);
       await store.settings.set('a', 'b');
@@ -256,7 +256,7 @@ describe('sqlite store', () => {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
     });
 
-    it('is consistent under load', async () => {
+    itLong('is consistent under load', async () => {
       const store = await folder.open(folder.file());
       const wallet = await newWallet(store, 100_000n);
       let writing = true;
@@ -287,7 +287,7 @@ describe('sqlite store', () => {
     });
   });
 
-  it('reads and writes without waiting for an audit or a backup', async () => {
+  itLong('reads and writes without waiting for an audit or a backup', async () => {
     const store = await folder.open(folder.file());
     const wallet = await newAccount(store);
     await applied(store, topup(wallet, 1_000_000n * RUB));
