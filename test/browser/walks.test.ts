@@ -132,7 +132,7 @@ describe('walks of three people', function () {
     itLong('connects a vendor', async () => {
       const walk = createWalk(page);
       await walk.click('Провайдеры', { within: 'header' });
-      await walk.choose('Провайдер', 'Свой или другой сервер: chat completions');
+      await walk.choose('Тип провайдера', 'Свой или другой сервер: chat completions');
       await walk.type('Имя', 'vendor');
       await walk.type('Базовый адрес (base URL)', `${vendor.url}/v1`, { as: 'адрес провайдера' });
       await walk.type('Ключ', 'sk-vendor-1');

@@ -92,6 +92,10 @@ for (const kind of longer([SQLITE], STORES)) {
       const failed = await operator.submit(path, { change: 'test', model: 'gpt-x' });
       upstream.behave(answerVendor);
       expect(failed.text).to.contain('The test failed').and.to.not.contain(KEY);
+      const refused = (await operator.get(`${path}?lang=ru`)).text;
+      expect(refused).to.contain('Ключей на паузе: 1 из 1. Провайдер их не принимает');
+      const paused = await operator.get(`${path}?lang=en`);
+      expect(plain(paused.text)).to.contain('Keys paused: 1 of 1. The vendor does not accept them');
       const moved = await operator.submit(path, { change: 'settings', url: 'https://elsewhere.example/v1', key: '' });
       expect([moved.status, plain(moved.text)].join())
         .to.contain('400')

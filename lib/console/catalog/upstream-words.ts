@@ -21,6 +21,16 @@ export const UPSTREAM_WORDS = defineWords({
     paused: 'Routes paused',
     keys: 'Keys',
     keysPaused: 'Keys paused',
+    offTitle: (count: string) => `Switched off: ${count}`,
+    pausedKeys: (paused: string, all: string, why: string) => `Keys paused: ${paused} of ${all}. ${why}`,
+    pausedRoutes: (paused: string, all: string) =>
+      `Routes paused after failures: ${paused} of ${all}. Calls take other routes if there are any; each is tried again by itself.`,
+    whyPaused: {
+      rate: 'The vendor limits their rate; they are used again within minutes.',
+      auth: 'The vendor does not accept them: replace them, or give them the rights they lack.',
+      quota:
+        'The vendor says that its account is out of money or quota: pay there. It is tried again every few minutes.',
+    },
     add: 'Add an upstream',
     addButton: 'Add',
     url: 'Base URL',
@@ -76,7 +86,7 @@ export const UPSTREAM_WORDS = defineWords({
     name: 'Провайдер',
     newName: 'Имя',
     nameHint: 'Строчные латинские буквы, цифры и дефисы, например vendor-main.',
-    vendor: 'Провайдер',
+    vendor: 'Тип провайдера',
     plugin: 'Плагин',
     from: 'Где задан',
     console: 'на страницах',
@@ -88,6 +98,16 @@ export const UPSTREAM_WORDS = defineWords({
     paused: 'Маршрутов на паузе',
     keys: 'Ключей',
     keysPaused: 'Ключей на паузе',
+    offTitle: (count: string) => `Выключенные: ${count}`,
+    pausedKeys: (paused: string, all: string, why: string) => `Ключей на паузе: ${paused} из ${all}. ${why}`,
+    pausedRoutes: (paused: string, all: string) =>
+      `Маршрутов на паузе после сбоев: ${paused} из ${all}. Запросы идут по другим маршрутам, если они есть; каждый маршрут проверяется снова сам.`,
+    whyPaused: {
+      rate: 'Провайдер ограничил частоту запросов; через несколько минут ключи снова будут работать.',
+      auth: 'Провайдер их не принимает: замените ключи или дайте им недостающие права.',
+      quota:
+        'Провайдер сообщает, что на его счёте кончились деньги или квота: пополните счёт у него. Ключ пробуется снова каждые несколько минут.',
+    },
     add: 'Добавить провайдера',
     addButton: 'Добавить',
     url: 'Базовый адрес (base URL)',

@@ -26,6 +26,8 @@ const WORDS = defineWords({
     type: 'Type',
     routes: 'Routes',
     off: 'none: not available now',
+    offTitle: (count: string) => `Not available, for want of an upstream: ${count}`,
+    nothing: 'No model is available now: add an upstream and its models.',
     warnings: 'Warnings',
     retired: 'Retired',
     replacement: 'Replacement',
@@ -60,6 +62,8 @@ const WORDS = defineWords({
     type: 'Тип',
     routes: 'Маршруты',
     off: 'нет: сейчас недоступна',
+    offTitle: (count: string) => `Недоступны, нет провайдера: ${count}`,
+    nothing: 'Доступных моделей нет: добавьте провайдера и его модели.',
     warnings: 'Предупреждения',
     retired: 'Выведены из каталога',
     replacement: 'Замена',
@@ -115,20 +119,7 @@ export const adminCatalog = page({
 async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const { kinds } = chargeWords({ language });
-  const { models, warnings, retired } = services.catalog();
-  const prices = priceColumns(language);
-  const columns = [words.model, words.aliases, words.type, words.routes, words.definedIn, ...prices].map((title) => ({
-    title,
-  }));
-  const rows = models.map((model, at) => [
-    html`<a href="${getModelPath(model.id)}"><code>${model.id}</code></a>`,
-    model.aliases.join(', '),
-    kinds[model.type],
-    model.routes.length === 0 ? words.off : model.routes.map((route) => `${route.upstream}: ${route.model}`).join(', '),
-    describeSource(visit, `models[${at}]`),
-    ...priceCells(visit, model),
-  ]);
+  const { warnings, retired } = services.catalog();
   const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
   const bar = catalogBar(visit);
   const rates = await listRates(visit);
@@ -136,13 +127,48 @@ async function catalogPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { version } = await services.catalogEditor.read();
   const body = html`${notice}${savedMessage(visit)}${await failureMessage(visit)}${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
-${table(words.catalog, columns, rows)}
+${modelTables(visit)}
 <h2>${words.saves}</h2>${await listSaves(visit)}
 <h2>${words.lists}</h2>${lists}${discountForm(visit, version)}
 <h2>${words.rates}</h2>${rates}${rateForm(visit, version)}
 ${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
 ${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
   return { title: words.catalog, body };
+}
+
+/** Those that nobody can call come last, folded away: most of the files' models, where few vendors are used. */
+function modelTables(visit: UserVisit): Html {
+  const { services, language, format } = visit;
+  const words = WORDS[language];
+  const { kinds } = chargeWords({ language });
+  const { models } = services.catalog();
+  const columns = [
+    ...[words.model, words.aliases, words.type, words.routes, words.definedIn],
+    ...priceColumns(language),
+  ].map((title) => ({ title }));
+  const rows = models.map((model, at) => ({
+    isOff: model.routes.length === 0,
+    cells: [
+      html`<a href="${getModelPath(model.id)}"><code>${model.id}</code></a>`,
+      model.aliases.join(', '),
+      kinds[model.type],
+      model.routes.length === 0
+        ? words.off
+        : model.routes.map((route) => `${route.upstream}: ${route.model}`).join(', '),
+      describeSource(visit, `models[${at}]`),
+      ...priceCells(visit, model),
+    ],
+  }));
+  const [on, off] = [rows.filter(({ isOff }) => !isOff), rows.filter(({ isOff }) => isOff)];
+  const draw = (caption: string, shown: typeof rows) =>
+    table(
+      caption,
+      columns,
+      shown.map(({ cells }) => cells),
+    );
+  const title = words.offTitle(format.number(off.length));
+  return html`${on.length === 0 ? html`<p>${words.nothing}</p>` : draw(words.catalog, on)}
+${off.length > 0 && html`<details><summary>${title}</summary>${draw(title, off)}</details>`}`;
 }
 
 const SAVES_SHOWN = 20;

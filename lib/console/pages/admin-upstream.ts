@@ -13,7 +13,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
-import { describeSource, describeState } from './admin-upstreams.ts';
+import { describeSource, describeState, pauseMessages } from './admin-upstreams.ts';
 
 export const adminUpstream = page({
   path: '/admin/upstreams/{name}',
@@ -115,9 +115,10 @@ async function upstreamPage(
   ]);
   const own = part.upstreams?.[name];
   const body = html`${notice}${savedMessage(visit)}${catalogBar(visit)}${await failureMessage(visit)}
+${pauseMessages(visit, name)}
 ${facts}
-${open && testForm(visit, name, model)}
 ${open && listForm(visit, name)}
+${open && testForm(visit, name, model)}
 ${own && settingsForm(visit, { name, own, version })}`;
   return { title: `${words.name} ${name}`, body };
 }

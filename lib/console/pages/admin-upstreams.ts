@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { LAYER_FILE } from '../../catalog/layer.ts';
 import { setUpstream } from '../../catalog/layer-edits.ts';
 import { listVendors } from '../../catalog/vendors.ts';
+import { KEY_FAULTS } from '../../upstream/host/key-ring.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
 import { readNewUpstream } from '../catalog/upstream-form.ts';
@@ -62,14 +63,25 @@ async function upstreamsPage(visit: UserVisit, refused?: Refused): Promise<Page>
   const { version } = await services.catalogEditor.read();
   const body = html`${refused?.problem}${catalogBar(visit)}${await failureMessage(visit)}
 <p>${words.intro}</p>
-${upstreamTable(visit)}
+${upstreamTables(visit)}
 <h2>${words.add}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="message error">${words.noSecretsKey}</p>`}
 ${addForm(visit, version, refused?.sent)}`;
   return { title: words.title, body };
 }
 
-function upstreamTable(visit: UserVisit): Html {
+/** Those that are switched off come last, folded away. */
+function upstreamTables(visit: UserVisit): Html {
+  const { services, language, format } = visit;
+  const words = UPSTREAM_WORDS[language];
+  const { file, upstreams } = services.catalogParts();
+  const names = Object.keys(file.upstreams);
+  const [on, off] = [names.filter((name) => upstreams.has(name)), names.filter((name) => !upstreams.has(name))];
+  return html`${on.length === 0 ? html`<p>${words.none}</p>` : upstreamTable(visit, words.title, on)}
+${off.length > 0 && html`<details><summary>${words.offTitle(format.number(off.length))}</summary>${upstreamTable(visit, words.offTitle(format.number(off.length)), off)}</details>`}`;
+}
+
+function upstreamTable(visit: UserVisit, caption: string, names: readonly string[]): Html {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
   const { file } = services.catalogParts();
@@ -78,20 +90,33 @@ function upstreamTable(visit: UserVisit): Html {
     ...[words.name, words.plugin, words.from, words.state].map((title) => ({ title })),
     ...[words.routes, words.paused, words.keys, words.keysPaused].map((title) => ({ title, number: true })),
   ];
-  const rows = Object.entries(file.upstreams).map(([name, { plugin }]) => {
+  const rows = names.map((name) => {
     const known = health.get(name);
     const { keys = 0, ...faults } = known?.keys ?? {};
     const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
     const counts = known ? [known.routes, known.routesOpen, keys, resting] : [0, 0, 0, 0];
     return [
       html`<a href="${PATH}/${encodeURIComponent(name)}">${name}</a>`,
-      html`<code>${plugin}</code>`,
+      html`<code>${file.upstreams[name]?.plugin ?? ''}</code>`,
       describeSource(visit, `upstreams.${name}`),
       describeState(visit, name),
       ...counts.map((count) => format.number(count)),
     ];
   });
-  return rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows);
+  return table(caption, columns, rows);
+}
+
+/** What keeps calls from an upstream now, and what to do about it. */
+export function pauseMessages({ services, language, format }: UserVisit, name: string): readonly Html[] {
+  const words = UPSTREAM_WORDS[language];
+  const known = services.upstreams().find(({ upstream }) => upstream === name);
+  if (!known) return [];
+  const { keys, routes, routesOpen } = known;
+  const paused = KEY_FAULTS.filter((kind) => keys[kind] > 0).map((kind) =>
+    words.pausedKeys(format.number(keys[kind]), format.number(keys.keys), words.whyPaused[kind]),
+  );
+  if (routesOpen > 0) paused.push(words.pausedRoutes(format.number(routesOpen), format.number(routes)));
+  return paused.map((text) => message('error', text));
 }
 
 /** Where an entry of the catalog is defined. */

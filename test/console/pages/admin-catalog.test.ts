@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOperator, type Visitor } from '../../../testkit/pages.ts';
+import { variable } from '../../catalog/folder.ts';
 
 const PAGES = ['/admin', '/admin/catalog', '/admin/checks'];
 const SAYS = { en: 'The catalog was not reloaded', ru: 'Каталог не обновлён' } as const;
@@ -69,6 +70,31 @@ describe('the catalog page', () => {
     try {
       const operator = await setUpOperator(test);
       expect((await operator.get('/admin/catalog?lang=en')).text).not.to.contain('In use since');
+    } finally {
+      await test.stop();
+    }
+  });
+
+  it('folds away what no upstream serves: upstreams without their key, and their models', async () => {
+    const { upstreams, models } = chatCatalog('http://127.0.0.1:1') as Record<'upstreams' | 'models', object>;
+    const off = { plugin: 'openai-compatible', settings: { baseUrl: 'http://x/v1', apiKey: variable('GROQ_API_KEY') } };
+    const route = { upstream: 'idle', model: 'x' };
+    const idle = { id: 'idle-model', type: 'image', provider: 'Test', routes: [route], price: { request: '10' } };
+    const catalog = { upstreams: { idle: off, ...upstreams }, models: [idle, ...(models as object[])] };
+    const test = await startGateway({ catalog });
+    try {
+      const operator = await setUpOperator(test);
+      const split = async (path: string) => (await operator.get(path)).text.split('<details><summary>');
+      const [sold = '', ...folded] = await split('/admin/catalog?lang=en');
+      expect(sold).to.contain('>model-a<').and.not.to.contain('idle-model');
+      expect(folded[0])
+        .to.match(/^Not available, for want of an upstream: \d</)
+        .and.to.contain('idle-model');
+      const [used = '', rest = ''] = await split('/admin/upstreams?lang=en');
+      expect(used).to.contain('href="/admin/upstreams/up"').and.not.to.contain('GROQ_API_KEY');
+      expect(rest)
+        .to.match(/^Switched off: 1</)
+        .and.to.contain('href="/admin/upstreams/idle"');
     } finally {
       await test.stop();
     }
