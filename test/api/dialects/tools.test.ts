@@ -311,6 +311,18 @@ describe('tools of a request', () => {
     expect(kinds(text, result('z'))).to.deep.equal([['tool-result'], ['text', 'tool-result']]);
   });
 
+  it('tells calls apart that have the same id, as of a model that counts those of each answer from 0', () => {
+    const turn = (id: string) => [says(use(id), use(id)), answers(result(id), result(id))];
+    const { messages } = parseMessageRequest({ model: 'm', ...talk(...turn('f:0'), ...turn('f:0_2'), ...turn('f:0')) });
+    const ids = messages.map(({ content }) => content.map((part) => ('id' in part ? part.id : part.type)));
+    const [first, second, third] = [
+      ['f:0', 'f:0_2'],
+      ['f:0_2_2', 'f:0_2_3'],
+      ['f:0_3', 'f:0_4'],
+    ];
+    expect(ids).to.deep.equal([['text'], first, first, second, second, third, third]);
+  });
+
   it('puts results of calls that were made together into one message', () => {
     const chat = parseChatRequest({
       model: 'm',
