@@ -89,7 +89,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
   };
   const told = { attempts: [] as string[], found: [] as string[], ended: [] as string[], logged: [] as string[] };
   const say = (_fields: object, message: string) => void told.logged.push(message);
-  const log = { debug: () => undefined, info: say, warn: say, error: say };
+  const log = { debug: say, info: say, warn: say, error: say };
   const ledger = createLedger({ store, ownerId, leaseMs: LEASE_MS, log, answerWithinMs: 300, ...behaviour.ledger });
   const catalog = catalogOf(
     starts.map((start, at) => ({

@@ -222,6 +222,7 @@ describe('worker', () => {
       await stage.worker.stop();
       expect([stage.ended, stage.cancelled.length, await balance()]).to.deep.equal([['failed'], 1, FULL]);
       expect(stage.logged).not.to.include('could not process a job');
+      expect(stage.logged.includes('could not cancel a video')).to.equal(how !== 'is accepted');
     });
   }
 
