@@ -1,6 +1,16 @@
 // A copy of the checkout in which mutants live and tests run: the working tree stays untouched.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Mutant } from './draw.ts';
@@ -16,6 +26,8 @@ interface Checkout {
 type Result = 'passed' | 'failed' | 'timeout';
 
 const LEFT_OUT = /^(node_modules|\.git|\.cache|dist|\.env)$/;
+/** The server of the tests of MongoDB would be downloaded again. */
+const LINKED = ['node_modules', '.cache/mongod'];
 const TYPES = ['tsc', '--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo'];
 /** A busy machine may fail a test now and then. */
 const BASELINE_TRIES = 3;
@@ -27,7 +39,8 @@ export function createCheckout(limitMs: number): Checkout {
   // Some tests run a part of it as another user.
   chmodSync(folder, 0o755);
   cpSync('.', folder, { recursive: true, filter: (source) => !LEFT_OUT.test(source) });
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, '.cache'));
+  for (const shared of LINKED) if (existsSync(shared)) symlinkSync(resolve(shared), join(folder, shared));
   /** Steps that passed without a mutant. */
   const clean = new Set<string>();
   let child: ChildProcess | undefined;
