@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { capFault } from '../../lib/ledger/caps.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
@@ -72,6 +73,16 @@ describe('budgets of keys in the ledger', () => {
       'The budget of the key "a "b"" does not cover this call, which needs a reserve of 2.00 RUB. ' +
         'The budget is 1.00 RUB in total and does not reset.',
     );
+  });
+
+  it('of members and end users say when they reset', () => {
+    const cap = { id: 'sum', limit: 2n * RUB, zone: 'Europe/Moscow' } as const;
+    const asked = { kind: 'text', amount: 3n * RUB, at: NOON } as const;
+    for (const who of [{ kind: 'member' }, { kind: 'user', name: 'alice' }] as const) {
+      const say = (reset: 'month' | 'none') => (capFault({ ...cap, ...who, reset }, asked) as Fault).message;
+      expect(say('month')).to.contain('2.00 RUB per month and resets at 2026-12-01T00:00:00+03:00.');
+      expect(say('none')).to.contain('2.00 RUB in total and does not reset.');
+    }
   });
 
   it('are credited with released holds, but not with those of the day before', async () => {
