@@ -43,13 +43,15 @@ describe('the first call in a browser', function () {
     await page.click('button:text-is("Pay")');
     await page.click('a:text-is("Go to the payment page")');
     await page.click('button[value=paid]');
-    const next = page.locator('a:text-is("Next: create a key")');
+    const next = page.locator('a:text-is("Next: connect a program")');
     await next.waitFor();
     await page.click('nav a:text-is("Overview")');
     await page.waitForURL('**/account');
     expect(await page.textContent('ol li')).to.contain('done');
     await page.goBack();
     await next.click();
+    await page.waitForURL('**/account/connect');
+    await page.click('a:text-is("Keys and their limits")');
     await page.waitForURL('**/account/keys');
     await page.fill('#name', 'first');
     await page.click('button:text-is("Create")');

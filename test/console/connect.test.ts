@@ -76,6 +76,15 @@ describe('the connect page', () => {
     expect((await owner.get(`${PAGE}?model=%3Cb%3E`)).text).not.to.contain('<b>');
   });
 
+  it('names the address and the model for any other program, before a key and after', async () => {
+    const made = await owner.submit(PAGE, { name: 'any program' });
+    for (const { text } of [await owner.get(PAGE), made]) {
+      const [address = ''] = text.split('<h2>Key</h2>');
+      const values = [...address.matchAll(/<p>[^<]+<code data-copy>([^<]+)</g)].map(([, value]) => value);
+      expect(values).to.deep.equal([`${test.url}/api/v1`, `${test.url}/api`, 'smart']);
+    }
+  });
+
   it('creates a key, fills it in, shows it once, and sees its first request', async () => {
     const made = await owner.submit(PAGE, { name: 'Open WebUI' });
     const [key = ''] = KEY.exec(made.text) ?? [];

@@ -119,7 +119,9 @@ describe('the start page of an operator', () => {
     const month = await text('/admin?span=month');
     const day = /href="(\/admin\?day=[^"]+)"/.exec(month)?.[1] ?? '';
     expect(await text(day)).to.match(/Revenue<\/dt><dd><a [^>]+>₽1\.00</);
-    expect(await text('/admin?day=2020-01-01')).to.contain('No calls in this period.');
+    const quiet = await text('/admin?day=2020-01-01');
+    expect(quiet).to.contain('No calls in this period.').and.not.to.contain('class="chart"');
+    expect(await text('/admin')).to.contain('class="chart"');
   });
 
   it('finds attempts by their reason, and leads to the call with its route and cause', async () => {

@@ -52,6 +52,9 @@ describe('the page of keys', () => {
   it('revokes a key for good when its name is typed', async () => {
     const issued = await owner.submit('/account/keys', { name: 'old phone' });
     const [key = ''] = KEY.exec(issued.text) ?? [];
+    const [before = '', shell = ''] = issued.text.split('<details><summary>Try it on the command line');
+    expect(before).to.contain('<a class="button" href="/account/connect">Next: settings for your program</a>');
+    expect([KEY.test(before), shell.includes(`Bearer ${key}`)]).to.deep.equal([true, true]);
     const { id = '' } = (await test.store.keys.list(account.id)).find(({ name }) => name === 'old phone') ?? {};
     const path = `/account/keys/${id}`;
     expect((await owner.submit(path, { name: 'old' })).status).to.equal(400);

@@ -61,5 +61,5 @@ export async function customerUsage(visit: UserVisit, account: string): Promise<
 ${words.money(markUnpriced(format.rub(total.cost), total), markUnpriced(format.rub(total.charged - total.cost), total))}
 <a href="/admin/accounts/${account}/calls">${words.calls}</a></p>
 ${unpricedNote(visit, total)}
-${chart}`;
+${total.calls > 0 && chart}`;
 }

@@ -135,9 +135,11 @@ export function revenueChart(visit: UserVisit, range: DashboardRange, figures: D
     return [[html`<a href="${leadTo(slot)}">${names.name(slot)}</a>`, ...money, ...counts]];
   });
   const columns = [words.time, words.revenue, words.cost, words.margin, words.calls, words.errors];
+  // Without a call there is only an empty axis to draw.
+  if (cells.length === 0) return html`<p>${words.noCalls}</p>`;
   return html`${chart}
 <details><summary>${words.tableTitle}</summary>
-${cells.length === 0 ? html`<p>${words.noCalls}</p>` : table(words.tableTitle, toColumns(columns), cells)}</details>`;
+${table(words.tableTitle, toColumns(columns), cells)}</details>`;
 }
 
 /** The first one is a name, the others are numbers. */

@@ -6,20 +6,19 @@ import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } 
 import type { Micro } from '../../money/money.ts';
 import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
-import type { Membership, User } from '../../store/ports/users.ts';
 import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { definitionList, field, form, message, table } from '../components.ts';
+import { definitionList, field, form, message } from '../components.ts';
 import { customerUsage } from '../dashboard/customer.ts';
 import { type Form, isLine } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { formatCap, roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
+import { accessSections, changeForm } from './account-access.ts';
 import { changeMonthlyByForm, giveByForm, grantForms, revokeByForm } from './account-grants.ts';
 import { accountLimitsForm, changeAccountLimits, type RefusedLimits } from './admin-account-limits.ts';
 import { changePriceList, priceListForm, priceListRow } from './admin-price-list.ts';
@@ -60,20 +59,11 @@ const WORDS = defineWords({
     running:
       'Calls of this account are still running, and money they return would no longer count as play money. Wait for them to finish, or suspend the account first.',
     stale: 'The wallet has just changed. Try again.',
-    invite: 'Invite an owner',
-    email: 'Email',
-    inviteButton: 'Create a link',
     link: 'Send this link to the owner. It works once, expires in a week, and is shown only now. Somebody who already has access accepts the invitation after signing in.',
     isOwner: 'This user belongs to the account already.',
     suspendedPerson: 'This user is suspended.',
-    isSuspended: 'suspended',
     payments: 'Payments',
     papers: 'Documents',
-    keys: 'Keys',
-    members: 'People',
-    name: 'Name',
-    key: 'Key',
-    calls: 'Calls',
     badAmount: 'Enter an amount in RUB.',
     badText: 'A field is empty or too long.',
     badEmail: 'Enter a valid email address.',
@@ -122,20 +112,11 @@ const WORDS = defineWords({
     running:
       'Запросы этого аккаунта ещё выполняются, и деньги, которые они вернут, уже не считались бы тестовыми. Дождитесь их завершения или сначала приостановите аккаунт.',
     stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
-    invite: 'Пригласить владельца',
-    email: 'Почта',
-    inviteButton: 'Создать ссылку',
     link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и больше не будет показана. Тот, у кого уже есть доступ, примет приглашение после входа.',
     isOwner: 'Этот пользователь уже состоит в аккаунте.',
     suspendedPerson: 'Доступ этого пользователя приостановлен.',
-    isSuspended: 'доступ приостановлен',
     payments: 'Платежи',
     papers: 'Документы',
-    keys: 'Ключи',
-    members: 'Участники',
-    name: 'Название',
-    key: 'Ключ',
-    calls: 'Запросов',
     badAmount: 'Введите сумму в рублях.',
     badText: 'Поле пустое или слишком длинное.',
     badEmail: 'Введите корректный адрес почты.',
@@ -303,14 +284,7 @@ async function refused(visit: UserVisit, account: Account, problem: string): Pro
 async function accountPage(visit: UserVisit, account: Account, { problem, link, limits }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { store } = visit.services;
-  const [wallet, keys, members] = await Promise.all([
-    store.ledger.wallet(account.id),
-    store.keys.list(account.id),
-    store.users.listAccountMembers(account.id),
-  ]);
-  const people = await Promise.all(
-    members.map(async (member) => ({ member, user: await store.users.get(member.user) })),
-  );
+  const wallet = await store.ledger.wallet(account.id);
   const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');
   const body = html`${problem !== undefined && message('error', problem)}
@@ -320,26 +294,10 @@ ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a> · <a href="/admin/accounts/${account.id}/papers">${words.papers}</a></p>
 ${await customerUsage(visit, account.id)}
-<h2>${words.keys}</h2>
-${table(
-  words.keys,
-  [{ title: words.name }, { title: words.key }, { title: words.calls, number: true }],
-  keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
-)}
-<h2>${words.members}</h2>
-<ul>${people.map(({ member, user }) => user && html`<li>${renderMember(visit, member, user)}</li>`)}</ul>
+${await accessSections(visit, account)}
 ${wallet && (await grantForms(visit, account, wallet))}
 ${changes(visit, account, limits)}`;
   return { title: account.name, body };
-}
-
-function renderMember(visit: UserVisit, { role, cap }: Membership, { id, email, status }: User): Html {
-  const notes = [
-    roleWords(visit)[role],
-    ...(cap ? [formatCap(visit, cap)] : []),
-    ...(status === 'suspended' ? [WORDS[visit.language].isSuspended] : []),
-  ];
-  return html`<a href="/admin/people/${id}">${email}</a> (${notes.join(', ')})`;
 }
 
 function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
@@ -377,12 +335,12 @@ ${choice('write_off', words.writeOff, words.writeOffHint(visit.format.rub(left))
 function changes(visit: UserVisit, account: Account, limits: RefusedLimits | undefined): Html {
   const words = WORDS[visit.language];
   const change = (name: string, button: string, fields: Html, danger = false) =>
-    form(visit, {
-      action: `/admin/accounts/${account.id}`,
+    changeForm(visit, account, {
+      name,
       button,
       danger,
       confirm: danger ? `${button}? ${words.suspendText}` : undefined,
-      fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
+      fields,
     });
   const amount = (id: string, hint: string) =>
     field({ name: 'amount', id, label: words.amount, hint, inputmode: 'decimal' });
@@ -393,8 +351,6 @@ ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}$
 ${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
 ${priceListForm(visit, account)}
 ${accountLimitsForm(visit, account, limits)}
-<h2>${words.invite}</h2>
-${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>
 ${change(isActive ? 'suspend' : 'resume', isActive ? words.suspend : words.resume, html`<p>${isActive && words.suspendText}</p>`, isActive)}`;
 }

@@ -17,10 +17,12 @@ import { defaultLimits, isActive } from './key-limits.ts';
 const WORDS = defineWords({
   en: {
     title: 'Connect a program',
-    address: 'Address',
+    address: 'Address and model',
     addresses: 'Addresses of the API',
-    rules: 'For any program: one that appends /chat/completions or /responses itself takes',
-    rulesMessages: 'one that appends /v1/… itself takes',
+    rules: 'Most programs (base URL):',
+    rulesMessages: 'Programs that append /v1/… themselves:',
+    rulesHint: 'If a program answers 404, try the other address. Programs below have theirs filled in.',
+    anyModel: 'Model:',
     key: 'Key',
     keys: 'Your keys',
     used: 'Last request',
@@ -47,10 +49,12 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Подключить программу',
-    address: 'Адрес',
+    address: 'Адрес и модель',
     addresses: 'Адреса API',
-    rules: 'Для любой программы: если она сама добавляет /chat/completions или /responses, нужен адрес',
-    rulesMessages: 'если сама добавляет /v1/…, нужен',
+    rules: 'Для большинства программ (base URL):',
+    rulesMessages: 'Для программ, которые сами добавляют /v1/…:',
+    rulesHint: 'Если программа получает ошибку 404, возьмите другой адрес. В настройках ниже он уже выбран.',
+    anyModel: 'Модель:',
     key: 'Ключ',
     keys: 'Ваши ключи',
     used: 'Последний запрос',
@@ -113,7 +117,10 @@ async function connectPage(visit: OwnerVisit, { key, name, problem }: PageState)
   });
   const body = html`${key !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${key}</code>`)}
 <h2>${words.address}</h2>
-<p>${words.rules} <code data-copy>${to.v1}</code>; ${words.rulesMessages} <code data-copy>${to.api}</code></p>
+<p>${words.rules} <code data-copy>${to.v1}</code></p>
+<p>${words.rulesMessages} <code data-copy>${to.api}</code></p>
+${model !== undefined && html`<p>${words.anyModel} <code data-copy>${model}</code></p>`}
+<p class="hint">${words.rulesHint}</p>
 <h2>${words.key}</h2>
 ${keySection(visit, keys)}
 <details${(problem !== undefined || (keys.length === 0 && key === undefined)) && html` open`}><summary>${words.newKey}</summary>${issue}</details>

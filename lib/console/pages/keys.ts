@@ -41,8 +41,9 @@ const WORDS = defineWords({
     ownLimit: `You can have ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.`,
     badName: 'A name must have 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once.',
-    call: 'Try it on the command line:',
+    call: 'Try it on the command line',
     connect: 'Settings for your program',
+    next: 'Next: settings for your program',
     budget: 'Budget',
     expires: 'Expires',
     models: 'Models',
@@ -74,8 +75,9 @@ const WORDS = defineWords({
     ownLimit: `У вас может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы создать другой.`,
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
     issued: 'Скопируйте ключ: он показан только один раз.',
-    call: 'Проверка из командной строки:',
+    call: 'Проверка из командной строки',
     connect: 'Настройки для вашей программы',
+    next: 'Дальше: настройки для вашей программы',
     budget: 'Бюджет',
     expires: 'Срок',
     models: 'Модели',
@@ -140,12 +142,16 @@ ${limitFields(visit, defaultLimits(visit), sent && { sent, problem: wrong })}`,
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
 ${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
-${issued !== undefined && html`<p>${words.call}</p>${firstCallSample(visit, issued)}`}
+${
+  issued !== undefined &&
+  html`<p><a class="button" href="${linkTo(visit, '/account/connect')}">${words.next}</a></p>
+<details><summary>${words.call}</summary>${firstCallSample(visit, issued)}</details>`
+}
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, { sums, members })}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
-<p><a href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>
+${issued === undefined && html`<p><a href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>`}
 ${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit, '/account/keys/management')}">${words.manage}</a></p>`}`;
   return { title: words.title, body };
 }

@@ -37,12 +37,12 @@ const WORDS = defineWords({
     begin: 'Your first call, step by step',
     money: 'Top up the wallet',
     key: 'Create a key',
-    call: 'Make a call',
+    call: 'Connect your program',
+    shell: 'A call on the command line',
     yourKey: 'YOUR_KEY',
     isDone: '✓ done',
-    orPlay: 'Or try it without code in the',
-    orConnect: 'Chat programs, coding agents and code:',
-    settings: 'their settings',
+    which: 'a chat program, a coding agent or code',
+    orPlay: 'Or try it without a program in the',
     play: 'playground',
   },
   ru: {
@@ -64,12 +64,12 @@ const WORDS = defineWords({
     begin: 'Как отправить первый запрос',
     money: 'Пополните кошелёк',
     key: 'Создайте ключ',
-    call: 'Отправьте запрос',
+    call: 'Подключите свою программу',
+    shell: 'Запрос из командной строки',
     yourKey: 'ВАШ_КЛЮЧ',
     isDone: '✓ готово',
-    orPlay: 'Или без программы — в разделе',
-    orConnect: 'Чат-программы, агенты для кода, библиотеки:',
-    settings: 'настройки для каждой',
+    which: 'чат-программу, агента для кода или библиотеку',
+    orPlay: 'Или попробуйте без программы, в разделе',
     play: '«Попробовать»',
   },
 });
@@ -190,8 +190,8 @@ function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
 <ol class="steps">
 ${isPaid !== undefined && step('/account/wallet', words.money, isPaid)}
 ${step('/account/keys', words.key, hasKey)}
-<li>${words.call}${firstCallSample(visit, words.yourKey)}
+<li><a href="${linkTo(visit, '/account/connect')}">${words.call}</a>: ${words.which}.
 ${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a>.
-${words.orConnect} <a href="${linkTo(visit, '/account/connect')}">${words.settings}</a>.</li>
+<details><summary>${words.shell}</summary>${firstCallSample(visit, words.yourKey)}</details></li>
 </ol>`;
 }

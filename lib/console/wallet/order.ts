@@ -31,7 +31,7 @@ const WORDS = defineWords({
     balance: 'Available',
     receipt: 'Receipt',
     retry: 'Pay again',
-    firstKey: 'Next: create a key',
+    connect: 'Next: connect a program',
     back: 'Back to the wallet',
     receiptTitle: 'Receipt',
     account: 'Account',
@@ -58,7 +58,7 @@ const WORDS = defineWords({
     balance: 'Доступно',
     receipt: 'Справка об оплате',
     retry: 'Оплатить ещё раз',
-    firstKey: 'Дальше: создать ключ',
+    connect: 'Дальше: подключить программу',
     back: 'Назад в кошелёк',
     receiptTitle: 'Справка об оплате',
     account: 'Аккаунт',
@@ -124,7 +124,7 @@ ${definitionList([
   [words.balance, wallet && format.rub(getSpendable(wallet))],
   [words.order, html`<code>${id}</code>`],
 ])}
-${needsKey && html`<p><a class="button" href="${linkTo(visit, '/account/keys')}">${words.firstKey}</a></p>`}
+${needsKey && html`<p><a class="button" href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>`}
 ${refundTable(visit, [payment])}
 ${credited > 0n && html`<p><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a></p>`}
 </section>

@@ -34,6 +34,17 @@ describe('the pages of accounts', () => {
     return { avail, topped, adjusted };
   };
 
+  it('say of a new account that nobody has access, and draw no empty chart', async () => {
+    const made = await operator.submit(LIST, { name: 'Nobody yet' });
+    const page = String(made.headers.location);
+    const { text } = await operator.get(page);
+    expect(text).to.contain('No keys yet.').and.to.contain('Nobody has access yet: invite the owner.');
+    expect(text).not.to.contain('class="chart"');
+    await setUpOwner(test, page.slice(LIST.length + 1), 'somebody@example.com');
+    const shared = (await operator.get(page)).text;
+    expect(shared).to.contain('somebody@example.com</a> (owner)').and.not.to.contain('Nobody has access');
+  });
+
   it('find accounts by part of the name or id, newest first', async () => {
     const made: string[] = [];
     for (const name of ['Lamp & Tulip', 'Tulip Two']) {

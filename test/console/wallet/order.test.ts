@@ -58,9 +58,9 @@ describe('payments on the page of the wallet', () => {
   it('link to a first key, and not to a second one', async () => {
     const { id } = await credited();
     const page = async () => (await owner.get(`${WALLET}?order=${id}`)).text;
-    expect(await page()).to.contain('Next: create a key');
+    expect(await page()).to.contain('Next: connect a program');
     await owner.submit('/account/keys', { name: 'first' });
-    expect(await page()).not.to.contain('Next: create a key');
+    expect(await page()).not.to.contain('Next: connect a program');
   });
 
   it('are listed twenty per page, newest first, with a receipt if credited', async () => {
