@@ -41,11 +41,9 @@ interface Guest {
 /** Call in a `describe`: the browser for its tests, which are skipped without one. Pages last for a test or for all of them. */
 export function useBrowser({ pagesLast = 'test' }: { pagesLast?: 'test' | 'all' } = {}): Guest {
   const path = findBrowser();
-  let browser: Browser | undefined;
   const contexts: BrowserContext[] = [];
-  before(async function () {
-    if (path === undefined) return this.skip();
-    browser = await shareBrowser(path);
+  before(function () {
+    if (path === undefined) this.skip();
   });
   const closePages = async () => {
     for (const context of contexts.splice(0)) await context.close();
@@ -54,7 +52,7 @@ export function useBrowser({ pagesLast = 'test' }: { pagesLast?: 'test' | 'all' 
   after(closePages);
   return {
     async openPage(url, session, screen) {
-      const context = await (browser as Browser).newContext(screen);
+      const context = await (await shareBrowser(path as string)).newContext(screen);
       contexts.push(context);
       if (session !== undefined) await context.addCookies([{ name: 'session', value: session, url }]);
       const page = await context.newPage();

@@ -2,13 +2,20 @@
 import { expect } from 'chai';
 import { useBusyPage } from '../../testkit/busy-page.ts';
 import { send } from '../../testkit/client.ts';
-import { itLong, longer } from '../../testkit/long.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { PASSWORD } from '../../testkit/pages.ts';
 
-const PAGES = ['/account/wallet', '/account/playground'];
-const MORE = ['', '/keys', '/usage', '/calls', '/models', '/settings', '/settings/alerts'].map(
-  (path) => `/account${path}`,
-);
+const PAGES = [
+  '',
+  '/wallet',
+  '/playground',
+  '/keys',
+  '/usage',
+  '/calls',
+  '/models',
+  '/settings',
+  '/settings/alerts',
+].map((path) => `/account${path}`);
 
 /** Runs in the page: the controls that the keyboard must reach. */
 const USABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
@@ -26,7 +33,7 @@ const FOCUSED = `(() => {
 
 const STEPS_MAX = 250;
 
-describe('the pages by keyboard', function () {
+describeLong('the pages by keyboard', function () {
   this.timeout(120_000);
   const stage = useBusyPage({ locale: 'en-GB' }, 'stranger');
 
@@ -65,7 +72,7 @@ describe('the pages by keyboard', function () {
     await page.waitForURL('**/account');
   });
 
-  for (const place of longer(PAGES.slice(0, 1), [...PAGES, ...MORE])) {
+  for (const place of PAGES) {
     it(`reach everything on ${place} with a visible focus`, async () => {
       const { test, page } = stage;
       await page.goto(test.url + place);
@@ -81,7 +88,7 @@ describe('the pages by keyboard', function () {
     });
   }
 
-  itLong('skip the navigation when asked', async () => {
+  it('skip the navigation when asked', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account`);
     await page.keyboard.press('Tab');
@@ -92,7 +99,7 @@ describe('the pages by keyboard', function () {
     await page.waitForSelector('#content :focus', { state: 'attached' });
   });
 
-  itLong('pay', async () => {
+  it('pay', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/wallet`);
     await typeInto('#amount', '1200');
@@ -105,7 +112,7 @@ describe('the pages by keyboard', function () {
     await page.waitForSelector('text=1,200.00');
   });
 
-  itLong('create a key and revoke it', async () => {
+  it('create a key and revoke it', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await typeInto('#name', 'by keyboard');
@@ -123,7 +130,7 @@ describe('the pages by keyboard', function () {
     expect((await test.store.keys.get(id))?.revokedAt).to.be.a('number');
   });
 
-  itLong('make a playground call', async () => {
+  it('make a playground call', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/playground`);
     await typeInto('#prompt', 'Hello from the keyboard');
@@ -131,7 +138,7 @@ describe('the pages by keyboard', function () {
     await page.locator('#reply', { hasText: 'Hello from the keyboard' }).waitFor();
   });
 
-  itLong('choose another language, and sign out', async () => {
+  it('choose another language, and sign out', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/settings`);
     await tabTo('#language');

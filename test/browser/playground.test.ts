@@ -67,7 +67,7 @@ describe('the playground in a browser', function () {
     await check(page, 'text-live');
   });
 
-  it('ends the call when stopped, and is ready for another', async () => {
+  itLong('ends the call when stopped, and is ready for another', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[stall]]');
     await page.click('button[value=send]');

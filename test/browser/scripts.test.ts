@@ -3,9 +3,10 @@
 import { expect } from 'chai';
 import { useBusyPage } from '../../testkit/busy-page.ts';
 import { until } from '../../testkit/client.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { applied, charge, RUB } from '../contract/store/context.ts';
 
-describe('the scripts of the pages in a browser', function () {
+describeLong('the scripts of the pages in a browser', function () {
   this.timeout(60_000);
   const permissions = ['clipboard-read', 'clipboard-write'];
   const stage = useBusyPage({ locale: 'en-GB', permissions }, 'owner');

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { useBrowser } from '../../testkit/browser.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { itLong } from '../../testkit/long.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { makeCode, PASSWORD, setUpMember, setUpOwner } from '../../testkit/pages.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { createWalk, type Walk } from '../../testkit/walk.ts';
@@ -24,7 +24,7 @@ function expectInDocument(title: string, { lines, clicks }: Walk): void {
   expect(DOC, `docs/console-walks.md, ${title}`).to.contain(`### ${title} (${count})\n\n\`\`\`text\n${text}\n\`\`\``);
 }
 
-describe('walks of three people', function () {
+describeLong('walks of three people', function () {
   this.timeout(120_000);
   const guest = useBrowser({ pagesLast: 'all' });
   let vendor: TestUpstream;
@@ -93,7 +93,7 @@ describe('walks of three people', function () {
       expectInDocument('Connect a chat program', walk);
     });
 
-    itLong('explains the 300 roubles of yesterday', async () => {
+    it('explains the 300 roubles of yesterday', async () => {
       await page.goto(`${test.url}/account?lang=ru`);
       const walk = createWalk(page);
       await walk.click(/300,00/);
@@ -106,7 +106,6 @@ describe('walks of three people', function () {
     });
   });
 
-  // In `npm test`, tests of `test/console` send the same forms without a browser.
   describe('an operator', () => {
     let page: Page;
     let customer: TestAccount;
@@ -115,7 +114,7 @@ describe('walks of three people', function () {
       page = await openAs(undefined, new URL(test.gateway.facts.links.setup ?? '').pathname);
     });
 
-    itLong('comes in by the link of the first start', async () => {
+    it('comes in by the link of the first start', async () => {
       const link = new URL(test.gateway.facts.links.setup ?? '');
       await page.goto(`${test.url}${link.pathname}${link.search}&lang=ru`);
       const walk = createWalk(page);
@@ -129,7 +128,7 @@ describe('walks of three people', function () {
       expectInDocument('Come in by the link of the first start', walk);
     });
 
-    itLong('connects a vendor', async () => {
+    it('connects a vendor', async () => {
       const walk = createWalk(page);
       await walk.click('Провайдеры', { within: 'header' });
       await walk.choose('Тип провайдера', 'Свой или другой сервер: chat completions');
@@ -143,7 +142,7 @@ describe('walks of three people', function () {
       expectInDocument('Connect a vendor', walk);
     });
 
-    itLong('sells three of its models at 30 % above cost, bought in dollars', async () => {
+    it('sells three of its models at 30 % above cost, bought in dollars', async () => {
       const walk = createWalk(page);
       await walk.click('Каталог', { within: 'header' });
       await walk.click('Задать курс валюты', { role: 'summary' });
@@ -174,7 +173,7 @@ describe('walks of three people', function () {
       expectInDocument('Sell three models at 30 % above cost', walk);
     });
 
-    itLong('gives a customer a discount', async () => {
+    it('gives a customer a discount', async () => {
       customer = await test.account('1000');
       const walk = createWalk(page);
       await walk.click('Каталог', { within: 'header' });
@@ -190,7 +189,7 @@ describe('walks of three people', function () {
       expectInDocument('Give a discount', walk);
     });
 
-    itLong('makes a promo code', async () => {
+    it('makes a promo code', async () => {
       const walk = createWalk(page);
       await walk.click('Промокоды', { within: 'header' });
       await walk.type('Промокод', 'SPRING');
@@ -202,7 +201,7 @@ describe('walks of three people', function () {
       expectInDocument('Make a promo code', walk);
     });
 
-    itLong('finds a failed call with its cause and route', async () => {
+    it('finds a failed call with its cause and route', async () => {
       expect((await chat(customer.key, 'gpt-small')).status).to.equal(200);
       isDown = true;
       expect((await chat(customer.key, 'gpt-small')).status).to.be.at.least(500);
@@ -223,7 +222,7 @@ describe('walks of three people', function () {
   });
 
   describe('a member', () => {
-    itLong('sees only their own', async () => {
+    it('sees only their own', async () => {
       const account = await test.account('1000');
       const owner = await setUpOwner(test, account.id, 'head@example.com');
       const member = await setUpMember(test, { account: account.id, role: 'member' }, 'ira@example.com');

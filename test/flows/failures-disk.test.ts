@@ -26,7 +26,8 @@ import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG, png } from '../media/sample-images.ts';
 
-describe('a full disk', () => {
+// The store meets one in `store/sqlite/processes.test.ts`, a gateway a store that does not write in `failures.test.ts`.
+describeLong('a full disk', () => {
   /** The largest file the service may write. */
   const FILE_KIB_MAX = 1024;
   let upstream: TestUpstream;

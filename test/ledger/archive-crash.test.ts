@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { verifyArchive } from '../../lib/ledger/archive-file.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { itLong, longer } from '../../testkit/long.ts';
-import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { describeLong } from '../../testkit/long.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { applied, settle } from '../contract/store/context.ts';
 import { ago, booksOf, call, expectClean, history, makeFolder } from './archive-rig.ts';
 
@@ -21,10 +21,10 @@ const STEPS = [
   ...['before archives.put 2', 'after archives.put 2'],
 ];
 
-for (const kind of longer([SQLITE], STORES)) {
-  describe(`${kind.name}: an archive run that is killed`, () => {
-    const some = kind === SQLITE ? ['before archives.remove 1'] : [];
-    for (const step of longer(some, STEPS)) {
+// `archive-property.test.ts` interrupts runs in its own process.
+for (const kind of STORES) {
+  describeLong(`${kind.name}: an archive run that is killed`, () => {
+    for (const step of STEPS) {
       it(`at the step ${step} is finished by the same command`, async () => {
         const folder = makeFolder();
         const database = await kind.create();
@@ -55,7 +55,7 @@ for (const kind of longer([SQLITE], STORES)) {
       });
     }
 
-    itLong('lists every step of an uninterrupted run', async () => {
+    it('lists every step of an uninterrupted run', async () => {
       const folder = makeFolder();
       const database = await kind.create();
       const store = await openStore(database.url, kind.opening);

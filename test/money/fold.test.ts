@@ -19,6 +19,7 @@ import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Micro } from '../../lib/money/money.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
+import { longer } from '../../testkit/long.ts';
 
 const RUB = 1_000_000n;
 const WALLETS = ['w1', 'w2', 'w3'];
@@ -170,7 +171,7 @@ describe('fold', () => {
           expectForward(before, rows.charges);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: longer(60, 200) },
     );
   });
 
@@ -184,7 +185,7 @@ describe('fold', () => {
         expect(others).to.deep.equal(outcomes);
         expect(other).to.deep.equal(one);
       }),
-      { numRuns: 100 },
+      { numRuns: longer(40, 100) },
     );
   });
 
@@ -201,7 +202,7 @@ describe('fold', () => {
         expect(new Set(again.map(({ status }) => status))).to.deep.equal(new Set(['exists']));
         expect(rows).to.deep.equal(before);
       }),
-      { numRuns: 100 },
+      { numRuns: longer(40, 100) },
     );
   });
 

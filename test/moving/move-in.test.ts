@@ -11,7 +11,8 @@ import { readSource } from '../../lib/moving/read-source.ts';
 import type { Source, SourceKey, SourceUser } from '../../lib/moving/source.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { NEW_API, OLD_KEYS } from './new-api.ts';
 
@@ -29,7 +30,7 @@ async function readStore(): Promise<Source> {
   return source;
 }
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`moving in: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;

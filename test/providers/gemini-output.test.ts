@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { ImageCall, OutputFormat, Reasoning, TextCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/gemini/index.ts';
+import { itLong } from '../../testkit/long.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://generate.example';
@@ -73,7 +74,7 @@ describe('gemini: form of the answer and thinking', () => {
     return vendor.open().image?.(asked, new AbortController().signal);
   };
 
-  it('takes an image of 24 MiB', async () => {
+  itLong('takes an image of 24 MiB', async () => {
     const bytes = Buffer.alloc(24 * 1024 * 1024, 7);
     const result = await draw({}, bytes.toString('base64'));
     const [image] = (result?.images ?? []) as readonly { readonly bytes: Buffer }[];

@@ -3,6 +3,7 @@ import { createSampleImage } from '../../lib/upstream/check/sample-image.ts';
 import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/openai-images/index.ts';
+import { itLong } from '../../testkit/long.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://images.example';
@@ -136,7 +137,7 @@ describe('openai-images', () => {
       });
     }
 
-    it('an image of 24 MiB', async () => {
+    itLong('an image of 24 MiB', async () => {
       const large = Buffer.alloc(24 * 1024 * 1024, 7);
       const [image] = (await madeOf({ data: [{ b64_json: large.toString('base64') }] })) as { bytes: Buffer }[];
       expect(image?.bytes.equals(large)).to.equal(true);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { FaultyStore } from '../../testkit/faulty-store.ts';
+import { itLong } from '../../testkit/long.ts';
 import { AT, adjust, appliedInBatches, rejection, submission } from '../contract/store/context.ts';
 import { chargeWithJob } from '../contract/store/jobs.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
@@ -64,7 +65,7 @@ describe('copy of many pages', () => {
     expect(await rowsOf(to.real)).to.deep.equal(rows);
   });
 
-  it('copies media files', async () => {
+  itLong('copies media files', async () => {
     const expiresAt = Date.now() + 3_600_000;
     for (const index of many(MANY_FILES)) {
       await from.real.media.write(newMedia({ expiresAt }), piecesOf(Buffer.from(`${index}`)));

@@ -204,7 +204,7 @@ describe('openStore', () => {
       expect(await refusedToNobody(`SQLite:${join(folder, 'a.db')}`, data)).to.deep.equal(error);
     });
 
-    it('refuses a read-only file', async () => {
+    itLong('refuses a read-only file', async () => {
       const place = join(folder, 'readable');
       const path = join(place, 'a.db');
       await (await openStore(`sqlite:${path}`)).close();
