@@ -12,7 +12,7 @@ export const MODEL_WORDS = defineWords({
     types: { text: 'text', embedding: 'embeddings', image: 'images', video: 'video' } as Readonly<
       Record<string, string>
     >,
-    next: 'Prices',
+    next: 'Continue to prices',
     prices: (upstream: string) => `Prices of models of ${upstream}`,
     pricesText:
       'Costs are what the vendor charges, for text and embeddings per 1M tokens. Those that the catalog knows are filled in.',
@@ -23,7 +23,7 @@ export const MODEL_WORDS = defineWords({
     request: 'Cost of an image',
     currency: 'Currency of the costs',
     markup: 'Markup',
-    markupHint: 'Price = cost × rate × markup.',
+    markupHint: 'Price = cost × rate × markup; 1.3 is 30% above cost.',
     maker: 'Made by',
     makerHint: 'Customers see it in the list of models.',
     abilities: 'What all of them can do',
@@ -90,7 +90,7 @@ export const MODEL_WORDS = defineWords({
     request: 'Закупка, изображение',
     currency: 'Валюта закупки',
     markup: 'Коэффициент',
-    markupHint: 'Цена = закупка × курс × коэффициент.',
+    markupHint: 'Цена = закупка × курс × коэффициент; 1,3 — это на 30 % выше закупки.',
     maker: 'Разработчик',
     makerHint: 'Клиенты видят его в списке моделей.',
     abilities: 'Что умеют все эти модели',

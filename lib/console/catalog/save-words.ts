@@ -72,15 +72,16 @@ export async function failureMessage({ services, language, format }: UserVisit):
   return message('error', html`${words} <code>${failure.reason}</code>`);
 }
 
+/** More are folded away: new models have ten each, and the button that saves is below. */
+const CHANGES_OPEN = 10;
+
 export function changesTable({ language }: UserVisit, before: LayerPart, after: LayerPart): Html {
   const words = WORDS[language];
   const changes = listLayerChanges(before, after);
   if (changes.length === 0) return html`<p>${words.nothing}</p>`;
   const columns = [words.field, words.before, words.after].map((title) => ({ title }));
   const show = (value: LayerChange['before']) => value ?? words.none;
-  return html`<h3>${words.changes}</h3>${table(
-    words.changes,
-    columns,
-    changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]),
-  )}`;
+  const rows = changes.map(({ name, before: old, after: now }) => [html`<code>${name}</code>`, show(old), show(now)]);
+  const open = rows.length <= CHANGES_OPEN && html` open`;
+  return html`<details${open}><summary>${words.changes}</summary>${table(words.changes, columns, rows)}</details>`;
 }

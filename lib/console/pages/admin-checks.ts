@@ -23,7 +23,7 @@ const WORDS = defineWords({
     ],
     sandbox: [
       'Real models are offered, not the sandbox',
-      'Set the variable of an upstream; see docs/configuration.md.',
+      'Add an upstream on its page, or set the variable of one; see docs/configuration.md.',
     ],
     models: ['Text, image and video models are available', 'Set the variables of more upstreams.'],
     operators: ['There are at least two operators, in case one loses access', 'Create another on the command line:'],
@@ -46,7 +46,7 @@ const WORDS = defineWords({
     https: ['Страницы отдаются по https', 'Поставьте перед сервисом TLS-прокси и укажите его адрес в PUBLIC_URL.'],
     sandbox: [
       'Подключены настоящие модели, а не песочница',
-      'Задайте переменную провайдера; см. docs/configuration.md.',
+      'Добавьте провайдера на странице «Провайдеры» или задайте его переменную; см. docs/configuration.md.',
     ],
     models: ['Доступны модели для текста, картинок и видео', 'Задайте переменные других провайдеров.'],
     operators: [

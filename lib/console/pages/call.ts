@@ -120,6 +120,7 @@ export const call = page({
     const usage = parseUsage(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
 <section id="call"${isRunning(charge) && html` data-again`}>${definitionList([
+      [words.charged, html`<strong class="big">${format.rubExact(charge.charged)}</strong>`],
       [words.time, format.time(charge.createdAt)],
       [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
       [words.key, key ? keyName(key) : charge.key],
@@ -128,7 +129,6 @@ export const call = page({
       [words.state, describeState(visit, charge)],
       ...(charge.kind === 'service' ? [] : [[words.why, cause ?? endingWords(visit.language, charge, usage)] as const]),
       [words.held, format.rubExact(charge.reserved)],
-      [words.charged, format.rubExact(charge.charged)],
       ...(charge.grants === undefined
         ? []
         : [[words.granted, format.rubExact(sumParts(parseGrantParts(charge.grants)))] as const]),

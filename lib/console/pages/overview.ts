@@ -31,6 +31,7 @@ const WORDS = defineWords({
     days: (days: string, rule: string) => `about ${days} ${rule === 'one' ? 'day' : 'days'}`,
     suspended: 'This account is suspended, and its keys are rejected. Ask the operator of this service.',
     last: 'Latest calls',
+    all: 'All calls',
     topUp: 'Top up',
     newKey: 'New key',
     connect: 'Connect a program',
@@ -58,6 +59,7 @@ const WORDS = defineWords({
       `примерно на ${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
     suspended: 'Аккаунт приостановлен, его ключи не работают. Обратитесь к оператору сервиса.',
     last: 'Последние запросы',
+    all: 'Все запросы',
     topUp: 'Пополнить',
     newKey: 'Новый ключ',
     connect: 'Подключить программу',
@@ -106,7 +108,13 @@ ${
   html`<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a>
 <a class="button quiet" href="${linkTo(visit, '/account/connect')}">${words.connect}</a>`
 }</p>
-${charges && (charges.length === 0 ? steps(visit, progress) : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}`)}`;
+${
+  charges &&
+  (charges.length === 0
+    ? steps(visit, progress)
+    : html`<h2>${words.last}</h2>${chargeTable(visit, charges, { keys: keys ?? [], href: (id) => linkTo(visit, `/account/calls/${encodeURIComponent(id)}`) })}
+<p><a href="${linkTo(visit, '/account/calls')}">${words.all}</a></p>`)
+}`;
     return { title: words.title, body };
   },
 });

@@ -50,7 +50,7 @@ describe('the overview of an owner', () => {
     const { text } = await owner.get('/account');
     const ids = [...text.matchAll(/\/account\/calls\/n(\d+)-acc_\w+"/g)].map(([, number]) => Number(number));
     expect(ids).to.deep.equal([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-    expect(text).not.to.contain('Three steps');
+    expect(text).to.contain('<a href="/account/calls">All calls</a>').and.not.to.contain('Your first call');
   });
 
   it('marks finished steps', async () => {
