@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { describeStore, openStore } from '../../lib/store/open.ts';
+import { longer } from '../../testkit/long.ts';
 import { createBareMongoDatabase } from '../../testkit/mongod.ts';
 import { newWallet } from '../contract/store/context.ts';
 import { createRig, type Rig, runCommand } from './command.ts';
@@ -58,11 +59,12 @@ describe('cli stores', () => {
     const database = await createBareMongoDatabase();
     const client = await MongoClient.connect(database.url);
     try {
-      for (const args of [
+      const readers = [
         ['ledger', 'verify'],
         ['account', 'list'],
         ['store', 'backup', join(rig.folder, 'c.db')],
-      ]) {
+      ];
+      for (const args of longer(readers.slice(0, 1), readers)) {
         expect((await runCommand(args, on(database.url))).stderr).to.match(MISSING);
       }
       const target = `sqlite:${join(rig.folder, 'target.db')}`;

@@ -198,7 +198,7 @@ describe('responses', () => {
       prompt_cache_key: 'k',
       store: true,
     };
-    for (const input of ['hi', `${'word '.repeat(80_000)}hi`]) {
+    for (const input of ['hi', `${'word '.repeat(60_000)}hi`]) {
       speak(calling(0, 'apply_patch', '{"input":"x"}'));
       const { status, json, text } = await post({ input, ...more });
       expect(status, text).to.equal(200);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readOrigins } from '../../lib/media/url.ts';
+import { itLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { redirect, reply } from './network.ts';
 import * as files from './sample-images.ts';
@@ -39,7 +40,7 @@ describe('media fetcher', () => {
     }
   });
 
-  it('accepts exactly 8 MiB, with a length, in chunks, or until the connection ends', async () => {
+  itLong('accepts exactly 8 MiB, with a length, in chunks, or until the connection ends', async () => {
     const bytes = files.png({ bytes: 8 * MIB });
     const ways = [imageReply(bytes), chunked(bytes), unmeasured(bytes)];
     for (const answer of ways) {

@@ -7,6 +7,7 @@ import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Charge, Operation, Wallet } from '../../lib/money/decide.ts';
 import { GRANTS_MAX, listDueGrants, parseGrantBook, parseGrantParts, sumParts } from '../../lib/money/grants.ts';
 import { CHARGELESS, getChargeId } from '../../lib/money/operations.ts';
+import { longer } from '../../testkit/long.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
 
 const RUB = 1_000_000n;
@@ -191,7 +192,7 @@ function checkInvariants(books: Books): void {
   expect(paid >= -overshoot && topped >= 0n).to.equal(true);
 }
 
-describe('20,000 random operations with grants', () => {
+describe('thousands of random operations with grants', () => {
   it('keep every invariant, and the audit agrees', () => {
     const done = new Map<string, number>();
     const every = fc.array(act, { minLength: 200, maxLength: 200 });
@@ -214,8 +215,8 @@ describe('20,000 random operations with grants', () => {
         checkInvariants(books);
         expect(problemsOf(books)).to.deep.equal([]);
       }),
-      { numRuns: 100, seed: 44 },
+      { numRuns: longer(30, 100), seed: 44 },
     );
-    for (const kind of new Set(KINDS)) expect(done.get(kind), kind).to.be.above(50);
+    for (const kind of new Set(KINDS)) expect(done.get(kind), kind).to.be.above(longer(15, 50));
   });
 });

@@ -1,6 +1,7 @@
 // When budgets reset, in zones with and without summer time.
 import { expect } from 'chai';
 import { formatMoment, periodAt } from '../../lib/money/period.ts';
+import { longer } from '../../testkit/long.ts';
 
 const MOSCOW = 'Europe/Moscow';
 const BERLIN = 'Europe/Berlin';
@@ -67,7 +68,8 @@ describe('budget periods', () => {
     const broken: string[] = [];
     const HOUR_MS = 3_600_000;
     const from = Date.UTC(2024, 0, 1);
-    for (const zone of Intl.supportedValuesOf('timeZone')) {
+    const zones = Intl.supportedValuesOf('timeZone').filter((_, at) => longer(at % 4 === 0, true));
+    for (const zone of zones) {
       for (const change of changesOf(zone, { from, to: Date.UTC(2026, 0, 1) })) {
         for (let at = change - 26 * HOUR_MS; at < change + 26 * HOUR_MS; at += HOUR_MS / 2) {
           const { start, end } = periodAt(at, { reset: 'day', zone });

@@ -75,7 +75,7 @@ function suite(kind: StoreKind): void {
     this.timeout(240_000);
     const other = await stage.openStore();
     let booked = 0;
-    const numRuns = kind.name === 'sqlite' ? longer(15, 40) : 10;
+    const numRuns = kind.name === 'sqlite' ? longer(8, 40) : 10;
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 12, maxLength: 40, size: 'max' }), async (acts) => {
         await stage.begin();
