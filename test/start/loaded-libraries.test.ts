@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { describeLong } from '../../testkit/long.ts';
 
 const LIST = `
   await import('./lib/serve.ts');
@@ -12,7 +13,7 @@ const LIST = `
   console.log(JSON.stringify({ libraries: [...new Set(libraries)], loadsNodesUndici }));
 `;
 
-describe('the start of a process', () => {
+describeLong('the start of a process', () => {
   let loaded: { readonly libraries: readonly string[]; readonly loadsNodesUndici: boolean };
 
   before(async () => {
