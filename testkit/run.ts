@@ -30,13 +30,20 @@ const bigints = BigInt.prototype as { toJSON?: () => string };
 export const mochaHooks = {
   beforeAll(): void {
     delete bigints.toJSON;
+    process.on('unhandledRejection', failTest);
   },
   afterAll(): void {
+    process.off('unhandledRejection', failTest);
     bigints.toJSON = function (this: bigint) {
       return `${this}n`;
     };
   },
 };
+
+/** A rejection that nobody handles ends the service, so it fails the test that runs; Mocha alone overlooks it. */
+function failTest(reason: unknown): never {
+  throw reason;
+}
 
 let set: Promise<ReplicaSet> | undefined;
 
