@@ -1,6 +1,7 @@
 // The pages as a hapi plugin: their own routes and response style, without API keys.
 import type { Plugin } from '@hapi/hapi';
 import { addRoutesLate } from '../http/late-routes.ts';
+import { frontDoor } from './front-door.ts';
 import type { PageRoutes } from './page.ts';
 import { act, adminAct } from './pages/act.ts';
 import { adminAccount } from './pages/admin-account.ts';
@@ -132,7 +133,7 @@ export const PAGES: readonly PageRoutes[] = [
 export const consolePlugin: Plugin<ConsoleServices> = {
   name: 'web',
   register(server, services) {
-    server.route([...paymentRoutes(services), staticFiles]);
+    server.route([...paymentRoutes(services), staticFiles, frontDoor]);
     addRoutesLate(server, isPagePath, () => PAGES.flatMap((routes) => routes(services)));
   },
 };
