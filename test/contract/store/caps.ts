@@ -56,9 +56,9 @@ export function capContract(context: StoreContext): void {
     const limits = { key, member: newId('member'), user: newId('user'), run: newId('run') };
     const begun = Array.from({ length: calls }, (_, at) => {
       const name = [...Object.keys(limits), 'none'][at % 5];
-      const budget = { period: 1000, limit: (name === 'key' ? 700n : 10_000n) * RUB };
+      const budget = { period: 1000, limit: (name === 'key' ? 700n : 100_000n) * RUB };
       // Every call counts in all; only one of them is narrow for it.
-      const caps = (['member', 'user', 'run'] as const).map((each) => cap(limits[each], name === each ? 700 : 10_000));
+      const caps = (['member', 'user', 'run'] as const).map((each) => cap(limits[each], name === each ? 700 : 100_000));
       return reserve(wallet, { key, amount: 200n * RUB, budget, caps });
     });
     const answers = (await Promise.all(begun.map((op, at) => applied(openers[at % 2] as Store, op)))).flat();
