@@ -16,8 +16,22 @@ import { PNG } from '../media/sample-images.ts';
 const RUB = 1_000_000n;
 const KEY_CACHE_MS = 50;
 const CALLS = longer(40, 300);
-/** What a call of `imageCatalog` costs. */
+/** What a call of either catalog costs. */
 const PRICE = 10n;
+/** Its images take their time, so that hundreds of calls do not settle at the same moment. */
+const DRAWING = {
+  upstreams: { sandbox: { plugin: 'sandbox' } },
+  models: [
+    {
+      id: 'draw',
+      type: 'image',
+      provider: 'Test',
+      price: { request: `${PRICE}` },
+      routes: [{ upstream: 'sandbox', model: 'image' }],
+    },
+  ],
+  defaults: { image: ['draw'] },
+};
 /** How many calls each cap allows, from the tightest. */
 const ALLOWED = { run: 15n, user: 20n, member: 25n, key: 30n, wallet: 100n };
 
@@ -30,7 +44,7 @@ for (const kind of longer([SQLITE], STORES)) {
     before(async () => {
       database = await kind.create();
       upstream = await startUpstream(imageAnswer(PNG));
-      const catalog = imageCatalog(upstream.url, { defaults: { image: ['draw'] } });
+      const catalog = longer(imageCatalog(upstream.url, { defaults: { image: ['draw'] } }), DRAWING);
       const start = () => startGateway({ catalog, database: database.url, timings: { keyCacheMs: KEY_CACHE_MS } });
       gateways = [await start(), await start()];
       account = await (gateways[0] as TestGateway).account(`${ALLOWED.wallet * PRICE}`);
