@@ -235,7 +235,7 @@ function kindsOf(name: string, { blocks, ending }: Sequence): readonly string[] 
         'output_item.added',
         'content_part.added',
         ...(texts.length > 0 ? ['output_text.delta'] : []),
-        ...(isOpen && texts.length === 0 ? [] : ['output_text.done', 'content_part.done', 'output_item.done']),
+        ...(isOpen && texts.join('') === '' ? [] : ['output_text.done', 'content_part.done', 'output_item.done']),
       ];
     });
     const last = failed ? 'failed' : ending === 'length' || ending === 'filter' ? 'incomplete' : 'completed';
