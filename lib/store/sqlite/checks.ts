@@ -20,6 +20,8 @@ export function changeChecks(
   db.exec('PRAGMA writable_schema = ON');
   const change = db.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = ?");
   for (const [from, to] of changes) change.run(from, to, table);
-  db.exec('PRAGMA writable_schema = RESET');
+  // Other connections, as of gateways that start at the same time, would go on with the CHECKs that they have read.
+  const { version } = db.prepare('SELECT schema_version AS version FROM pragma_schema_version').get() ?? {};
+  db.exec(`PRAGMA schema_version = ${Number(version) + 1}; PRAGMA writable_schema = RESET`);
   db.enableDefensive(true);
 }

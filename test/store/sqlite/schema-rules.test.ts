@@ -1,6 +1,7 @@
 // What the tables refuse besides the money of wallets: each rule by itself, with the smallest change that breaks it.
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import { changeChecks } from '../../../lib/store/sqlite/checks.ts';
 import { useFolder } from './folder.ts';
 
 /** One row that is right, or two, of every table that has rules. */
@@ -254,5 +255,15 @@ describe('rules of the tables', () => {
   it('allow the same provider id for payments of different providers', () => {
     const change = "UPDATE payments SET provider = 'other', ref = 'r' WHERE id = 'new'";
     expect(() => db.exec(change)).to.not.throw();
+  });
+
+  it('hold in a changed form for connections that are open already', () => {
+    const path = folder.file();
+    const [first, second] = [folder.raw(path), folder.raw(path)];
+    first.exec("CREATE TABLE t (grain TEXT CHECK (grain = 'day')); INSERT INTO t VALUES ('day')");
+    const add = () => second.exec("INSERT INTO t VALUES ('week')");
+    expect(add).to.throw('CHECK');
+    changeChecks(first, 't', [["grain = 'day'", "grain = 'day' OR grain = 'week'"]]);
+    expect(add).to.not.throw();
   });
 });
