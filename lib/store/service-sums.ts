@@ -120,7 +120,7 @@ type ServiceTime = Pick<ServiceQuery, 'from' | 'to' | 'by'>;
 
 /** The rows that a query adds up: whole weeks by their own sums, whole days around them, and hours around those. */
 export function listServiceSpans({ from, to, by }: ServiceTime): readonly Span[] {
-  return by === 'name' ? splitSpan({ from, to }, GRAINS) : [{ grain: 'hour', from, to }];
+  return by === 'name' && from < to ? splitSpan({ from, to }, GRAINS) : [{ grain: 'hour', from, to }];
 }
 
 /** Parts of a time, each by the coarsest grain that fits; what is less than an hour is read by its hour. */

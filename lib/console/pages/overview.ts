@@ -155,7 +155,7 @@ async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Pr
 
 /** Without a wallet, not how long it will last. */
 function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUsage | undefined) {
-  const { language, format, services, zone } = visit;
+  const { language, format, services, zone, account } = visit;
   const words = WORDS[language];
   if (used === undefined) return [[words.spent, words.counting]] as const;
   const { spent } = used;
@@ -173,14 +173,16 @@ function usageRows(visit: OwnerVisit, wallet: Wallet | undefined, used: RecentUs
     [words.spent, format.rub(spent)],
   ] as const;
   if (!wallet) return charged;
-  const days = daysLeft(getSpendable(wallet), spent);
+  const ageDays = Math.ceil((services.now() - account.createdAt) / DAY_MS);
+  const days = daysLeft(getSpendable(wallet), { spent, in: Math.min(Math.max(ageDays, 1), DAYS) });
   const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
   return [...charged, [words.left, left]] as const;
 }
 
-function daysLeft(spendable: Micro, spent: Micro): number | undefined {
+/** At the pace of some days; undefined if nothing was spent in them. */
+function daysLeft(spendable: Micro, { spent, in: days }: { spent: Micro; in: number }): number | undefined {
   if (spent <= 0n) return undefined;
-  return spendable <= 0n ? 0 : Number((spendable * BigInt(DAYS)) / spent);
+  return spendable <= 0n ? 0 : Number((spendable * BigInt(days)) / spent);
 }
 
 interface Progress {

@@ -1,6 +1,7 @@
 // An owner's first page: charges of thirty days, how long the balance lasts, and the latest calls.
 import { expect } from 'chai';
-import { applied, RUB } from '../../contract/store/context.ts';
+import { setUpOwner } from '../../../testkit/pages.ts';
+import { applied, newId, RUB } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -13,9 +14,19 @@ describe('the overview of an owner', () => {
     pages = await openPages();
   });
   beforeEach(async () => {
-    owner = await pages.owner();
+    owner = await addOwner(60);
   });
   after(() => pages.close());
+
+  /** Of an account that is some days old and has 1,000 roubles. */
+  async function addOwner(daysOld: number): Promise<typeof owner> {
+    const store = pages.faults.real;
+    const account = newId('acc');
+    await store.accounts.create({ id: account, name: 'test', createdAt: Date.now() - daysOld * DAY_MS });
+    const paid = { wallet: account, at: Date.now(), amount: 1000n * RUB, paymentId: newId('pay') };
+    await applied(store, { kind: 'topup', ...paid });
+    return { ...(await setUpOwner({ store, url: pages.url }, account)), account };
+  }
 
   async function spend(rub: bigint, daysAgo: number, name = 'call'): Promise<void> {
     const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', key: 'key_1' } as const;
@@ -42,6 +53,17 @@ describe('the overview of an owner', () => {
     expect(Object.values(await facts())).to.include.members(['₽0.00', 'no spending yet']);
     await spend(960n, 1);
     expect(Object.values(await facts())).to.include.members(['₽40.00', 'about 1 day']);
+  });
+
+  it('counts the days of a younger account only', async () => {
+    for (const [daysOld, left] of [
+      [0, 'about 4 days'],
+      [2.5, 'about 12 days'],
+    ] as const) {
+      owner = await addOwner(daysOld);
+      await spend(200n, 0);
+      expect(Object.values(await facts())).to.include.members(['₽200.00', left]);
+    }
   });
 
   it('shows the latest ten calls, and no steps after the first call', async () => {
