@@ -75,7 +75,16 @@ const SET: OldStore = {
       await mongodb.allowServiceWeeks(db, signal);
       expect(await mongodb.fillServiceWeeks(db, signal)).to.equal(true);
       await setVersion(db, MONGODB_STEPS.indexOf(mongodb.fillServiceWeeks));
-      return (await db.collection('service_sums').distinct('at', { grain: 'week' })).length;
+      const sums = db.collection('service_sums');
+      const weeks = await sums.distinct('at', { grain: 'week' });
+      // The second week is killed halfway.
+      const schema = db.collection<{ _id: string }>('schema');
+      const place = await schema.findOne({ _id: 'service_weeks' });
+      expect(await mongodb.fillServiceWeeks(db, signal)).to.equal(true);
+      await schema.replaceOne({ _id: 'service_weeks' }, place ?? {});
+      const { deletedCount } = await sums.deleteMany({ grain: 'week', at: { $nin: weeks }, name: /acc_a/ });
+      expect(deletedCount).to.equal(2);
+      return weeks.length;
     }),
 };
 

@@ -1,17 +1,8 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
 // UTC days beside its hours, and the sums of all have weeks beside their days.
 import type { Collection, Db, Document } from 'mongodb';
-import { SERVICE_SUBJECTS, type ServiceSubject, type ServiceSum } from '../ports/usage.ts';
-import {
-  DAY_MS,
-  findDay,
-  findWeek,
-  getServiceKey,
-  listServiceSums,
-  NO_SERVICE,
-  SERVICE_COUNTS,
-  WEEK_MS,
-} from '../service-sums.ts';
+import { SERVICE_SUBJECTS } from '../ports/usage.ts';
+import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
 import { type Row, sumToMicro } from './rows.ts';
@@ -211,35 +202,41 @@ export async function allowServiceWeeks(db: Db, signal: AbortSignal): Promise<vo
   await send(db, { collMod: 'service_sums', validator, ...MAJORITY }, { signal });
 }
 
-/** Makes the next week of each subject from its days, and resolves to whether there was one; as `fillUsageDays`. */
+/** Where the next week begins, as `PLACE`: what is there does not tell, since a killed start leaves a part of a week. */
+const WEEK_PLACE = { _id: 'service_weeks' };
+
+/** Makes the next week from its days, and resolves to whether there was one; as `fillUsageDays`. */
 export async function fillServiceWeeks(db: Db, signal: AbortSignal): Promise<boolean> {
-  let isMore = false;
+  const place = await db.collection<{ _id: string; at: number }>('schema').findOne(WEEK_PLACE, { signal });
+  const day = await findFirstDay(db, Number(place?.at ?? 0), signal);
+  if (day !== undefined) await mergeWeek(db, findWeek(day), signal);
+  const change =
+    day === undefined
+      ? { delete: 'schema', deletes: [{ q: WEEK_PLACE, limit: 1 }] }
+      : { update: 'schema', updates: [{ q: WEEK_PLACE, u: { $set: { at: findWeek(day) + WEEK_MS } }, upsert: true }] };
+  await send(db, { ...change, ...MAJORITY }, { signal });
+  return day !== undefined;
+}
+
+async function findFirstDay(db: Db, from: number, signal: AbortSignal): Promise<number | undefined> {
+  const days: number[] = [];
   for (const subject of SERVICE_SUBJECTS) {
-    const at = await findNextWeek(db, subject, signal);
-    if (at === undefined) continue;
-    await mergeWeek(db, { subject, at }, signal);
-    isMore = true;
+    const filter = { subject, grain: 'day', at: { $gte: from } };
+    const row = await db.collection<Row>('service_sums').findOne(filter, { sort: { at: 1 }, signal });
+    if (row) days.push(Number(row.at));
   }
-  return isMore;
+  return days.length === 0 ? undefined : Math.min(...days);
 }
 
-/** The first week of days behind the last week that there is. */
-async function findNextWeek(db: Db, subject: ServiceSubject, signal: AbortSignal): Promise<number | undefined> {
-  const sums = db.collection<Row>('service_sums');
-  const last = await sums.findOne({ subject, grain: 'week' }, { sort: { at: -1 }, signal });
-  const from = last ? Number(last.at) + WEEK_MS : 0;
-  const next = await sums.findOne({ subject, grain: 'day', at: { $gte: from } }, { sort: { at: 1 }, signal });
-  return next ? findWeek(Number(next.at)) : undefined;
-}
-
-async function mergeWeek(db: Db, label: Pick<ServiceSum, 'subject' | 'at'>, signal: AbortSignal): Promise<void> {
-  const { subject, at } = label;
-  const labels = { subject, grain: 'week', at } as const;
+async function mergeWeek(db: Db, at: number, signal: AbortSignal): Promise<void> {
   const sums = Object.fromEntries([...SERVICE_COUNTS, ...TIME_FIELDS].map((field) => [field, { $sum: `$${field}` }]));
+  const id = ['week ', '$_id.subject', ` ${at} `, '$_id.name'];
+  const labels = { subject: '$_id.subject', grain: 'week', at, name: '$_id.name' };
+  const days = { $gte: at, $lt: at + WEEK_MS };
   const pipeline = [
-    { $match: { subject, grain: 'day', at: { $gte: at, $lt: at + WEEK_MS } } },
-    { $group: { _id: '$name', ...sums } },
-    { $set: { ...labels, name: '$_id', _id: { $concat: [getServiceKey({ ...labels, name: '' }), '$_id'] } } },
+    { $match: { subject: { $in: [...SERVICE_SUBJECTS] }, grain: 'day', at: days } },
+    { $group: { _id: { subject: '$subject', name: '$name' }, ...sums } },
+    { $set: { ...labels, _id: { $concat: id } } },
     { $merge: { into: 'service_sums', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
   ];
   await db
