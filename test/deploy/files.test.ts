@@ -100,8 +100,8 @@ describe('deployment files', () => {
       all.filter((name) => !used.includes(name) && !VARIABLES.includes(name)),
       'unknown',
     ).to.deep.equal([]);
-    // What compose refuses to go without stands there to be filled in.
-    expect([...needed].sort()).to.deep.equal([...namesIn(composeText, ':?')].sort());
+    // What compose refuses to go without stands there to be filled in, and what vendors' keys are encrypted with.
+    expect([...needed].sort()).to.deep.equal([...namesIn(composeText, ':?'), 'SECRETS_KEY'].sort());
   });
 
   it('give the gateways an environment that they accept, and none of the secrets of the databases', () => {
@@ -315,7 +315,7 @@ describe('deployment files', () => {
       execFileSync('sh', ['-euc', `${secrets}\n${tag}\ntollgate_tag v1.2.3-4-gabcdef`], { cwd: folder });
       expect(readdirSync(folder).sort()).to.deep.equal(['.env', '.env.example']);
       const env = readFileSync(join(folder, '.env'), 'utf8');
-      const needed = namesIn(composeText, ':?');
+      const needed = ['SECRETS_KEY', ...namesIn(composeText, ':?')];
       for (const name of needed) expect(env).to.match(new RegExp(`^${name}=[0-9a-f]{64}$`, 'm'));
       expect(new Set(env.match(/=[0-9a-f]{64}$/gm)).size).to.equal(needed.length);
       expect(env).to.match(/^TOLLGATE_TAG=v1\.2\.3-4-gabcdef$/m);
