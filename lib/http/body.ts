@@ -172,5 +172,10 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
 function takeArrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
   const { complete, readableLength } = request;
   if (!complete || readableLength === 0 || readableLength > bytesMax) return undefined;
-  return (request.read() as Buffer | null) ?? undefined;
+  const first: Buffer | null = request.read();
+  if (first === null || first.length === readableLength) return first ?? undefined;
+  // One read returns one chunk, up to Node 25 all of them.
+  const chunks = [first];
+  for (let next = request.read(); next !== null; next = request.read()) chunks.push(next);
+  return Buffer.concat(chunks);
 }

@@ -103,6 +103,21 @@ describe('body', () => {
     expect(new Set(arrived.map(({ length }) => length))).to.deep.equal(new Set([0]));
   });
 
+  for (const [name, first, rest] of [
+    ['announced', () => announced(11).write('hello'), ' world'],
+    ['chunked', () => chunked().write(chunk('hello')), `${chunk(' wor')}${chunk('ld')}${LAST}`],
+  ] as const) {
+    it(`is whole if several pieces came before it was read, ${name}`, async () => {
+      take = async (request, options) => {
+        sockets[0]?.write(rest);
+        while (!request.complete) await sleep(1);
+        return readBody(request, options);
+      };
+      first();
+      expect((await done).bytes?.toString()).to.equal('hello world');
+    });
+  }
+
   itTimed('is returned at once if it came with its headers', async () => {
     let listeners: number | undefined;
     take = async (request, options) => {
