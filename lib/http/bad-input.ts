@@ -28,6 +28,8 @@ export function answerBadInput(listener: Listener, { replies, ...shared }: BadIn
     const reply = replies.latest(socket);
     const path = readRequestPath(error, reply);
     const { code } = error;
+    // Opened ahead and never used: a reply could only be taken for that of a request on its way.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
     afterReply(reply, socket, () =>
       answerWithoutHapi({ reason: badHttpFault(code), what: code }, { socket, path, ...shared }),
     );

@@ -315,7 +315,15 @@ describe('http server', () => {
       ids.push(/\r\nx-request-id: (.*)\r\n/.exec(reply)?.[1]);
       client.destroy();
     }
-    // Nobody is told of one that is reset.
+    // Nobody is told of one that was opened ahead and never used.
+    const unused = connect(Number(http.server.info.port), '127.0.0.1');
+    let bytes = '';
+    unused.setEncoding('utf8').on('data', (text: string) => {
+      bytes += text;
+    });
+    await once(unused, 'close');
+    expect(bytes).to.equal('');
+    // Nor of one that is reset.
     const codes: (string | undefined)[] = [];
     http.server.listener.on('clientError', ({ code }: NodeJS.ErrnoException) => codes.push(code));
     const gone = connect(Number(http.server.info.port), '127.0.0.1');
