@@ -25,6 +25,13 @@ const GRAINS = [
 /** The counts of a sum besides its times. */
 export const SERVICE_COUNTS = ['calls', 'failed', 'charged', 'refunded', 'cost', 'unpriced', 'attempts'] as const;
 
+/** Only routes have attempts, as they have times. */
+const CALL_COUNTS = SERVICE_COUNTS.filter((name) => name !== 'attempts');
+
+export function listServiceCounts(subject: ServiceSum['subject']): readonly (typeof SERVICE_COUNTS)[number][] {
+  return subject === 'route' ? SERVICE_COUNTS : CALL_COUNTS;
+}
+
 export const NO_SERVICE: ServiceTotals = {
   calls: 0,
   failed: 0,

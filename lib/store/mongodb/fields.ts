@@ -41,6 +41,14 @@ export function withOptional(properties: Document, validator: Document): Documen
   };
 }
 
+/** A validator that does without fields. */
+export function withoutRequired(names: readonly string[], validator: Document): Document {
+  const [first, ...rules] = (validator.$and ?? [validator]) as Document[];
+  const schema = first?.$jsonSchema;
+  const required = schema.required.filter((name: string) => !names.includes(name));
+  return { $and: [{ $jsonSchema: { ...schema, required } }, ...rules] };
+}
+
 /**
  * Rows written by every call are checked by plain conditions, because a `$jsonSchema` takes as long as the insert itself.
  * A condition on the type also requires the field.

@@ -1,5 +1,6 @@
 // The sums of all wallets together in the MongoDB store.
 import type { Document } from 'mongodb';
+import { NO_TIMES } from '../../base/time-buckets.ts';
 import {
   type RouteHour,
   SERVICE_SUBJECTS,
@@ -24,12 +25,9 @@ import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro } from './rows.ts';
-import { TIME_FIELDS } from './service-upsert.ts';
+import { sumFields, sumServiceFields, TIME_FIELDS } from './service-upsert.ts';
 import { buildSlotStart } from './slots.ts';
 import { readSnapshot, type SnapshotReading } from './snapshot.ts';
-
-const COUNTS = [...SERVICE_COUNTS, ...TIME_FIELDS];
-const sumFields = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { $sum: `$${name}` }]));
 
 type ServiceStore = Pick<UsageStore, 'serviceSums' | 'serviceDay' | 'serviceWeek'>;
 
@@ -122,12 +120,11 @@ function buildRoutesPipeline(hour: Document): Document[] {
 function buildServicePipeline(query: ServiceQuery): Document[] {
   const { subject, by, name, limit } = query;
   const $or = listServiceSpans(query).map(({ grain, from, to }) => ({ subject, grain, at: { $gte: from, $lt: to } }));
-  const counts = subject === 'route' ? COUNTS : SERVICE_COUNTS;
   const at = query.starts ? buildSlotStart('$at', query.starts) : '$at';
   const _id = { at: by === 'name' ? { $literal: 0 } : at, name: by === 'at' ? '' : '$name' };
   return [
     { $match: { $and: [{ $or }, name === undefined ? {} : { name }] } },
-    { $group: { _id, ...sumFields(counts) } },
+    { $group: { _id, ...sumServiceFields(subject) } },
     { $sort: by === 'name' ? { charged: -1, failed: -1, attempts: -1, '_id.name': 1 } : { '_id.at': 1 } },
     ...(limit === undefined || query.starts ? [] : [{ $limit: limit }]),
   ];
@@ -162,5 +159,6 @@ export function readRouteDocument(row: Document): RouteHour {
 }
 
 function readTimes(row: Document): readonly number[] {
+  if (row.first0 === undefined) return NO_TIMES;
   return TIME_FIELDS.map((field) => Number(row[field] ?? 0));
 }

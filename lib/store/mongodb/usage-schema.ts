@@ -2,11 +2,22 @@
 // UTC days beside its hours, and the sums of all have weeks beside their days.
 import type { Collection, Db, Document } from 'mongodb';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
+import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, WEEK_MS } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
-import { allowOnly, type CollectionSchema, fields, integer, money, name, text, time, withOptional } from './fields.ts';
+import {
+  allowOnly,
+  type CollectionSchema,
+  fields,
+  integer,
+  money,
+  name,
+  text,
+  time,
+  withOptional,
+  withoutRequired,
+} from './fields.ts';
 import { type Row, sumToMicro } from './rows.ts';
-import { buildServiceUpsert, TIME_FIELDS } from './service-upsert.ts';
+import { buildServiceUpsert, ROUTE_FIELDS, sumServiceFields, TIME_FIELDS } from './service-upsert.ts';
 import { readValidator } from './status-schema.ts';
 
 const times = Object.fromEntries(TIME_FIELDS.map((field) => [field, integer]));
@@ -195,10 +206,11 @@ async function mergeDays(hours: Collection<Row>, matched: Document, signal: Abor
   await hours.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
 }
 
-/** Lets the sums of all wallets be by the week too. */
+/** Lets the sums of all wallets be by the week too, and without what only routes have. */
 export async function allowServiceWeeks(db: Db, signal: AbortSignal): Promise<void> {
   const grain = allowOnly('hour', 'day', 'week');
-  const validator = withOptional({ grain }, await readValidator(db, 'service_sums', signal));
+  const before = await readValidator(db, 'service_sums', signal);
+  const validator = withOptional({ grain }, withoutRequired(ROUTE_FIELDS, before));
   await send(db, { collMod: 'service_sums', validator, ...MAJORITY }, { signal });
 }
 
@@ -229,18 +241,15 @@ async function findFirstDay(db: Db, from: number, signal: AbortSignal): Promise<
 }
 
 async function mergeWeek(db: Db, at: number, signal: AbortSignal): Promise<void> {
-  const sums = Object.fromEntries([...SERVICE_COUNTS, ...TIME_FIELDS].map((field) => [field, { $sum: `$${field}` }]));
-  const id = ['week ', '$_id.subject', ` ${at} `, '$_id.name'];
-  const labels = { subject: '$_id.subject', grain: 'week', at, name: '$_id.name' };
   const days = { $gte: at, $lt: at + WEEK_MS };
-  const pipeline = [
-    { $match: { subject: { $in: [...SERVICE_SUBJECTS] }, grain: 'day', at: days } },
-    { $group: { _id: { subject: '$subject', name: '$name' }, ...sums } },
-    { $set: { ...labels, _id: { $concat: id } } },
-    { $merge: { into: 'service_sums', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
-  ];
-  await db
-    .collection('service_sums')
-    .aggregate(pipeline, { signal, writeConcern: { w: 'majority' } })
-    .toArray();
+  for (const subject of SERVICE_SUBJECTS) {
+    const pipeline = [
+      { $match: { subject, grain: 'day', at: days } },
+      { $group: { _id: '$name', ...sumServiceFields(subject) } },
+      { $set: { subject, grain: 'week', at, name: '$_id', _id: { $concat: [`week ${subject} ${at} `, '$_id'] } } },
+      { $merge: { into: 'service_sums', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
+    ];
+    const writing = { signal, writeConcern: { w: 'majority' } as const };
+    await db.collection('service_sums').aggregate(pipeline, writing).toArray();
+  }
 }

@@ -11,7 +11,15 @@ import {
   type ServiceTotals,
   type ServiceWeek,
 } from '../ports/usage.ts';
-import { DAY_MS, findDay, findWeek, listServiceSpans, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
+import {
+  DAY_MS,
+  findDay,
+  findWeek,
+  listServiceCounts,
+  listServiceSpans,
+  SERVICE_COUNTS,
+  WEEK_MS,
+} from '../service-sums.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads } from './thread-ports.ts';
 import { TIME_COLUMNS } from './usage-schema.ts';
@@ -48,7 +56,7 @@ type Rows = readonly Record<string, unknown>[];
 
 /** Only routes have times. */
 function listCounts(subject: ServiceQuery['subject']): readonly string[] {
-  return subject === 'route' ? COUNTS : SERVICE_COUNTS;
+  return subject === 'route' ? COUNTS : listServiceCounts(subject);
 }
 
 const sumAll = (names: readonly string[]) => names.map((name) => `sum(${name}) AS ${name}`).join();
@@ -64,7 +72,7 @@ function selectByName(db: DatabaseSync, query: ServiceQuery): Rows {
   const select = prepareBig(
     db,
     `SELECT ${sumAll(counts)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
-      ORDER BY sum(charged) DESC, sum(failed) DESC, sum(attempts) DESC, name LIMIT ?`,
+      ORDER BY sum(charged) DESC, sum(failed) DESC, ${counts.includes('attempts') ? 'sum(attempts) DESC,' : ''} name LIMIT ?`,
   );
   const names = name === undefined ? [] : [name];
   return select.all(...spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, ...names]), limit);

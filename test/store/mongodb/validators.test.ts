@@ -49,6 +49,7 @@ type Fields = Readonly<Record<string, Values>>;
 
 /** The times to the first fragment. */
 const TIMES: Fields = Object.fromEntries(TIME_FIELDS.map((name) => [name, INTEGER]));
+const OPTIONAL_TIMES: Fields = Object.fromEntries(TIME_FIELDS.map((name) => [name, optional(INTEGER)]));
 const COST = { currency: 'USD', prices: '{}', rate: long(1), cost: long(1), costRub: long(1) };
 
 interface Rules {
@@ -277,11 +278,11 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       calls: INTEGER,
       charged: MONEY,
       refunded: MONEY,
-      attempts: INTEGER,
+      attempts: optional(INTEGER),
       failed: INTEGER,
       cost: MONEY,
       unpriced: INTEGER,
-      ...TIMES,
+      ...OPTIONAL_TIMES,
     },
   },
   usage_cursors: {
