@@ -50,6 +50,8 @@ function within(inner: unknown, outer: Fields): Complaint {
     readErrorText(outer.message ?? outer.msg) ??
     JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
   const metadata = readErrorFields(error.metadata);
+  // Brokers only say that a vendor refused, and what it said beside that.
+  const raw = metadata && readErrorText(metadata.raw);
   const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
   const all = [...codes, ...listReasons(error.details), ...others].filter(
@@ -57,7 +59,7 @@ function within(inner: unknown, outer: Fields): Complaint {
   );
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
   const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
-  return { message, words, ...(status !== undefined && { status }) };
+  return { message: raw ? `${message}: ${raw}` : message, words, ...(status !== undefined && { status }) };
 }
 
 /** The error details of gRPC, which many APIs use: the code above them is one of a few. */

@@ -31,7 +31,8 @@ const WORDS: FaultWords = {
   timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
   length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
-    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation`,
+    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation cyber_policy
+    censorship_blocked`,
   image: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
     failed_to_download_image`,
@@ -66,27 +67,32 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
-/** Some report an empty balance as a rate limit: only the text tells the two apart. */
-const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|extra usage|usage limits?|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
+/** Some report an empty balance, or a plan that is used up for hours, as a rate limit: only the text tells them apart. */
+const SPENT =
+  /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)|\busage limit (exceeded|reached)|reached (your|its|the)\b.{0,30}\busage limit/i;
 const KEY =
-  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account/i;
+  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported/i;
 const NO_MODEL =
-  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in) (this|the) model|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support tools|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+
+/** A passing state, which some report as a bad request. */
+const TOO_FAST = /\brate limit\w* (was |has been )?(exceeded|reached|hit)|too many (concurrent )?requests/i;
+const TOO_BUSY = /\b(server|system|service|model) (is )?(currently )?(busy|overloaded)|负载/i;
 
 /** Texts of refusals that tell what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   [
     'content',
-    /was flagged|content (polic|moderation)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i,
+    /\b(was|been) flagged|content (polic|moderation|filtering polic|management polic)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|for safety reasons|sensitive information|inappropriate content|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|敏感|不当内容/i,
   ],
   [
     'image',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|is too (large|small))/i,
   ],
   [
     'length',
-    /context (length|window|size)|too long\b|too many (input |prompt )?tokens|maximum (context|number of tokens)|reduce the length|\bmax_tokens\b.{0,80}(exceed|too (large|high)|greater|at most)/i,
+    /context (length|window|size)|too[ _]long\b|too many (input |prompt )?tokens|maximum (context|number of tokens|prompt length|allowed (input length|number of output tokens))|reduce the length|\bmax_(new_|completion_|output_|prompt_)?tokens\b.{0,80}(exceed|too (large|high)|greater|at most|must be (<|less))|\b(tokens?|prompts?|inputs?|messages?)\b.{0,60}\bexceed|\bexceed\w*\b.{0,30}\b(token limit|max_prompt_tokens|maximum size)|range of (max_tokens|input length)|less than \d+ tokens|\brequest too large|上下文长度|长度超|token\s?数?超/i,
   ],
 ];
 
@@ -220,9 +226,11 @@ function listWordEntries(words: FaultWords): [string, keyof FaultWords][] {
 
 function classifyText(message: string): UpstreamFaultKind | RefusalCause | undefined {
   const text = message.slice(0, TEXT_CHARS);
-  if (MONEY.test(text)) return 'quota';
-  if (KEY.test(text)) return 'auth';
-  return NO_MODEL.test(text) ? 'missing' : findRefusalCause(text);
+  if (MONEY.test(text) || SPENT.test(text)) return 'quota';
+  if (KEY.test(text) || BANNED.test(text)) return 'auth';
+  if (NO_MODEL.test(text)) return 'missing';
+  if (TOO_FAST.test(text)) return 'rate';
+  return TOO_BUSY.test(text) ? 'overloaded' : findRefusalCause(text);
 }
 
 function findRefusalCause(text: string): RefusalCause | undefined {

@@ -81,6 +81,8 @@ export function classifyStatus(status: number): UpstreamFaultKind {
     case 402:
       return 'quota';
     case 404:
+    case 405:
+    case 410:
       return 'missing';
     case 408:
       return 'timeout';

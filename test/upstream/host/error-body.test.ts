@@ -20,6 +20,19 @@ describe('the complaint in an answer', () => {
     expect(findComplaint({ error: { message: { why: 'm' } } })?.message).to.equal('{"why":"m"}');
   });
 
+  it('has what a vendor said beside the message of a broker', () => {
+    const error = {
+      message: 'Provider returned error',
+      code: 400,
+      metadata: { raw: '{"error":"prompt is too long"}' },
+    };
+    expect(findComplaint({ error })).to.deep.include({ message: `${error.message}: ${error.metadata.raw}` });
+    const { metadata: _, ...plain } = error;
+    for (const raw of [undefined, null, '', 7]) {
+      expect(findComplaint({ error: { ...plain, metadata: { raw } } })?.message, `${raw}`).to.equal(plain.message);
+    }
+  });
+
   it('has the codes of the error, the reasons of its details, and those around it, in this order', () => {
     const inner = { code: 'A', type: 'B', status: 'C', error_code: 'D', http_code: 'E', httpCode: 'F', Code: 'G' };
     const error = { ...inner, message: 'm', details: [{ reason: 'H' }, 1], metadata: { error_type: 'I' } };

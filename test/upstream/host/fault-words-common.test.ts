@@ -26,7 +26,8 @@ const CODES: Meanings = {
   timeout: 'timeout timeout_error request_timeout gateway_timeout DEADLINE_EXCEEDED',
   'request/length': 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   'request/content': `content_filter content_filter_error content_policy_violation image_content_policy_violation
-    moderation moderation_blocked data_inspection_failed DataInspectionFailed ResponsibleAIPolicyViolation`,
+    moderation moderation_blocked data_inspection_failed DataInspectionFailed ResponsibleAIPolicyViolation
+    cyber_policy censorship_blocked`,
   'request/image': `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type
     empty_image_file failed_to_download_image`,
@@ -53,6 +54,9 @@ const SENTENCES: Meanings = {
     Your account is not in good standing
     Please recharge
     User is locked. Reason: TOP_UP
+    You're out of extra usage. Add more and keep going
+    Your organization has reached its monthly usage limit
+    Your prepayment credits are depleted
     账户余额不足
     账户已欠费
     请充值`,
@@ -63,7 +67,9 @@ const SENTENCES: Meanings = {
     Incorrect API key provided
     Invalid access token
     Missing API key
-    Folder x does not match with service account folder y`,
+    Folder x does not match with service account folder y
+    User location is not supported for the API use
+    This organization has been disabled`,
   missing: `The model was not found
     The deployment does not exist
     The model is not available
@@ -81,7 +87,21 @@ const SENTENCES: Meanings = {
     404 page not found
     Cannot POST /v1
     Invalid URL
+    x/y is not a valid model ID
+    Unsupported parameter: 'max_tokens' is not supported with this model
+    \`temperature\` is deprecated for this model
+    Unrecognized request argument supplied: reasoning_effort
+    property 'reasoning_effort' is unsupported
+    tools.0.custom.strict: Extra inputs are not permitted
+    gemma does not support tools
+    "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set
     模型不存在`,
+  rate: `Rate limit exceeded, please try again later
+    Rate limit was reached
+    Too many concurrent requests`,
+  overloaded: `Server busy, please try again later
+    The model is currently overloaded
+    当前分组上游负载已饱和，请稍后再试`,
   'request/content': `Your input was flagged
     It breaks the content policy
     Rejected by content moderation
@@ -90,6 +110,14 @@ const SENTENCES: Meanings = {
     Blocked by the safety filter
     It breaks our safety guidelines
     The text may contain sensitive information
+    This request has been flagged for potentially high-risk cyber activity
+    Output blocked by content filtering policy
+    The prompt triggers the content management policy
+    Access to this content is limited for safety reasons
+    Output data may contain inappropriate content
+    Content Exists Risk
+    The request was rejected because it was considered high risk
+    The content you provided or machine outputted is blocked
     内容违规
     敏感内容`,
   'request/image': `Could not process the image
@@ -100,6 +128,9 @@ const SENTENCES: Meanings = {
     Corrupted image
     Unsupported image format
     Unsupported image media
+    You uploaded an unsupported image. Use another format
+    Image does not match the provided media type image/png
+    The image length and width do not meet the model restrictions
     The image dimensions are wrong
     The image exceeds 5 MB
     The image must match the mask
@@ -117,7 +148,25 @@ const SENTENCES: Meanings = {
     max_tokens must be at most 4096
     max_tokens is greater than 4096
     max_tokens is too high
-    max_tokens exceeds the limit`,
+    max_tokens exceeds the limit
+    This model's maximum prompt length is 131072 but the request contains 537812
+    Input length 300000 exceeds the maximum allowed input length of 262000
+    The prompt token count of 135000 exceeds the limit of 128000
+    Your request exceeded model token limit: 262144 (requested: 300000)
+    max_tokens: 65536 > 32000, which is the maximum allowed number of output tokens
+    Invalid max_tokens value, the valid range of max_tokens is [1, 8192]
+    Range of input length should be [1, 98304]
+    \`max_tokens\` must be less than or equal to 8192
+    \`inputs\` tokens + \`max_new_tokens\` must be <= 4096
+    \`inputs\` must have less than 4095 tokens
+    Number of input tokens (150000) has exceeded max_prompt_tokens
+    Total message token length exceed model limit
+    Prompt exceeds max length
+    Request exceeds the maximum size
+    Request too large for model x on tokens per min (TPM): Limit 6000
+    message_too_long
+    token数超过限制
+    输入长度超过模型最大上下文长度`,
 };
 
 const linesOf = (text: string, border: RegExp) => text.trim().split(border);

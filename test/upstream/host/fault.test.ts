@@ -35,6 +35,8 @@ const statuses: readonly (readonly [status: number, kind: UpstreamFaultKind])[] 
   [402, 'quota'],
   [403, 'auth'],
   [404, 'missing'],
+  [405, 'missing'],
+  [410, 'missing'],
   [408, 'timeout'],
   [413, 'request'],
   [422, 'request'],
