@@ -11,7 +11,8 @@ const plugin: ProviderPlugin<Settings> = {
     const inputsMax = joi.number().integer().min(1).max(2048).default(2048);
     return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax });
   },
-  // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax.
+  // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax, those of a failed
+  // generation of Groq.
   faultWords: {
     quota: '1113 1304 1308 1309 30001 30011 base:1008 base:2056',
     missing: '1211 20012',
@@ -21,6 +22,7 @@ const plugin: ProviderPlugin<Settings> = {
     timeout: 'base:1001',
     content: '1301 base:1026 base:1027',
     request: 'base:2013',
+    server: 'tool_use_failed json_validate_failed output_parse_failed',
   },
   create: createProvider,
 };
