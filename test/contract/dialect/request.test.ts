@@ -1,6 +1,10 @@
 // The same request in every dialect is the same call: system prompts, history, lenient blocks, limits, refusals.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { chatFields } from '../../../lib/api/dialects/chat/schema.ts';
+import type { BodySchema } from '../../../lib/api/dialects/fields.ts';
+import { messageFields } from '../../../lib/api/dialects/message/schema.ts';
+import { responsesFields } from '../../../lib/api/dialects/responses/schema.ts';
 import { isFault } from '../../../lib/base/faults.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import type { RequestImage } from '../../../lib/media/reference.ts';
@@ -25,6 +29,12 @@ const plain: TextRequest = {
   images: 0,
   maxTokens: 8192,
   stream: false,
+};
+
+const BODY_FIELDS: Readonly<Record<string, BodySchema>> = {
+  message: messageFields,
+  chat: chatFields,
+  responses: responsesFields,
 };
 
 type Row = readonly [name: string, asked: Asked, expected: Partial<TextRequest>];
@@ -251,6 +261,19 @@ describe('the contract of dialects: requests', () => {
       }
     });
   }
+
+  it('takes null for any optional field as its absence', () => {
+    for (const { name, dialect, body } of SUBJECTS) {
+      const asked = body({ messages: [user('hi')] });
+      const fields = BODY_FIELDS[name]?.fields.filter(({ required }) => !required) ?? [];
+      expect(fields, name).not.to.be.empty;
+      const nulls = Object.fromEntries(fields.map((field) => [field.name, null]));
+      for (const { name: field } of fields) {
+        expect(dialect.parse({ ...asked, [field]: null }), field).to.deep.equal(dialect.parse(asked));
+      }
+      expect(dialect.parse({ ...nulls, ...asked }), name).to.deep.equal(dialect.parse(asked));
+    }
+  });
 
   it('refuses what is no object', () => {
     for (const { dialect } of SUBJECTS) {

@@ -41,19 +41,19 @@ export function parseResponsesRequest(body: unknown): TextRequest {
 
 /** Nothing is stored between two requests, and nothing runs without a client. */
 function refuseStored({ previous_response_id: previous, conversation, prompt, background }: ResponsesFields): void {
-  if (previous !== undefined) {
+  if (previous != null) {
     throw invalidField(
       'previous_response_id',
       'names a response, but responses are not stored here; send the items of the conversation in `input` instead',
     );
   }
-  if (conversation !== undefined) {
+  if (conversation != null) {
     throw invalidField(
       'conversation',
       'names a conversation, but none is stored here; send its items in `input` instead',
     );
   }
-  if (prompt !== undefined) {
+  if (prompt != null) {
     throw invalidField(
       'prompt',
       'names a prompt, but none is stored here; send its text in `instructions` and `input` instead',
