@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { choice, constant, type Json, object } from '../../base/json-schema.ts';
 import type { RequestContent, TextRequest } from '../../calls/text/request.ts';
 import type { Cacheable } from '../../upstream/contract/provider.ts';
-import { invalidField, isRecord, optional } from './fields.ts';
+import { documentAs, invalidField, isRecord, optional } from './fields.ts';
 
 const TTLS = ['5m', '1h'] as const;
 const KEY_CHARACTERS_MAX = 1024;
@@ -36,6 +36,18 @@ export function markLast(content: readonly RequestContent[], { cache }: Cacheabl
   if (!cache || !last || last.type === 'reasoning' || last.cache) return content;
   return content.with(at, { ...last, cache });
 }
+
+/** The marker of a whole request stands at the end of its prompt. */
+export function markPrompt(
+  messages: TextRequest['messages'],
+  { cache_control }: { readonly cache_control?: object | null },
+): TextRequest['messages'] {
+  const marker = readCacheMarker({ cache_control });
+  const last = messages.at(-1);
+  return marker.cache && last ? messages.with(-1, { ...last, content: markLast(last.content, marker) }) : messages;
+}
+
+export const cacheControlField = optional(documentAs(Joi.object().unknown(), cacheMarker), 'must be an object');
 
 const cacheText = (description: string) =>
   optional(

@@ -160,10 +160,12 @@ export function readToolCalls(wire: unknown, field: string, calls: OpenCalls): r
 function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallContent {
   if (!isRecord(call)) throw invalidField(field, 'must be an object');
   const { id, type = 'function', function: called, custom } = call;
-  if (type === 'custom') return readCustomCall(custom, { id, field: `${field}.custom`, idField: `${field}.id`, calls });
-  if (type !== 'function') throw invalidField(`${field}.type`, 'must be function or custom');
-  if (!isRecord(called)) throw invalidField(`${field}.function`, 'must be an object');
-  return readCalled(called, { id, field: `${field}.function`, idField: `${field}.id`, calls });
+  if (type !== 'function' && type !== 'custom') throw invalidField(`${field}.type`, 'must be function or custom');
+  const reading = { id, field: `${field}.${type}`, idField: `${field}.id`, calls };
+  const marker = readCacheMarker(call, field);
+  if (type === 'custom') return { ...readCustomCall(custom, reading), ...marker };
+  if (!isRecord(called)) throw invalidField(reading.field, 'must be an object');
+  return { ...readCalled(called, reading), ...marker };
 }
 
 /** `{ name, input }`, whose input is plain text. */

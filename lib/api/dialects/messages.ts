@@ -130,14 +130,15 @@ function readMessage(
   const { role, content: given } = message;
   const place = `${field}.content`;
   const reading = startReading(role, calls, files, followsResults);
+  const marker = readCacheMarker(message, field);
   if (role === 'tool') {
     const call = calls.answer(message.tool_call_id, `${field}.tool_call_id`);
-    return [createResult(call, readContent(given, place, reading))];
+    return [{ ...createResult(call, readContent(given, place, reading)), ...marker }];
   }
   const call = role === 'function' ? calls.answerNamed(message.name) : undefined;
-  if (call) return [createResult(call, readContent(given ?? '', place, reading))];
+  if (call) return [{ ...createResult(call, readContent(given ?? '', place, reading)), ...marker }];
   const content = given === null && role === 'assistant' ? [] : readContent(given, place, reading);
-  const marked = markLast(content, readCacheMarker(message, field));
+  const marked = markLast(content, marker);
   if (role !== 'assistant') return marked;
   return [
     ...readReasoningFields(message, field),

@@ -117,7 +117,8 @@ function readTool(tool: unknown, field: string, shape: ToolShape): Tool {
   const place = `${field}.${shape.inside}`;
   const inner = tool[shape.inside as string];
   if (!isRecord(inner)) throw invalidField(place, 'must be an object');
-  return { ...readDefinition(inner, place, shape), ...marker };
+  // Some clients mark the function itself.
+  return { ...readDefinition(inner, place, shape), ...readCacheMarker(inner, place), ...marker };
 }
 
 function describeTypes({ type, predefined }: ToolShape): string {

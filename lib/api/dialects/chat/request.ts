@@ -1,7 +1,7 @@
 // Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
-import { readCacheKey, readUserId } from '../cache.ts';
+import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
 import { readReasoning, readResponseFormat } from '../output.ts';
@@ -18,7 +18,7 @@ export function parseChatRequest(body: unknown): TextRequest {
   return {
     model: fields.model,
     system: system.length > 0 ? system : undefined,
-    messages,
+    messages: markPrompt(messages, fields),
     messageCount: fields.messages.length,
     images,
     ...(files && { files }),

@@ -1,5 +1,5 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
-import { cacheFields } from '../cache.ts';
+import { cacheControlField, cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
 import { reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
@@ -13,6 +13,7 @@ export const chatFields = body({
   }),
   ...chatToolFields,
   ...cacheFields,
+  cache_control: cacheControlField,
   stop: stopField,
   response_format: responseFormatField,
   reasoning_effort: reasoningEffortField,

@@ -1,7 +1,7 @@
 // Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
-import { markLast, readCacheMarker, readUserId } from '../cache.ts';
+import { markPrompt, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
@@ -38,11 +38,4 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...readOutputConfig(fields.output_config),
     ...readThinking(fields.thinking, fields.output_config),
   };
-}
-
-/** A marker of the whole request stands at the end of the prompt. */
-function markPrompt(messages: TextRequest['messages'], fields: TextFields): TextRequest['messages'] {
-  const marker = readCacheMarker({ cache_control: fields.cache_control });
-  const last = messages.at(-1);
-  return marker.cache && last ? messages.with(-1, { ...last, content: markLast(last.content, marker) }) : messages;
 }

@@ -2,7 +2,7 @@
 
 import Joi from 'joi';
 import { list, ref } from '../../../base/json-schema.ts';
-import { cacheMarker } from '../cache.ts';
+import { cacheControlField } from '../cache.ts';
 import { body, documentAs, optional } from '../fields.ts';
 import { outputConfigField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
@@ -24,7 +24,7 @@ export const messageFields = body({
     }),
     'must be a string or an array of text blocks',
   ),
-  cache_control: optional(documentAs(Joi.object().unknown(), cacheMarker), 'must be an object'),
+  cache_control: cacheControlField,
   stop_sequences: stopSequencesField,
   output_config: outputConfigField,
   thinking: thinkingField,

@@ -41,6 +41,43 @@ describe('chat-style request', () => {
     }
   });
 
+  it('takes cache markers wherever clients put them: on messages of any role, calls, functions and the whole request', () => {
+    const marker = { type: 'ephemeral', ttl: '1h' };
+    const marked = { cache_control: marker };
+    const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const custom = { id: 'b', type: 'custom', custom: { name: 'patch', input: 'x' } };
+    const { system, messages, tools } = parseChatRequest({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 's', ...marked },
+        { role: 'user', content: 'hi', ...marked },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { ...call, ...marked },
+            { ...custom, ...marked },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'r' }], ...marked },
+        { role: 'tool', tool_call_id: 'b', content: '', ...marked },
+        { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
+        { role: 'function', name: 'look', content: 'r', ...marked },
+        { role: 'user', content: 'go on' },
+      ],
+      tools: [
+        { type: 'function', function: { name: 'look', parameters: {} }, ...marked },
+        { type: 'function', function: { name: 'patch', parameters: {}, ...marked } },
+      ],
+      ...marked,
+    });
+    const said = messages.flatMap(({ content }) => content.map((part) => [part.type, 'cache' in part && part.cache]));
+    const kinds = ['text', 'tool-call', 'tool-call', 'tool-result', 'tool-result', 'tool-call', 'tool-result', 'text'];
+    expect(said).to.deep.equal(kinds.map((kind, at) => [kind, at === 5 ? false : { ttl: '1h' }]));
+    expect(system?.map(({ cache }) => cache)).to.deep.equal([{ ttl: '1h' }]);
+    expect(tools?.list.map(({ cache }) => cache)).to.deep.equal([{ ttl: '1h' }, { ttl: '1h' }]);
+  });
+
   for (const url of [
     'https://x.example/a.png',
     'HTTPS://x.example/a.png',
