@@ -70,11 +70,19 @@ export const textFormatField = objectField({
   ),
 });
 
+const ANSWER_FORMAT: Json = object({ type: constant('json_schema'), schema: schemaOfAnswer });
+
+export const outputFormatField = objectField({
+  description: `The older form of \`output_config.format\`, which counts if both are sent. ${NO_SCHEMA} ${ELSEWHERE}`,
+  deprecated: true,
+  ...ANSWER_FORMAT,
+});
+
 export const outputConfigField = objectField({
   description: `Response format and reasoning effort. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
-      format: { anyOf: [object({ type: constant('json_schema'), schema: schemaOfAnswer }), { type: 'null' }] },
+      format: { anyOf: [ANSWER_FORMAT, { type: 'null' }] },
       effort: { type: ['string', 'null'], enum: [...MESSAGE_EFFORTS, null] },
     },
     { optional: ['format', 'effort'] },
@@ -167,15 +175,19 @@ function namedFormat(field: string, wanted: unknown): OutputFormat {
 /** For a schema without a name. */
 const ANSWER = 'answer';
 
-export function readOutputConfig(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
-  if (given == null) return {};
-  const { format } = given as Fields;
-  if (format == null) return {};
-  if (!isFields(format)) throw invalidField('output_config.format', 'must be an object');
-  checkChoice('output_config.format.type', format.type, ['json_schema']);
+/** `output_config.format`, or `output_format` of clients that know its beta. */
+export function readOutputConfig(config: unknown, older: unknown): Pick<TextRequest, 'format' | 'formatField'> {
+  const { format } = (config ?? {}) as Fields;
+  if (format != null) return readAnswerFormat('output_config.format', format);
+  return older == null ? {} : readAnswerFormat('output_format', older);
+}
+
+function readAnswerFormat(field: string, format: unknown): Pick<TextRequest, 'format' | 'formatField'> {
+  if (!isFields(format)) throw invalidField(field, 'must be an object');
+  checkChoice(`${field}.type`, format.type, ['json_schema']);
   const { schema } = format;
-  if (!isFields(schema)) throw invalidField('output_config.format.schema', 'must be an object');
-  return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: 'output_config.format' };
+  if (!isFields(schema)) throw invalidField(`${field}.schema`, 'must be an object');
+  return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: field };
 }
 
 /**

@@ -21,6 +21,7 @@ export interface TextFields {
   readonly reasoning_effort?: string | null;
   readonly reasoning?: object | null;
   readonly output_config?: object | null;
+  readonly output_format?: object | null;
   readonly thinking?: object | null;
   readonly stop?: string | readonly unknown[] | null;
   readonly stop_sequences?: readonly unknown[] | null;

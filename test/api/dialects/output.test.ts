@@ -48,6 +48,14 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ output_config: {} }, {}],
   [{ output_config: { format: null, effort: null } }, {}],
   [{ output_config: { format: { type: 'json_schema', schema: SCHEMA } } }, { format }],
+  [{ output_format: { type: 'json_schema', schema: SCHEMA } }, { format }],
+  [
+    {
+      output_config: { format: { type: 'json_schema', schema: SCHEMA } },
+      output_format: { type: 'json_schema', schema: {} },
+    },
+    { format },
+  ],
   [{ output_config: { effort: 'max' } }, { reasoning: { mode: 'on', effort: 'max' } }],
   [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
   [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto', display: 'omitted' } }],
@@ -87,6 +95,8 @@ const MESSAGE_WRONG: readonly (readonly [more: object, field: string])[] = [
   [{ output_config: { format: 'json' } }, 'output_config.format'],
   [{ output_config: { format: { type: 'json' } } }, 'output_config.format.type'],
   [{ output_config: { format: { type: 'json_schema' } } }, 'output_config.format.schema'],
+  [{ output_format: 'json' }, 'output_format'],
+  [{ output_format: { type: 'json_schema' } }, 'output_format.schema'],
   [{ output_config: { effort: 'minimal' } }, 'output_config.effort'],
   [{ thinking: true }, 'thinking'],
   [{ thinking: {} }, 'thinking.type'],
@@ -110,7 +120,8 @@ for (const [name, parse, read, wrong] of [
     it('names the field that asked for a form, for refusals', () => {
       const fieldOf = (more: object) => parse(body(more)).formatField;
       for (const [more, { format: wanted }] of read as readonly (readonly [object, Read])[]) {
-        const field = name === 'chat' ? 'response_format' : 'output_config.format';
+        const own = 'output_format' in more && !('output_config' in more) ? 'output_format' : 'output_config.format';
+        const field = name === 'chat' ? 'response_format' : own;
         expect(fieldOf(more), JSON.stringify(more)).to.equal(wanted ? field : undefined);
       }
     });

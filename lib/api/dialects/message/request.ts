@@ -35,7 +35,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...readUserId(body),
     ...readSpending(body),
     ...readStops('stop_sequences', fields.stop_sequences),
-    ...readOutputConfig(fields.output_config),
+    ...readOutputConfig(fields.output_config, fields.output_format),
     ...readThinking(fields.thinking, fields.output_config),
   };
 }

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import { list, ref } from '../../../base/json-schema.ts';
 import { cacheControlField } from '../cache.ts';
 import { body, documentAs, optional } from '../fields.ts';
-import { outputConfigField, thinkingField } from '../output.ts';
+import { outputConfigField, outputFormatField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { messageFormatFields } from './fields.ts';
@@ -27,5 +27,6 @@ export const messageFields = body({
   cache_control: cacheControlField,
   stop_sequences: stopSequencesField,
   output_config: outputConfigField,
+  output_format: outputFormatField,
   thinking: thinkingField,
 });
