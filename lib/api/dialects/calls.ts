@@ -55,6 +55,7 @@ export const CALL_FIELDS: Readonly<Record<string, Json>> = {
     description: 'Calls of an `assistant` message; each needs its result before the next one.',
     anyOf: [list(toolCall), { type: 'null' }],
   },
+  refusal: { description: 'Of an earlier answer: the text of an `assistant` message without content.' },
   tool_call_id: text('The call that a `tool` message is the result of.'),
   reasoning_content: {
     type: ['string', 'null'],

@@ -137,7 +137,8 @@ function readMessage(
   }
   const call = role === 'function' ? calls.answerNamed(message.name) : undefined;
   if (call) return [{ ...createResult(call, readContent(given ?? '', place, reading)), ...marker }];
-  const content = given === null && role === 'assistant' ? [] : readContent(given, place, reading);
+  const said = role === 'assistant' ? (given ?? readRefusal(message)) : given;
+  const content = readContent(said, place, reading);
   const marked = markLast(content, marker);
   if (role !== 'assistant') return marked;
   return [
@@ -146,6 +147,11 @@ function readMessage(
     ...readToolCalls(message.tool_calls, `${field}.tool_calls`, calls),
     ...readFunctionCall(message.function_call, `${field}.function_call`, calls),
   ];
+}
+
+/** A chat has the refusal of an earlier answer beside its content. */
+function readRefusal({ refusal }: WireMessage): string | readonly unknown[] {
+  return typeof refusal === 'string' ? refusal : [];
 }
 
 /** The texts of a system prompt given as a field. */

@@ -103,10 +103,24 @@ export const reasoningField = objectField({
       effort: { type: ['string', 'null'], enum: [...CHAT_EFFORTS, null] },
       max_tokens: { type: ['integer', 'null'], minimum: BUDGET_MIN, description: 'Most tokens for reasoning.' },
       exclude: { type: ['boolean', 'null'], description: 'If true, the reasoning is billed but not delivered.' },
+      enabled: {
+        description: 'False turns reasoning off, true leaves it to the model; an effort or a limit counts more.',
+      },
     },
-    { optional: ['effort', 'max_tokens', 'exclude'] },
+    { optional: ['effort', 'max_tokens', 'exclude', 'enabled'] },
   ),
 });
+
+const otherField = (description: string) =>
+  optional(documentAs(Joi.any(), { description: `${description} ${ELSEWHERE}` }), 'is ignored');
+
+export const chatThinkingFields = {
+  thinking: otherField(
+    'An object whose `type` is `enabled`, with or without `budget_tokens`, `adaptive` or `disabled`, as clients of other ' +
+      'vendors send it; `reasoning_effort` and `reasoning` count more.',
+  ),
+  enable_thinking: otherField('The same as a boolean.'),
+};
 
 export const thinkingField = objectField({
   description: `Whether the model thinks before it answers. Thinking is billed as output and delivered as blocks of its own. ${ELSEWHERE}`,
@@ -192,10 +206,15 @@ function readAnswerFormat(field: string, format: unknown): Pick<TextRequest, 'fo
 
 /**
  * What `reasoning_effort` and `reasoning` ask for; the object decides where it says something. Its `summary` is a field of
- * the responses format.
+ * the responses format. `other` counts if they say nothing.
  */
-export function readReasoning(effort: unknown, given: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
-  const { effort: own, max_tokens: budget, exclude, summary } = (given ?? {}) as Fields;
+export function readReasoning(
+  effort: unknown,
+  given: unknown,
+  other?: ReasoningWish,
+): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
+  const { effort: own, max_tokens: budget, exclude, enabled, generate_summary: older } = (given ?? {}) as Fields;
+  const { summary = older } = (given ?? {}) as Fields;
   if (own != null) checkChoice('reasoning.effort', own, CHAT_EFFORTS);
   if (budget != null) checkBudget('reasoning.max_tokens', budget);
   if (exclude != null && typeof exclude !== 'boolean') {
@@ -207,7 +226,19 @@ export function readReasoning(effort: unknown, given: unknown): Pick<TextRequest
   const wanted = own ?? effort;
   if (wanted === 'none') return { reasoning: { mode: 'off' }, showsReasoning };
   if (wanted != null) return { reasoning: { mode: 'on', effort: wanted as Effort, ...display }, showsReasoning };
-  return { ...('display' in display && { reasoning: { mode: 'auto', ...display } }), showsReasoning };
+  if (enabled === false) return { reasoning: { mode: 'off' }, showsReasoning };
+  const isAsked = enabled === true || 'display' in display;
+  const wish = isAsked ? ({ mode: 'auto', ...display } as const) : other;
+  return { ...(wish && { reasoning: wish }), showsReasoning };
+}
+
+/** What clients of other vendors of chats say about it. Nothing is refused: elsewhere these fields are unknown. */
+export function readOtherThinking(thinking: unknown, enabled: unknown): ReasoningWish | undefined {
+  const { type, budget_tokens: budget } = isFields(thinking) ? thinking : {};
+  const wanted = type ?? (typeof enabled === 'boolean' ? (enabled ? 'enabled' : 'disabled') : undefined);
+  if (wanted === 'disabled') return { mode: 'off' };
+  if (wanted !== 'enabled' && wanted !== 'adaptive') return undefined;
+  return isBudget(budget) ? { mode: 'on', budgetTokens: budget } : { mode: 'auto' };
 }
 
 /** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */
@@ -241,9 +272,11 @@ function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fiel
 }
 
 function checkBudget(field: string, budget: unknown): void {
-  if (!Number.isInteger(budget) || (budget as number) < BUDGET_MIN) {
-    throw invalidField(field, `must be a whole number of at least ${BUDGET_MIN}`);
-  }
+  if (!isBudget(budget)) throw invalidField(field, `must be a whole number of at least ${BUDGET_MIN}`);
+}
+
+function isBudget(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= BUDGET_MIN;
 }
 
 function checkChoice(field: string, value: unknown, values: readonly string[]): void {

@@ -23,6 +23,7 @@ export interface TextFields {
   readonly output_config?: object | null;
   readonly output_format?: object | null;
   readonly thinking?: object | null;
+  readonly enable_thinking?: unknown;
   readonly stop?: string | readonly unknown[] | null;
   readonly stop_sequences?: readonly unknown[] | null;
   readonly cache_control?: object | null;

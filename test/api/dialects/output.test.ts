@@ -37,8 +37,20 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
   [{ reasoning_effort: 'low', reasoning: { effort: 'none' } }, { reasoning: { mode: 'off' } }],
   [{ reasoning: { effort: 'high', max_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],
   [{ reasoning: { effort: null, max_tokens: null, exclude: null } }, {}],
-  // Those of the other dialect.
+  [{ reasoning: { enabled: false } }, { reasoning: { mode: 'off' } }],
+  [{ reasoning: { enabled: true } }, { reasoning: { mode: 'auto' } }],
+  [{ reasoning: { enabled: false, effort: 'low' } }, { reasoning: { mode: 'on', effort: 'low' } }],
+  [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
+  [{ thinking: { type: 'enabled', clear_thinking: false } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
+  [{ thinking: { type: 'enabled', budget_tokens: 5 } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'adaptive' }, reasoning_effort: 'low' }, { reasoning: { mode: 'on', effort: 'low' } }],
+  [{ enable_thinking: false }, { reasoning: { mode: 'off' } }],
+  [{ enable_thinking: true }, { reasoning: { mode: 'auto' } }],
+  [{ enable_thinking: true, thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
+  // Not in a shape that says anything.
   [{ thinking: 5, output_config: 5 }, {}],
+  [{ thinking: { type: 'off' }, enable_thinking: 'no', reasoning: { enabled: 'no' } }, {}],
 ];
 
 const format = { type: 'json-schema', name: 'answer', schema: SCHEMA };

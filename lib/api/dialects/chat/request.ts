@@ -4,7 +4,7 @@ import { readSpending } from '../../spending.ts';
 import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
-import { readReasoning, readResponseFormat } from '../output.ts';
+import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
@@ -32,6 +32,10 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readSpending(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
-    ...readReasoning(fields.reasoning_effort, fields.reasoning),
+    ...readReasoning(
+      fields.reasoning_effort,
+      fields.reasoning,
+      readOtherThinking(fields.thinking, fields.enable_thinking),
+    ),
   };
 }

@@ -1,7 +1,7 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
 import { cacheControlField, cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
-import { reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
+import { chatThinkingFields, reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { chatToolFields } from './tools.ts';
@@ -18,4 +18,5 @@ export const chatFields = body({
   response_format: responseFormatField,
   reasoning_effort: reasoningEffortField,
   reasoning: reasoningField,
+  ...chatThinkingFields,
 });

@@ -34,6 +34,21 @@ describe('chat-style request', () => {
     expect(parseChatRequest({ model: 'm', messages })).to.include({ messageCount: 4 });
   });
 
+  it('takes the refusal of an earlier answer for its text', () => {
+    const { messages } = parseChatRequest({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: null, refusal: 'I cannot.' },
+        { role: 'user', content: 'why?' },
+        { role: 'assistant', content: 'Because.', refusal: null },
+        { role: 'user', content: 'oh' },
+      ],
+    });
+    const said = messages.map(({ content }) => content.map((part) => part.type === 'text' && part.text));
+    expect(said).to.deep.equal([['hi'], ['I cannot.'], ['why?'], ['Because.'], ['oh']]);
+  });
+
   it('streams only if it says so', () => {
     expect(parseChatRequest(body('hi', { stream: true }))).to.include({ stream: true });
     for (const stream of [undefined, null, false]) {

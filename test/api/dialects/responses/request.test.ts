@@ -190,6 +190,10 @@ describe('responses requests', () => {
       stops: ['x'],
     });
     expect(parse({ reasoning: { exclude: true } }).showsReasoning).to.equal(false);
+    for (const field of ['summary', 'generate_summary']) {
+      const asked = parse({ reasoning: { [field]: 'concise' } }).reasoning;
+      expect(asked, field).to.deep.equal({ mode: 'auto', display: 'summarized' });
+    }
     expect(parse({ text: { format: { type: 'json_object' } } }).format).to.deep.equal({ type: 'json' });
     expect(parse({ text: { format: { type: 'text' } }, store: true, background: false })).not.to.have.property(
       'format',
