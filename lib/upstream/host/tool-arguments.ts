@@ -11,15 +11,20 @@ export class ToolArguments {
   #characters = 0;
   /** An empty object may be a placeholder for what comes. */
   #isPlaceholder = false;
+  /** Some servers encode the JSON once more, as a text: that, until it is whole. */
+  #quoted: string | undefined;
+  readonly #quotes = new JsonScan();
 
   /** What is new in a piece. */
   take(piece: string): string {
     if (piece === '') return '';
+    if (this.#quoted !== undefined) return this.#takeQuoted(piece);
     if (this.#isPlaceholder) return this.#replacePlaceholder(piece);
-    if (this.#characters === 0 && isEmptyObject(piece)) {
+    if (this.#characters === 0 && isNothing(piece)) {
       this.#isPlaceholder = true;
       return '';
     }
+    if (this.#characters === 0 && isQuoted(piece)) return this.#takeQuoted(piece);
     // Whole arguments that come once more.
     if (this.isComplete) return '';
     return this.#accept(this.#freshOf(piece));
@@ -27,6 +32,10 @@ export class ToolArguments {
 
   /** What is new in the whole arguments. */
   takeWhole(json: string): string {
+    if (this.#quoted !== undefined) {
+      this.#quoted = undefined;
+      return this.take(json);
+    }
     if (this.#isPlaceholder || this.#characters === 0) return this.take(json);
     return this.isComplete ? '' : this.#accept(json.slice(this.#characters));
   }
@@ -38,15 +47,27 @@ export class ToolArguments {
 
   /** Nothing follows: what was held back. */
   end(): string {
+    if (this.#quoted !== undefined) return this.#unquote(this.#quoted);
     if (!this.#isPlaceholder) return '';
     this.#isPlaceholder = false;
     return this.#accept('{}');
   }
 
   #replacePlaceholder(piece: string): string {
-    if (!piece.trimStart().startsWith('{') || isEmptyObject(piece)) return '';
+    if ((!piece.trimStart().startsWith('{') && !isQuoted(piece)) || isNothing(piece)) return '';
     this.#isPlaceholder = false;
     return this.take(piece);
+  }
+
+  #takeQuoted(piece: string): string {
+    this.#quoted = (this.#quoted ?? '') + piece;
+    this.#quotes.read(piece);
+    return this.#quotes.isWithinText ? '' : this.#unquote(this.#quoted);
+  }
+
+  #unquote(quoted: string): string {
+    this.#quoted = undefined;
+    return this.#accept(readQuotedObject(quoted) ?? quoted);
   }
 
   #freshOf(piece: string): string {
@@ -70,8 +91,25 @@ export class ToolArguments {
   }
 }
 
-function isEmptyObject(piece: string): boolean {
-  return /^\s*\{\s*\}\s*$/.test(piece);
+/** Whatever stands for no arguments. */
+function isNothing(piece: string): boolean {
+  return /^\s*(\{\s*\}|null|None)?\s*$/.test(piece);
+}
+
+function isQuoted(piece: string): boolean {
+  return piece.trimStart().startsWith('"');
+}
+
+/** The JSON of the object that a text of JSON holds; undefined if it holds something else. */
+function readQuotedObject(quoted: string): string | undefined {
+  try {
+    const json: unknown = JSON.parse(quoted);
+    if (typeof json !== 'string' || !json.trimStart().startsWith('{')) return undefined;
+    JSON.parse(json);
+    return json;
+  } catch {
+    return undefined;
+  }
 }
 
 const QUOTE = 0x22;
@@ -90,6 +128,10 @@ class JsonScan {
   #isEscaped = false;
   /** The last character that is no space. */
   #last = 0;
+
+  get isWithinText(): boolean {
+    return this.#isText;
+  }
 
   /** Whether a piece that starts with a brace can be the next of this JSON. */
   couldContinueWith(piece: string): boolean {

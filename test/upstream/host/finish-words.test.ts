@@ -30,7 +30,7 @@ describe('words for the end of an answer', () => {
       PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY IMAGE_RECITATION IMAGE_PROHIBITED_CONTENT guardrail_intervened
       guardrails`,
     tool: 'tool_calls tool_call tool_use function_call',
-    other: 'OTHER MALFORMED_FUNCTION_CALL pause_turn',
+    other: 'OTHER TOO_MANY_TOOL_CALLS pause_turn',
   };
   for (const [reason, words] of Object.entries(known)) {
     it(`mean ${reason}, whoever says them`, () => {
@@ -53,6 +53,10 @@ describe('words for the end of an answer', () => {
       ...['upstream_error', 'model_error', 'engine_error', 'stream_error', 'upstream_failed', 'unavailable'].map(
         (word) => [word, 'server'] as const,
       ),
+      ...['MALFORMED_FUNCTION_CALL', 'malformed_response', 'UNEXPECTED_TOOL_CALL', 'MISSING_THOUGHT_SIGNATURE'].map(
+        (word) => [word, 'server'] as const,
+      ),
+      ['function_call_filter: MALFORMED_FUNCTION_CALL', 'server'],
       ...['timeout', 'request_timeout', 'upstream_timed_out', 'timeout_error'].map(
         (word) => [word, 'timeout'] as const,
       ),

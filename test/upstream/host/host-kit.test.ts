@@ -243,7 +243,7 @@ describe('kit of the host', () => {
     expect(read('length max_tokens MAX_TOKENS max_output_tokens')).to.deep.equal(Array(4).fill('length'));
     expect(read('content_filter SAFETY IMAGE_RECITATION refusal blacklist')).to.deep.equal(Array(5).fill('filter'));
     expect(read('tool_calls tool_use function_call')).to.deep.equal(['tool', 'tool', 'tool']);
-    expect(read('stop:2 pause_turn MALFORMED_FUNCTION_CALL')).to.deep.equal(['stop', 'other', 'other']);
+    expect(read('stop:2 pause_turn TOO_MANY_TOOL_CALLS')).to.deep.equal(['stop', 'other', 'other']);
     for (const none of [undefined, null, 7, {}, '', 'null', 'None', 'FINISH_REASON_UNSPECIFIED']) {
       expect(finishReason(none), `${none}`).to.equal(undefined);
     }
