@@ -2,11 +2,29 @@
 import type { ReplyBlock } from './part.ts';
 import type { Block, BlockState, Citation, FinishPart, FinishReason } from './provider-part.ts';
 
-/** Throws unless a block is one that a provider may start. */
-export function checkBlock(block: Block): void {
-  if (block?.type === 'text' || block?.type === 'reasoning') return;
+/** The block, a call by the name that the client knows. Throws unless it is one that a provider may start. */
+export function settleBlock(block: Block, toolNames: readonly string[] | undefined): Block {
+  if (block?.type === 'text' || block?.type === 'reasoning') return block;
   if (block?.type !== 'tool') throw grammarError('a block of an unknown type');
   if (!isName(block.id) || !isName(block.name)) throw grammarError('a call of a tool without its id or its name');
+  if (!toolNames || toolNames.includes(block.name)) return block;
+  return { ...block, name: findToolName(block.name, toolNames) };
+}
+
+/**
+ * Models put a namespace that they were trained with before the name of a tool (`functions.`), and servers leave a marker
+ * or a number of the model's own language behind it. A name that is still unknown without these stays.
+ */
+function findToolName(name: string, toolNames: readonly string[]): string {
+  const plain = name.replace(/<\|.*$/s, '').trim();
+  for (const bare of [plain, plain.replace(/:\d+$/, '')]) {
+    if (toolNames.includes(bare)) return bare;
+    for (const { index } of bare.matchAll(/[.:/]/g)) {
+      const rest = bare.slice(index + 1);
+      if (toolNames.includes(rest)) return rest;
+    }
+  }
+  return name;
 }
 
 /** Throws unless a state can be kept for its upstream. */

@@ -3,7 +3,7 @@
 import { fault, isFault } from '../base/faults.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
-import { addState, checkBlock, checkState, grammarError, settleReason } from './grammar.ts';
+import { addState, checkState, grammarError, settleBlock, settleReason } from './grammar.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { Block, BlockState, Citation, FinishPart, ProviderPart } from './provider-part.ts';
@@ -16,6 +16,8 @@ export interface GuardOptions {
   readonly outputMax: number;
   /** Default `any`. */
   readonly calls?: CallsAllowed | undefined;
+  /** The names of the tools that may be called. */
+  readonly toolNames?: readonly string[] | undefined;
   /** Whether reasoning is passed on as blocks; by default it is hidden. */
   readonly showsReasoning?: boolean | undefined;
   /** Called at each reason to end, which content may still follow. */
@@ -60,11 +62,8 @@ const EMPTY_ARGUMENTS = '{}';
 class AnswerGuard implements Guard {
   done = false;
   workedAt = 0;
-  readonly #outputMax: number;
+  readonly #options: GuardOptions;
   readonly #charactersMax: number;
-  readonly #calls: CallsAllowed;
-  readonly #showsReasoning: boolean;
-  readonly #onFinish: (() => void) | undefined;
   /** The batch shows that the upstream is at work. */
   #isAtWork = false;
   #started = false;
@@ -98,12 +97,9 @@ class AnswerGuard implements Guard {
   /** Where parts go that differ from those of the batch; undefined as long as the batch passes as it is. */
   #passed: StreamPart[] | undefined;
 
-  constructor({ outputMax, calls = 'any', showsReasoning = false, onFinish }: GuardOptions) {
-    this.#outputMax = outputMax;
-    this.#charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
-    this.#calls = calls;
-    this.#showsReasoning = showsReasoning;
-    this.#onFinish = onFinish;
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#charactersMax = options.outputMax * CHARACTERS_PER_TOKEN_MAX;
   }
 
   get finished(): boolean {
@@ -125,7 +121,7 @@ class AnswerGuard implements Guard {
     this.#passed = undefined;
     if (this.#isAtWork) this.workedAt = performance.now();
     this.#isAtWork = false;
-    if (this.#finish !== before) this.#onFinish?.();
+    if (this.#finish !== before) this.#options.onFinish?.();
     return passed ?? (batch as readonly StreamPart[]);
   }
 
@@ -224,10 +220,10 @@ class AnswerGuard implements Guard {
     else this.#waiting?.append(waiting, text);
   }
 
-  #takeStart(index: number, block: Block, following: { index: number; state: BlockState } | undefined): void {
+  #takeStart(index: number, given: Block, following: { index: number; state: BlockState } | undefined): void {
     if (!this.#started) throw grammarError('a block before the start');
     if (!(index > this.#lastIndex)) throw grammarError('a block out of order');
-    checkBlock(block);
+    const block = settleBlock(given, this.#options.toolNames);
     this.#isAtWork ||= block.type === 'tool';
     this.#lastIndex = index;
     if (this.#isHidden(block)) {
@@ -249,8 +245,9 @@ class AnswerGuard implements Guard {
   }
 
   #isHidden({ type }: Block): boolean {
-    if (type === 'reasoning') return !this.#showsReasoning;
-    return type === 'tool' && (this.#calls === 'none' || (this.#calls === 'one' && this.#hasTools));
+    const { calls, showsReasoning } = this.#options;
+    if (type === 'reasoning') return !showsReasoning;
+    return type === 'tool' && (calls === 'none' || (calls === 'one' && this.#hasTools));
   }
 
   #takeState(index: number, state: BlockState): void {
@@ -348,8 +345,9 @@ class AnswerGuard implements Guard {
 
   /** The upstream continues although it is done by its own count. */
   #isCountedOut(): boolean {
+    const { outputMax } = this.#options;
     const tokens = this.#outputTokens;
-    return tokens > this.#outputMax && this.#characters > 0 && tokens <= FAR_BEYOND * this.#outputMax;
+    return tokens > outputMax && this.#characters > 0 && tokens <= FAR_BEYOND * outputMax;
   }
 
   /** Ends an answer whose upstream exceeds what was asked for. */

@@ -56,6 +56,36 @@ describe('guard of calls of tools', () => {
     ]);
   });
 
+  it('calls a tool by the name that the client knows, whatever a model or a server puts around it', () => {
+    const toolNames = ['f', 'get_time', 'mcp.read', 'a:1'];
+    const nameIn = (name: string, names?: readonly string[]) => {
+      const call = { type: 'block-start', index: 0, block: { type: 'tool', id: 'x', name } };
+      const parts = [START, call, { type: 'block-end', index: 0 }, finish('tool')];
+      const passed = pass(parts, { outputMax: 1000, toolNames: names });
+      return passed.flatMap((part) => (part.type === 'block-start' && 'name' in part.block ? [part.block.name] : []));
+    };
+    for (const [given, known] of [
+      ['get_time', 'get_time'],
+      ['functions.get_time', 'get_time'],
+      ['functions.get_time:0', 'get_time'],
+      ['functions.mcp.read', 'mcp.read'],
+      ['default_api:get_time', 'get_time'],
+      ['get_time<|channel|>commentary', 'get_time'],
+      ['functions.f<|channel|>json\n', 'f'],
+      [' get_time\n', 'get_time'],
+      ['a:1', 'a:1'],
+      ['x.a:1', 'a:1'],
+      // Not known for certain.
+      ['get_times', 'get_times'],
+      ['my_get_time', 'my_get_time'],
+      ['functions.other', 'functions.other'],
+      ['<|channel|>', '<|channel|>'],
+    ] as const) {
+      expect(nameIn(given, toolNames), given).to.deep.equal([known]);
+      expect(nameIn(given), given).to.deep.equal([given]);
+    }
+  });
+
   it('gives a call without arguments empty ones', () => {
     expect(pass([START, ...tool(0, 'x'), ...tool(1, 'y', ''), finish('tool')])).to.deep.equal([
       START,

@@ -152,6 +152,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
         guard: {
           outputMax,
           calls: allowCalls(request, abilities),
+          toolNames: request.tools?.list.map(({ name }) => name),
           showsReasoning: !buffered && request.showsReasoning === true,
         },
         meter: {
