@@ -186,6 +186,22 @@ describe('contents of requests', () => {
 
       it(`stay text where they are text: ${format}`, async () => {
         const paper = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'the paper' } };
+        const titled = { ...paper, title: 'the title', context: 'the context' };
+        for (const model of [format, `${format}-files`]) {
+          const told = JSON.stringify(await stage.ask(MESSAGES, { model, messages: [user([titled, text('x')])] }));
+          for (const words of ['the title', 'the context', 'the paper']) expect(told, model).to.contain(words);
+        }
+        const found = {
+          type: 'search_result',
+          source: 'https://x.example',
+          title: 'the title',
+          content: [text('the hit')],
+        };
+        for (const citations of [{ enabled: false }, { enabled: true }]) {
+          const messages = [user([{ ...found, citations }, text('x')])];
+          const told = JSON.stringify(await stage.ask(MESSAGES, { model: `${format}-files`, messages }));
+          for (const words of ['the title', 'https://x.example', 'the hit']) expect(told).to.contain(words);
+        }
         const body = await stage.ask(MESSAGES, { model: format, messages: [user([paper, text('x')])] });
         expect(JSON.stringify(body)).to.contain('"the paper"').and.not.contain('document');
       });

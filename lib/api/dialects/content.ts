@@ -74,8 +74,9 @@ interface Around {
   readonly reading: Reading;
 }
 
-function readBlock(block: WireBlock, place: string, { field, reading }: Around): readonly RequestContent[] {
+function readBlock(given: WireBlock, place: string, { field, reading }: Around): readonly RequestContent[] {
   const { role, calls } = reading;
+  const block = given.type === 'search_result' && hasCitations(given) && WITH_FILES.has(role) ? cite(given) : given;
   if (isImageBlock(block))
     return [{ ...readNextImage(block, { place, field, reading }), ...readCacheMarker(block, place) }];
   if (role === 'assistant') {
@@ -89,10 +90,23 @@ function readBlock(block: WireBlock, place: string, { field, reading }: Around):
   const attachment = isReadAsText(block, role) ? undefined : readAttachment(block, place);
   if (attachment) {
     noteAttachment(attachment, place, reading);
-    return [{ ...attachment, ...readCacheMarker(block, place) }];
+    const { context } = block;
+    // Other formats have no place for it, and before the document it says the same.
+    const said = typeof context === 'string' && !isBlank(context) ? [{ type: 'text', text: context } as const] : [];
+    return [...said, { ...attachment, ...readCacheMarker(block, place) }];
   }
   const last = texts.length > 0 && { ...readCacheMarker(block, place), ...readCitations(block, role) };
   return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && last) }));
+}
+
+/** A search result as the document that it is: its answers are then cited by its pieces. */
+function cite({ content, source: context, ...block }: WireBlock): WireBlock {
+  const pieces = Array.isArray(content)
+    ? content.filter((piece) => readTexts(piece, 0).some((each) => !isBlank(each)))
+    : [];
+  return pieces.length > 0
+    ? { ...block, context, type: 'document', source: { type: 'content', content: pieces } }
+    : { ...block, context, type: 'search_result' };
 }
 
 /** Of an earlier answer; what is none of them is left out, like unknown fields. */
@@ -185,12 +199,17 @@ function readTexts(block: unknown, depth: number): readonly string[] {
   if (typeof block === 'string') return block === '' ? [] : [block];
   if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
   if (Array.isArray(block)) return block.flatMap((item) => readTexts(item, depth + 1));
-  const { text, content, source, refusal } = block as Readonly<Record<string, unknown>>;
+  const { type, text, title, context, content, source, refusal } = block as Readonly<Record<string, unknown>>;
   if (typeof text === 'string') return readTexts(text, depth);
   // Of an earlier answer.
   if (typeof refusal === 'string') return readTexts(refusal, depth);
-  return [...readTexts(readSourceText(source), depth + 1), ...readTexts(content, depth + 1)];
+  const heads = TITLED.has(`${type}`) ? [title, source, context].filter((each) => typeof each === 'string') : [];
+  const body = [...readTexts(readSourceText(source), depth + 1), ...readTexts(content, depth + 1)];
+  return heads.length > 0 && body.length > 0 ? [heads.join('\n'), ...body] : body;
 }
+
+/** What they are about stands beside their texts. */
+const TITLED: ReadonlySet<string> = new Set(['document', 'search_result']);
 
 /** A document may have its text in its source; other data is not text. */
 function readSourceText(source: unknown): unknown {

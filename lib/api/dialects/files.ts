@@ -148,12 +148,13 @@ export const documentBlock: Json = object(
       ],
     },
     title: text('Its title.'),
+    context: text('What the model should know about it; a text before it.'),
     citations: {
       description: 'Whether the answer cites it; only for models at vendors of the messages format, others ignore it.',
       anyOf: [object({ enabled: { type: 'boolean' } }), { type: 'null' }],
     },
   },
-  { optional: ['title', 'citations'] },
+  { optional: ['title', 'context', 'citations'] },
 );
 
 export const filePart: Json = object({

@@ -1,6 +1,7 @@
 // The documents and recordings of a text request: their tokens, their form for other models, and their release.
 import { freeBytes } from '../../base/free-bytes.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import { writeDocumentText } from '../../upstream/formats/document-text.ts';
 import { countPages, hasPdfHeader } from './pdf.ts';
 import type { RequestContent, RequestMessage, RequestResult } from './request.ts';
 
@@ -67,8 +68,8 @@ function readAsText(part: RequestContent): RequestContent {
     return { ...part, content: part.content.map(readAsText) as RequestResult['content'] };
   }
   if (part.type !== 'document') return part;
-  const { bytes, cache } = part;
-  return { type: 'text', text: new TextDecoder().decode(bytes), ...(cache && { cache }) };
+  const { cache } = part;
+  return { type: 'text', text: writeDocumentText(part), ...(cache && { cache }) };
 }
 
 /** Frees their memory, even if something still refers to it. */

@@ -34,6 +34,28 @@ describe('texts of messages', () => {
     expect(textsIn({ type: 'tool_use', input: { text: 'no', content: 'no' } })).to.deep.equal(['hi']);
   });
 
+  it('of search results and documents follow what they are about', () => {
+    const found = {
+      type: 'search_result',
+      source: 'https://x.example/a',
+      title: 'A',
+      content: [{ type: 'text', text: 'b' }],
+    };
+    expect(textsIn(found)).to.deep.equal(['A\nhttps://x.example/a', 'b', 'hi']);
+    expect(textsIn({ ...found, citations: { enabled: true }, content: [] })).to.deep.equal(['hi']);
+    const pieces = { type: 'content', content: [{ type: 'text', text: 'p' }] };
+    const paper = { type: 'document', title: 'T', context: 'C', source: pieces };
+    expect(textsIn(paper)).to.deep.equal(['T\nC', 'p', 'hi']);
+    expect(textsIn({ ...paper, citations: { enabled: true } })).to.deep.equal(['C', 'document', 'hi']);
+    const { messages } = readMessages([prompt, USE, { role: 'user', content: [resultWith([found])] }, prompt]);
+    expect(messages[2]?.content[0]).to.deep.include({
+      content: [
+        { type: 'text', text: 'A\nhttps://x.example/a' },
+        { type: 'text', text: 'b' },
+      ],
+    });
+  });
+
   it('are taken from documents of text', () => {
     expect(textsIn({ type: 'document', content: [{ text: 'paper' }] })).to.deep.equal(['paper', 'hi']);
     expect(textsIn({ type: 'document', source: { type: 'content', content: 'paper' } })).to.deep.equal(['paper', 'hi']);

@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
         ]),
       ],
     },
-    { messages: [said('user', 'the chapter', 'the page', 'hi')] },
+    { messages: [said('user', 'the chapter', 'https://x', 'the page', 'hi')] },
   ],
   [
     'blocks of unknown types',

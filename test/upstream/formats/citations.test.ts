@@ -349,7 +349,7 @@ describe('citations', () => {
       expect(bodyOf(history({ type: 'text', text: 'No document.' })).messages[1]?.content).to.equal('Green');
     });
 
-    it('may be of a text in pieces, which is one text without citations', () => {
+    it('may be of a text in pieces, which are texts below its title without citations', () => {
       const source = {
         type: 'content',
         content: [
@@ -360,7 +360,8 @@ describe('citations', () => {
       expect(bodyOf(history(document({ enabled: true }, source))).messages[0]?.content[0]).to.deep.equal(
         document({ enabled: true }, source),
       );
-      expect(bodyOf(history(document(null, source))).messages[0]?.content.slice(0, 2)).to.deep.equal([
+      expect(bodyOf(history(document(null, source))).messages[0]?.content.slice(0, 3)).to.deep.equal([
+        { type: 'text', text: 'Notes' },
         { type: 'text', text: 'Grass.' },
         { type: 'text', text: 'Sky.' },
       ]);

@@ -18,6 +18,7 @@ import type {
 import { createDataUrl } from '../../host/data-url.ts';
 import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
+import { writeDocumentText } from '../document-text.ts';
 import { moveSystemMessages } from '../system-messages.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
@@ -146,8 +147,8 @@ function writeChatBlock(content: Said, base64: Base64): object {
     case 'audio':
       return { type: 'input_audio', input_audio: { data: base64(content.bytes), format: audioFormat(content) } };
     case 'document': {
-      const { mediaType, bytes, name = 'document.pdf' } = content;
-      if (mediaType.startsWith('text/')) return { type: 'text', text: new TextDecoder().decode(bytes) };
+      const { mediaType, name = 'document.pdf' } = content;
+      if (mediaType.startsWith('text/')) return { type: 'text', text: writeDocumentText(content) };
       return { type: 'file', file: { filename: name, file_data: createDataUrl(content, base64) } };
     }
   }

@@ -15,6 +15,7 @@ import type {
   ToolResultContent,
   Tools,
 } from '../../contract/provider.ts';
+import { writeDocumentText } from '../document-text.ts';
 import { CONTENTS_STATE } from './reply.ts';
 
 export function contentsBody(
@@ -63,7 +64,7 @@ function writeParts(content: Content, base64: Base64, signature: string | undefi
 }
 
 function writeContentsDocument(content: DocumentContent, base64: Base64): object {
-  if (content.mediaType.startsWith('text/')) return { text: new TextDecoder().decode(content.bytes) };
+  if (content.mediaType.startsWith('text/')) return { text: writeDocumentText(content) };
   return writeInlineData(content, base64);
 }
 

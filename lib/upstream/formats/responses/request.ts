@@ -12,6 +12,7 @@ import type {
 } from '../../contract/provider.ts';
 import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
+import { writeDocumentText } from '../document-text.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
 import { RESPONSES_STATE } from './item.ts';
 
@@ -98,8 +99,8 @@ function writeInputPart(content: Content, base64: Base64): object {
     case 'image':
       return { type: 'input_image', image_url: createDataUrl(content, base64) };
     case 'document': {
-      const { mediaType, bytes, name = 'document.pdf' } = content;
-      if (mediaType.startsWith('text/')) return { type: 'input_text', text: new TextDecoder().decode(bytes) };
+      const { mediaType, name = 'document.pdf' } = content;
+      if (mediaType.startsWith('text/')) return { type: 'input_text', text: writeDocumentText(content) };
       return { type: 'input_file', filename: name, file_data: createDataUrl(content, base64) };
     }
     default:
