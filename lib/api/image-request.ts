@@ -22,6 +22,7 @@ interface Fields {
   readonly model?: string | null;
   readonly size?: string | null;
   readonly aspect?: string | null;
+  readonly response_format?: unknown;
 }
 
 interface EditFields extends Fields {
@@ -37,6 +38,12 @@ const GENERATION = {
   n: optional(
     Joi.number().integer().valid(1).description('Number of images; must be 1.'),
     'must be 1: one image is made at a time',
+  ),
+  response_format: optional(
+    documentAs(Joi.any(), {
+      description: 'With `b64_json`, the reply has the image in base64 beside its link. Anything else is ignored.',
+    }),
+    'is ignored',
   ),
   ...spendingFields,
 };
@@ -147,13 +154,17 @@ function readFormFile({ bytes, isCut }: FormFile, field: string): RequestImage {
 }
 
 /** The aspect is ignored if a size is given. */
-function createImageRequest({ prompt, model, size, aspect }: Fields, read: ReadImages): ImageRequest {
+function createImageRequest(
+  { prompt, model, size, aspect, response_format: format }: Fields,
+  read: ReadImages,
+): ImageRequest {
   const pixels = size == null ? undefined : IMAGE_SIZES.get(size);
   return {
     model: model ?? undefined,
     prompt,
     size: pixels,
     aspect: pixels ? undefined : (aspect ?? undefined),
+    ...(format === 'b64_json' && { withBytes: true }),
     ...read,
   };
 }

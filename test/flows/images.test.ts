@@ -102,7 +102,7 @@ describe('images', () => {
 
     it('ignore other fields', async () => {
       const more = {
-        response_format: 'b64_json',
+        response_format: 'webp',
         quality: 'hd',
         style: 1,
         user: [],
@@ -112,7 +112,40 @@ describe('images', () => {
       };
       const reply = await generate(more);
       expect(reply.json).to.have.all.keys('created', 'data');
+      expect(reply.json.data[0]).to.have.all.keys('url');
       expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-image', prompt: 'a red square' });
+    });
+
+    it('come in base64 beside their link to those who ask for it', async () => {
+      for (const made of [PNG, png({ bytes: 3 * 1024 * 1024 + 1 })]) {
+        upstream.behave(imageAnswer(made));
+        const reply = await generate({ response_format: 'b64_json' });
+        expect(reply.json).to.have.all.keys('created', 'data');
+        const [{ url, b64_json: base64 }] = reply.json.data;
+        expect(Buffer.from(base64, 'base64').equals(made)).to.equal(true);
+        expect((await download(url)).bytes.equals(made)).to.equal(true);
+      }
+      expect(await charged()).to.equal(20n * RUB);
+    });
+
+    it('come as a link alone if they are too large for a reply, and are paid for', async () => {
+      upstream.behave(imageAnswer(png({ bytes: 9 * 1024 * 1024 })));
+      const reply = await generate({ response_format: 'b64_json' });
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.json.data[0]).to.have.all.keys('url');
+      expect((await download(reply.json.data[0].url)).bytes).to.have.length(9 * 1024 * 1024);
+      expect(await charged()).to.equal(10n * RUB);
+    });
+
+    it('come in base64 again to who repeats the call', async () => {
+      const body = { model: 'draw', prompt: 'a red square', response_format: 'b64_json' };
+      const sent = { key: account.key, headers: { 'idempotency-key': 'once' }, body };
+      const first = await send(gateway.url + GENERATIONS, sent);
+      const again = await send(gateway.url + GENERATIONS, sent);
+      expect(again.headers['idempotent-replayed']).to.equal('true');
+      expect(again.text).to.equal(first.text);
+      expect(Buffer.from(again.json.data[0].b64_json, 'base64').equals(PNG)).to.equal(true);
+      expect(await charged()).to.equal(10n * RUB);
     });
 
     it('read a long prompt in another thread', async () => {
@@ -176,12 +209,13 @@ describe('images', () => {
         { name: 'aspect', content: '16:9' },
         { name: 'n', content: '1' },
         { name: 'size', content: '' },
-        { name: 'response_format', content: 'url' },
+        { name: 'response_format', content: 'b64_json' },
         filePart('mask', PNG),
         { name: 'prompt', content: 'сделай синим' },
       ]);
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.json).to.have.all.keys('created', 'model', 'data', 'billing');
+      expect(Buffer.from(reply.json.data[0].b64_json, 'base64').equals(PNG)).to.equal(true);
       const sent = upstream.calls[0]?.bytes as Buffer;
       expect(sent.indexOf(large)).to.be.above(0).and.below(sent.indexOf(JPEG));
       expect(sent.toString()).to.contain('сделай синим').and.to.contain('1536x1024');

@@ -10,10 +10,16 @@ import { GENERATING_STATUSES, PAID_HEADERS } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
 const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
-const DATA = list(object({ url: text('Link to the image.', { format: 'uri' }) }), {
-  minItems: 1,
-  maxItems: 1,
-});
+const DATA = list(
+  object(
+    {
+      url: text('Link to the image.', { format: 'uri' }),
+      b64_json: text('The image in base64, for `response_format` `b64_json`; absent if it is larger than 8 MiB.'),
+    },
+    { optional: ['b64_json'] },
+  ),
+  { minItems: 1, maxItems: 1 },
+);
 
 const PAID =
   'The price of one image is reserved before the call, and returned in full if no image is generated. If the client ' +

@@ -16,8 +16,9 @@ import { toRub } from '../../money/money.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
 import { createCallContext } from '../call-context.ts';
+import { type ImageReply, readMadeImage, writeImageReply } from '../image-reply.ts';
 import { classifyEditPart, parseEditForm } from '../image-request.ts';
-import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
+import { answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
 import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
@@ -34,7 +35,7 @@ interface Task {
   readonly format: 'generation' | 'edit';
   readonly takesForms: boolean;
   readonly findModel: typeof findImageModel;
-  reply(answer: Answer): object;
+  reply(answer: Answer): ImageReply;
 }
 
 interface Answer extends ImageAnswer {
@@ -73,9 +74,25 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     const holder = await confirmHolder(paid, paid.services.holders);
     refuseModel(holder.limits, model);
     const answered = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
-    return answered ? answerJson(paid, task.reply(answered)) : paid.h.abandon;
+    return answered ? await reply(paid, task, { ...answered, withBytes: imageRequest.withBytes }) : paid.h.abandon;
   } finally {
     releaseImages(images);
+  }
+}
+
+async function reply(
+  paid: PaidRequest,
+  task: Task,
+  { withBytes, ...answered }: Answer & Pick<ImageRequest, 'withBytes'>,
+): Promise<Lifecycle.ReturnValueTypes> {
+  const body = task.reply(answered);
+  const { results } = paid.services;
+  const image = withBytes && (await readMadeImage(paid, { results, image: answered.image }));
+  if (!image) return answerJson(paid, body);
+  try {
+    return await answerPieces(paid, writeImageReply(body, image.bytes));
+  } finally {
+    image.release();
   }
 }
 

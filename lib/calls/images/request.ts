@@ -22,6 +22,8 @@ export interface ImageRequest {
   readonly size: Size | undefined;
   /** Undefined when `size` was sent, or neither was. */
   readonly aspect: string | undefined;
+  /** The reply has the image itself beside its link. */
+  readonly withBytes?: true;
   readonly spending?: RequestSpending;
   /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];
