@@ -98,12 +98,17 @@ const NOTHING = new Set<unknown>(['', 'null', 'None', 'undefined']);
 function readPiece(fields: JsonObject): Piece {
   const { name, arguments: json } = isFields(fields.function) ? fields.function : fields;
   return {
-    index: fields.index ?? undefined,
+    index: readIndex(fields.index),
     id: typeof fields.id === 'string' && !NOTHING.has(fields.id) ? fields.id : '',
     name: typeof name === 'string' ? name : '',
     json,
     extra: fields.extra_content,
   };
+}
+
+/** Some pieces have it as a text, others of the same call as a number. */
+function readIndex(index: unknown): unknown {
+  return typeof index === 'string' && /^\d+$/.test(index) ? Number(index) : (index ?? undefined);
 }
 
 const LEGACY = 'function_call';

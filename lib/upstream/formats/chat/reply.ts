@@ -60,6 +60,7 @@ export class ChatReply implements AnswerReader {
     if (choice === undefined || chunk.error || chunk.base_resp) {
       const complaint = this.#kit.fault.ofComplaint(chunk);
       if (complaint) throw complaint;
+      if (!choice) this.#refuseInner(chunk);
       if (!choice && !chunk.choices && !isFields(chunk.usage)) this.#noteTrouble(chunk);
     }
     if (choice && this.#isOther(chunk.id, choice)) {
@@ -104,6 +105,15 @@ export class ChatReply implements AnswerReader {
     this.#details?.flush(out);
     if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
+  }
+
+  /** Some say in an object of their own that the answer broke off. */
+  #refuseInner(chunk: JsonObject): void {
+    for (const inner of Object.values(chunk)) {
+      const complaint =
+        isFields(inner) && inner.error ? this.#kit.fault.ofComplaint({ error: inner.error }) : undefined;
+      if (complaint) throw complaint;
+    }
   }
 
   #noteTrouble(odd: JsonObject): void {
@@ -234,7 +244,9 @@ function readReasoning(fields: JsonObject): string {
   if (isText(content)) return content;
   if (isText(reasoning)) return reasoning;
   if (isText(text)) return text;
-  return isText(thinking) ? thinking : '';
+  if (isText(thinking)) return thinking;
+  const held = content ?? reasoning;
+  return typeof held === 'object' ? readText(held) : '';
 }
 
 function isText(value: unknown): value is string {
@@ -243,7 +255,12 @@ function isText(value: unknown): value is string {
 
 /** Some servers have reasoning as a part of the content: a text, or parts in turn. */
 function thoughtsIn(content: readonly unknown[]): string {
-  return content.map((part) => (isFields(part) && part.type === 'thinking' ? readText(part.thinking) : '')).join('');
+  return content.map((part) => (isFields(part) ? readThoughtPart(part) : '')).join('');
+}
+
+function readThoughtPart({ type, thinking, text, summary }: JsonObject): string {
+  if (type === 'thinking') return readText(thinking);
+  return type === 'reasoning' ? readText(text ?? summary) : '';
 }
 
 /** Content is text, from some servers a number, or a list of parts of which only some are text. */
@@ -253,5 +270,7 @@ function readText(content: unknown): string {
   if (Array.isArray(content)) return content.map(readText).join('');
   if (typeof content !== 'object' || content === null) return '';
   const { type = 'text', text } = content as JsonObject;
-  return (type === 'text' || type === 'output_text') && typeof text === 'string' ? text : '';
+  return TEXT_TYPES.has(type) && typeof text === 'string' ? text : '';
 }
+
+const TEXT_TYPES = new Set<unknown>(['text', 'output_text', 'summary_text']);

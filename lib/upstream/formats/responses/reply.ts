@@ -33,6 +33,10 @@ export class ResponsesReply implements AnswerReader {
       case 'created':
         this.#begin(readFields(event.response), out);
         break;
+      // What an older version of the format has for all of them.
+      case 'done':
+        this.#end(readFields(event.response), 'completed', out);
+        break;
       case 'completed':
       case 'incomplete':
       case 'failed':

@@ -3,7 +3,7 @@ import { calls, line, open } from './stage.ts';
 
 describe('calls in the chat format', () => {
   type Sent = readonly [
-    index: number | null | undefined,
+    index: number | string | null | undefined,
     id: string | null | undefined,
     name?: string | null,
     json?: unknown,
@@ -14,6 +14,7 @@ describe('calls in the chat format', () => {
       [[[0, 'a', 'look', '']], [[0, 'null', '', '{"a"']], [[0, 'null', '', ':1}']]],
       ['look {"a":1}'],
     ],
+    ['an index that is a text at first', [[['0', 'a', 'look', '{"a"']], [[0, '', '', ':1}']]], ['look {"a":1}']],
     [
       'another id without a name',
       [[[0, 'a', 'look']], [[0, 'b', undefined, '{"a"']], [[0, 'b', null, ':1}']]],

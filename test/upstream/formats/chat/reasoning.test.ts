@@ -11,6 +11,29 @@ describe('reasoning in the chat format', () => {
       [[{ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }], 'Hm', ''],
       [[{ reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm' }] }, { content: 'Hi' }], 'Hm', 'Hi'],
       [[{ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }, { content: 'Hi' }], 'Hm', 'Hi'],
+      [[{ reasoning_content: { text: 'Hm' } }, { content: 'Hi' }], 'Hm', 'Hi'],
+      [[{ reasoning: [{ text: 'H' }, { type: 'text', text: 'm' }] }, { content: 'Hi' }], 'Hm', 'Hi'],
+      [[{ reasoning_content: {}, reasoning: true }, { content: 'Hi' }], '', 'Hi'],
+      [
+        [
+          { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] }] },
+          { content: [{ type: 'text', text: 'Hi' }] },
+        ],
+        'Hm',
+        'Hi',
+      ],
+      [
+        [
+          {
+            content: [
+              { type: 'reasoning', text: 'Hm' },
+              { type: 'text', text: 'Hi' },
+            ],
+          },
+        ],
+        'Hm',
+        'Hi',
+      ],
       [[{ content: '<think>Hm</think>Hi' }], '', '<think>Hm</think>Hi'],
       [[{ content: 'A' }, { reasoning_content: 'Hm' }, { content: 'B' }], 'Hm', 'AB'],
     ] as const) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isUpstreamFault } from '../../../../lib/upstream/host/fault.ts';
 import { answers, calls, joined, line, open, text, types, whole } from './stage.ts';
 
 describe('answers in the chat format', () => {
@@ -82,6 +83,20 @@ describe('answers in the chat format', () => {
       expect(reply.failure).to.include({ kind: 'server' });
     });
   }
+
+  it('fails at an error in an object of its own that comes without a choice', () => {
+    for (const odd of [
+      { choices: [], x_groq: { id: 'r', error: 'over capacity' } },
+      { id: 'c', provider: { error: { message: 'gone', code: 502 } } },
+    ]) {
+      const reply = open();
+      reply.push([text('Hi'), `data: ${JSON.stringify(odd)}`, 'data: [DONE]']);
+      expect(isUpstreamFault(reply.failure), JSON.stringify(odd)).to.equal(true);
+    }
+    const harmless = open();
+    harmless.push([text('Hi'), 'data: {"choices":[],"x_groq":{"id":"r","error":null},"usage":{}}', 'data: [DONE]']);
+    expect(harmless.failure).to.equal(undefined);
+  });
 
   it('believes an end mark when a reason, or more text, is there beside what looks like an error', () => {
     const odd = 'data: {"err":{"msg":"the worker has died"}}';

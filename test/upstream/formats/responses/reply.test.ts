@@ -92,6 +92,7 @@ describe('answers in the responses format', () => {
       [textDelta('Hel'), textDelta('lo'), textDone, partDone, itemDone(MESSAGE), done([MESSAGE])],
       ['text Hello'],
     ],
+    ['the last event of an older version', [event('done', { response: { output: [MESSAGE] } })], ['text Hello']],
     ['some deltas', [textDelta('Hel'), textDone, done([MESSAGE])], ['text Hello']],
     ['another text than that of its deltas', [textDelta('Hi'), textDone, done([MESSAGE])], ['text Hi']],
     [
