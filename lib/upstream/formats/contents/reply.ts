@@ -102,10 +102,13 @@ function readCounts(usage: JsonObject): TokenCounts {
   const beside = isInside ? 0 : (reasoning ?? 0);
   const read = cacheRead ?? 0;
   const whole = prompt === undefined ? undefined : prompt + (isInside ? 0 : (tools ?? 0));
+  // Tokens of the total that no count explains were produced.
+  const rest = total === undefined || whole === undefined ? 0 : total - whole - (answer ?? 0) - beside;
+  const output = (answer ?? 0) + beside + Math.max(rest, 0);
   return {
     ...(whole !== undefined && { input: read > whole ? whole : whole - read }),
     ...(whole !== undefined && cacheRead !== undefined && { cacheRead }),
-    ...((answer !== undefined || reasoning !== undefined) && { output: (answer ?? 0) + beside }),
+    ...((answer !== undefined || reasoning !== undefined || rest > 0) && { output }),
     ...(reasoning !== undefined && { reasoning }),
   };
 }

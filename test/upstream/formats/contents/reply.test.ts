@@ -27,6 +27,19 @@ describe('replies in the contents format', () => {
       { input: 5, output: 10, reasoning: 2 },
     ],
     [
+      { promptTokenCount: 5, candidatesTokenCount: 8, totalTokenCount: 20 },
+      { input: 5, output: 15 },
+    ],
+    [
+      { promptTokenCount: 5, totalTokenCount: 7 },
+      { input: 5, output: 2 },
+    ],
+    [{ promptTokenCount: 5, totalTokenCount: 5 }, { input: 5 }],
+    [
+      { promptTokenCount: 5, candidatesTokenCount: 8, totalTokenCount: 9 },
+      { input: 5, output: 8 },
+    ],
+    [
       { promptTokenCount: 5, cachedContentTokenCount: 5 },
       { input: 0, cacheRead: 5 },
     ],
