@@ -37,6 +37,9 @@ export class ChatReply implements AnswerReader {
   #hasDeltas = false;
   #hasThoughtDeltas = false;
   #hasReason = false;
+  /** Chunks that only count: one, behind all others, is as good as an end mark; more of them are a running count. */
+  #counted = 0;
+  #isCountedLast = false;
   #isRefused = false;
   #isCited = false;
   /** Most answers have none. */
@@ -76,6 +79,8 @@ export class ChatReply implements AnswerReader {
     if (isWhole || word || !choice) this.#takeSources(chunk, out);
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
+    this.#isCountedLast = !choice && tokens !== undefined;
+    if (this.#isCountedLast) this.#counted += 1;
     // Most chunks have none.
     const reason = word ? this.#kit.finishReason(word, choice?.error) : undefined;
     if (reason || isWhole) this.#details?.flush(out);
@@ -103,8 +108,13 @@ export class ChatReply implements AnswerReader {
   /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
     this.#details?.flush(out);
+    if (!marked && !this.#hasReason && this.#isCountedOnce()) this.#finish('stop', 'counted', out);
     if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
+  }
+
+  #isCountedOnce(): boolean {
+    return this.#isCountedLast && this.#counted === 1 && (this.#chars > 0 || this.#calls !== undefined);
   }
 
   /** Some say in an object of their own that the answer broke off. */

@@ -169,6 +169,29 @@ describe('answers in the chat format', () => {
     }
   });
 
+  it('is whole without a reason and an end mark where it was counted at last, and once', () => {
+    const counts = 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}';
+    const call = line({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }] });
+    const ends = (lines: readonly string[]) => {
+      const reply = open();
+      return types([...reply.push(lines), ...reply.end()]).filter((type) => type === 'finish').length;
+    };
+    for (const lines of [
+      [text('Hi'), counts],
+      [call, counts],
+      [counts, text('Hi')],
+      [text('Hi'), counts, counts],
+    ]) {
+      expect(ends(lines), lines.join()).to.equal(lines.at(-1) === counts && lines.length === 2 ? 1 : 0);
+    }
+    expect(ends([counts])).to.equal(0);
+    expect(ends([line({ reasoning: 'Hm' }), counts])).to.equal(0);
+    const reply = open();
+    reply.push([text('Hi'), counts]);
+    expect(reply.break(new Error('reset'))).to.deep.equal([]);
+    expect(reply.failure).to.be.an('error');
+  });
+
   it('takes a bad last event for an answer that is cut off', () => {
     const reply = open();
     reply.push([text('A'), 'data: {"choices":[']);
