@@ -86,6 +86,12 @@ export function classifyStatus(status: number): UpstreamFaultKind {
       return 'missing';
     case 408:
       return 'timeout';
+    // Misdirected, a failed model behind it, too early, cancelled: of the upstream itself.
+    case 421:
+    case 424:
+    case 425:
+    case 499:
+      return 'server';
     case 429:
       return 'rate';
     case 503:
