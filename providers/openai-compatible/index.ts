@@ -71,7 +71,8 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { conversation } = call;
       const body = buildChatBody(call, wire, host);
       const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
-      const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
+      const toolNames = call.tools?.list.map(({ name }) => name);
+      const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS, toolNames });
       return host.answer(url, request, reader);
     },
     models(signal) {

@@ -9,6 +9,8 @@ interface Call {
   /** Empty until one arrives. */
   id: string;
   name: string;
+  /** The name may be the first piece of one: the writer does not know it yet. */
+  isHeld: boolean;
   /** Whether its pieces have an index. */
   isNumbered: boolean;
   readonly args: ToolArguments;
@@ -30,10 +32,20 @@ export class Calls {
   readonly #byIndex = new Map<unknown, Call>();
   readonly #byId = new Map<string, Call>();
   readonly #stateAt: ChatQuirks['callState'];
+  readonly #toolNames: readonly string[];
   #last: Call | undefined;
 
-  constructor(stateAt?: ChatQuirks['callState']) {
+  constructor(stateAt?: ChatQuirks['callState'], toolNames: readonly string[] = []) {
     this.#stateAt = stateAt;
+    this.#toolNames = toolNames;
+  }
+
+  /** Nothing more of the last call follows: a name that was held back is what it is. */
+  flush(out: AnswerWriter): void {
+    const held = this.#last;
+    if (!held?.isHeld) return;
+    held.isHeld = false;
+    out.tool({ block: held, name: held.name });
   }
 
   take(fields: JsonObject, out: AnswerWriter): void {
@@ -51,11 +63,15 @@ export class Calls {
     const seen = new Set<Call>();
     for (const fields of list) {
       if (!isFields(fields)) continue;
-      const piece = readPiece(fields);
+      const given = readPiece(fields);
+      const piece = { ...given, name: this.#joinName(given) };
       const found = this.#find(piece);
       const isAnother = found === undefined || startsAnother(found, piece) || (seen.has(found) && piece.name !== '');
-      const call = isAnother ? { id: '', name: '', isNumbered: false, args: new ToolArguments() } : found;
+      const call = isAnother
+        ? { id: '', name: '', isHeld: false, isNumbered: false, args: new ToolArguments() }
+        : found;
       seen.add(call);
+      if (call !== this.#last) this.flush(out);
       this.#takePiece(call, piece, out);
     }
   }
@@ -71,7 +87,24 @@ export class Calls {
     }
     this.#last = call;
     const state = isFields(extra) ? { format: CHAT_STATE, value: JSON.stringify({ extra_content: extra }) } : undefined;
-    out.tool({ block: call, id, name, json, state });
+    call.isHeld = (name !== '' || call.isHeld) && !json && this.#isBeginning(call.name);
+    out.tool({ block: call, id, name: call.isHeld ? '' : call.name, json, state });
+  }
+
+  /** The name so far, if a piece continues it or says it again longer; it then is the call's. */
+  #joinName({ index, name }: Piece): string {
+    const last = this.#last;
+    if (name === '' || !last?.isHeld) return name;
+    if (index !== undefined && this.#byIndex.get(index) !== last) return name;
+    const joined = name.startsWith(last.name) ? name : last.name + name;
+    if (!this.#toolNames.some((known) => known.startsWith(joined))) return name;
+    last.name = joined;
+    return joined;
+  }
+
+  #isBeginning(name: string): boolean {
+    const { length } = this.#toolNames;
+    return length > 0 && !this.#toolNames.includes(name) && this.#toolNames.some((known) => known.startsWith(name));
   }
 
   #find({ index, id, name }: Piece): Call | undefined {

@@ -30,6 +30,7 @@ export class ChatReply implements AnswerReader {
   readonly #isCumulative: boolean;
   readonly #places: readonly CountsPlace[];
   readonly #callState: ChatQuirks['callState'];
+  readonly #toolNames: ChatQuirks['toolNames'];
   /** Characters of text so far. */
   #chars = 0;
   /** Characters of reasoning so far. */
@@ -51,7 +52,8 @@ export class ChatReply implements AnswerReader {
   /** What may be an error in a shape that nobody knows, and after how much text it came. */
   #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
 
-  constructor(kit: Kit, { isCumulative = false, counts = [], callState }: ChatQuirks) {
+  constructor(kit: Kit, { isCumulative = false, counts = [], callState, toolNames }: ChatQuirks) {
+    this.#toolNames = toolNames;
     this.#kit = kit;
     this.#callState = callState;
     this.#isCumulative = isCumulative;
@@ -108,6 +110,7 @@ export class ChatReply implements AnswerReader {
   /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
     this.#details?.flush(out);
+    this.#calls?.flush(out);
     if (!marked && !this.#hasReason && this.#isCountedOnce()) this.#finish('stop', 'counted', out);
     if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
@@ -205,7 +208,7 @@ export class ChatReply implements AnswerReader {
 
   #takeCalls(fields: JsonObject, out: AnswerWriter): void {
     this.#details?.flush(out);
-    this.#calls ??= new Calls(this.#callState);
+    this.#calls ??= new Calls(this.#callState, this.#toolNames);
     this.#calls.take(fields, out);
   }
 
@@ -225,6 +228,7 @@ export class ChatReply implements AnswerReader {
   }
 
   #finish(reason: FinishReason, word: unknown, out: AnswerWriter): void {
+    this.#calls?.flush(out);
     if (this.#isRefused) out.finish('filter', 'refusal');
     else out.finish(reason, typeof word === 'string' ? word : reason);
   }

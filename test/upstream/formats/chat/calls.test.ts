@@ -139,4 +139,51 @@ describe('calls in the chat format', () => {
       expect(new Set(calls(parts).map(({ id }) => id)).size).to.equal(expected.length);
     });
   }
+
+  it('has a name in pieces, which the names of tools tell from two names', () => {
+    const read = (lists: readonly (readonly Sent[])[]) => {
+      const reply = open({ toolNames: ['look', 'look_up', 'get_time', 'get_weather'] });
+      const lines = lists.map((list) =>
+        line({
+          tool_calls: list.map(([index, id, name, json]) => ({ index, id, function: { name, arguments: json } })),
+        }),
+      );
+      return calls([...reply.push([...lines, line({}, 'tool_calls'), 'data: [DONE]']), ...reply.end()]);
+    };
+    const rows = [
+      [[[[0, 'a', 'get_', '']], [[0, '', 'time', '']], [[0, '', '', '{}']]], ['get_time']],
+      [[[[0, 'a', 'g', '']], [[0, 'a', 'et_ti', '']], [[0, 'a', 'me', '{}']]], ['get_time']],
+      [[[[0, 'a', 'get_', '']], [[0, 'a', 'get_time', '']], [[0, 'a', 'get_time', '{}']]], ['get_time']],
+      [[[[undefined, 'a', 'get_', '']], [[undefined, '', 'weather', '{}']]], ['get_weather']],
+      [
+        [[[0, 'a', 'get_', '']], [[0, '', 'time', '']], [[1, 'b', 'get_', '']], [[1, '', 'weather', '']]],
+        ['get_time', 'get_weather'],
+      ],
+      // Names that are whole, known or not.
+      [
+        [[[0, 'a', 'look', '']], [[1, 'b', 'look_up', '']]],
+        ['look', 'look_up'],
+      ],
+      [
+        [[[0, 'a', 'get_', '']], [[0, 'b', 'look', '{}']]],
+        ['get_', 'look'],
+      ],
+      [[[[0, 'a', 'get_', '{}']]], ['get_']],
+      [[[[0, 'a', 'get_', '']]], ['get_']],
+      [
+        [[[0, 'a', 'get_', '']], [[1, 'b', 'get', '']], [[0, '', '', '']]],
+        ['get_', 'get'],
+      ],
+      [
+        [[[0, 'a', 'other', '']], [[0, '', 'look', '{}']]],
+        ['other', 'look'],
+      ],
+    ] as const;
+    for (const [lists, names] of rows) {
+      expect(
+        read(lists).map((call) => 'name' in call && call.name),
+        JSON.stringify(lists),
+      ).to.deep.equal(names);
+    }
+  });
 });
