@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { chatCatalog } from '../testkit/gateway.ts';
+import { itLong } from '../testkit/long.ts';
 import { type Exit, type Home, makeHome, openBooks, spawnService, startService } from '../testkit/process.ts';
 
 const LOOPBACK = /PUBLIC_URL is not set: links to stored media will point to the loopback address/;
@@ -46,14 +47,17 @@ describe('the startup report', () => {
     expect(second.stdout).to.not.match(LOOPBACK).and.to.not.contain('Metrics: ');
   });
 
-  it('writes IPv6 addresses in brackets, and names the missing variables if no upstream is switched on', async () => {
-    home.writeCatalog(NO_MODEL);
-    const { stdout } = await run({ SANDBOX: 'off', HOST: hasIpv6 ? '::1' : 'localhost' });
-    const [, host] = /^Tollgate is listening on http:\/\/(.*):\d+ \(0 models\)$/m.exec(stdout) ?? [];
-    expect(host).to.equal(hasIpv6 ? '[::1]' : 'localhost');
-    expect(stdout).to.contain('Set one of: (the catalog has none); or SANDBOX=on');
-    expect(stdout).to.not.match(LOOPBACK).and.to.not.contain('Sandbox mode');
-  });
+  itLong(
+    'writes IPv6 addresses in brackets, and names the missing variables if no upstream is switched on',
+    async () => {
+      home.writeCatalog(NO_MODEL);
+      const { stdout } = await run({ SANDBOX: 'off', HOST: hasIpv6 ? '::1' : 'localhost' });
+      const [, host] = /^Tollgate is listening on http:\/\/(.*):\d+ \(0 models\)$/m.exec(stdout) ?? [];
+      expect(host).to.equal(hasIpv6 ? '[::1]' : 'localhost');
+      expect(stdout).to.contain('Set one of: (the catalog has none); or SANDBOX=on');
+      expect(stdout).to.not.match(LOOPBACK).and.to.not.contain('Sandbox mode');
+    },
+  );
 
   it('is not printed if the port is taken, and no gateway stays on the store', async () => {
     const taken = createServer();

@@ -46,7 +46,7 @@ describe('payments in a browser', function () {
   for (const [at, language] of longer<readonly (keyof typeof WORDS)[]>(['ru'], ['ru', 'en']).entries()) {
     const screen = SCREENS[at] as (typeof SCREENS)[number];
     const words = WORDS[language];
-    it(`lead to the credit and to an automatic top-up (${screen.name}, ${language})`, async () => {
+    itLong(`lead to the credit and to an automatic top-up (${screen.name}, ${language})`, async () => {
       const account = await test.account('0');
       const owner = await setUpOwner(test, account.id);
       const page = await openAs(owner.cookies.get('session'), screen);

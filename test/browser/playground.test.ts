@@ -48,7 +48,7 @@ describe('the playground in a browser', function () {
 
   const charges = () => test.store.ledger.charges(account.id, { limit: 50 });
 
-  it('shows text as it arrives, with its cost below', async () => {
+  itLong('shows text as it arrives, with its cost below', async () => {
     const page = await visit('text', { wide: true });
     await page.fill('#prompt', 'Hello [[slow]]');
     await page.click('button[value=send]');

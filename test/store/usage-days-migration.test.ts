@@ -10,6 +10,7 @@ import { MIGRATIONS as SQLITE_STEPS } from '../../lib/store/sqlite/schema.ts';
 import { fillUsageDays as fillTable } from '../../lib/store/sqlite/usage-schema.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sumUsageDays } from '../../lib/store/usage-days.ts';
+import { longer } from '../../testkit/long.ts';
 import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
@@ -135,7 +136,7 @@ async function withDatabase<T>(url: string, work: (db: Db) => Promise<T>): Promi
   }
 }
 
-for (const old of [FILE, SET]) {
+for (const old of longer([FILE], [FILE, SET])) {
   describe(`a store without days of usage: ${old.name}`, () => {
     let database: StoreDatabase;
     let store: Store;
