@@ -32,6 +32,8 @@ export class Usage {
   #answer: number | undefined;
   #parts: Parts = { cacheRead: undefined, written: undefined, cacheWrite1h: undefined, reasoning: undefined };
   #isCacheBeside: boolean;
+  /** The prompt was counted by a report that knew nothing of a cache yet. */
+  #isPromptAlone = false;
 
   /** `isCacheBeside`: the format counts the cache beside the prompt. */
   constructor({ isCacheBeside = false }: { readonly isCacheBeside?: boolean } = {}) {
@@ -66,9 +68,27 @@ export class Usage {
       cacheWrite1h: parts.cacheWrite1h ?? cacheWrite1h,
       reasoning,
     };
-    if (prompt === undefined) return;
+    const namesCache = CACHE_NAMES.some((name) => name in usage);
+    if (prompt === undefined) {
+      if (this.#isPromptAlone && namesCache && 'prompt_tokens_details' in usage) this.#placeLateCache();
+      return;
+    }
     this.#prompt = prompt;
-    this.#isCacheBeside ||= !readCount(usage.prompt_tokens) && CACHE_NAMES.some((name) => name in usage);
+    this.#isPromptAlone = !namesCache;
+    this.#isCacheBeside ||= !readCount(usage.prompt_tokens) && namesCache;
+  }
+
+  /**
+   * Some count the whole prompt first and at the end only how much of it was cached, a few tokens off: that it is a part
+   * of the prompt, the details of another format beside it say.
+   */
+  #placeLateCache(): void {
+    const { cacheRead = 0, written = 0 } = this.#parts;
+    const cached = cacheRead + written;
+    const prompt = this.#prompt ?? 0;
+    if (cached === 0 || cached > prompt * LATE_CACHE_MAX) return;
+    this.#prompt = Math.max(prompt, cached);
+    this.#isCacheBeside = false;
   }
 
   #split(total: number | undefined): TokenCounts {
@@ -115,6 +135,9 @@ export function findCounts(value: JsonObject, places: readonly CountsPlace[], us
   }
   return undefined;
 }
+
+/** Of the prompt; more than that is beside it. */
+const LATE_CACHE_MAX = 1.01;
 
 /** Names of a cache beside `input_tokens`. */
 const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];

@@ -186,4 +186,18 @@ describe('usage of an answer', () => {
     expect(usage.report({ cache_creation_input_tokens: 5 })).to.include({ cacheWrite: 0, cacheWrite1h: 5 });
     expect(usage.report({ cache_creation_input_tokens: 0 })).to.include({ cacheWrite: 0, cacheWrite1h: 0 });
   });
+
+  it('has a cache that is told late, with details of a prompt, inside the prompt', () => {
+    const late = (cached: number, more: object = {}) => {
+      const usage = new Usage({ isCacheBeside: true });
+      usage.report({ input_tokens: 3602, output_tokens: 0, ...more });
+      return usage.report({ cache_read_input_tokens: cached, output_tokens: 9, ...details(cached) });
+    };
+    expect(late(3000)).to.deep.equal({ input: 602, cacheRead: 3000, output: 9 });
+    expect(late(3604)).to.deep.equal({ input: 0, cacheRead: 3604, output: 9 });
+    expect(late(0)).to.deep.equal({ input: 3602, cacheRead: 0, output: 9 });
+    // Too much for a part, and a prompt that was counted beside its cache.
+    expect(late(3700)).to.deep.equal({ input: 3602, cacheRead: 3700, output: 9 });
+    expect(late(3000, { cache_read_input_tokens: 0 })).to.deep.equal({ input: 3602, cacheRead: 3000, output: 9 });
+  });
 });
