@@ -16,7 +16,8 @@ export function createVideo(settings: Settings, { authorize, fields, video }: Ho
     read({ done, error, response }, { ref }) {
       if (done !== true) return { status: 'processing' };
       if (error) return { status: 'failed', error };
-      const made = fields(response, 'generateVideoResponse');
+      const { generateVideoResponse = response } = fields(response);
+      const made = fields(generateVideoResponse);
       const { raiMediaFilteredReasons: reasons, raiMediaFilteredCount: filtered } = made;
       const { uri: url } = fields(made.generatedSamples, 0, 'video');
       if (typeof url === 'string' && url !== '') {

@@ -56,6 +56,11 @@ describe('provider gemini, videos', () => {
       { done: true, response: { generateVideoResponse: { raiMediaFilteredCount: 1 } } },
       'request/content',
     ],
+    [
+      'has failed where the film was removed, said without the wrapper',
+      { done: true, response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['unsafe'] } },
+      'request/content',
+    ],
     ['goes on where there is no film yet', { done: true, response: {} }, { status: 'processing', lacksResult: true }],
   ] as const) {
     it(what, async () => {
