@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
 
 export function readReplyImages(reply: unknown, { fault, fields }: Host): readonly MediaSource[] {
-  const { data, error } = fields(reply);
+  const { images, data = images, error } = fields(reply);
   const complaint = error ? fault.ofComplaint(reply) : undefined;
   if (complaint) throw complaint;
   if (!Array.isArray(data))
