@@ -76,7 +76,8 @@ const INPUT_ITEM: Json = {
   type: 'object',
   properties: {
     type: text(
-      'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, or `…_output` of the two.',
+      'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, or ' +
+        '`additional_tools`.',
     ),
     role: choice(
       ['user', 'assistant', 'system', 'developer'],
@@ -87,6 +88,10 @@ const INPUT_ITEM: Json = {
       description:
         'A text, or parts: `input_text`, `input_image`, `input_file`, `input_audio`, `output_text`, `refusal`.',
       anyOf: [{ type: 'string' }, list({ type: 'object', required: ['type'] }), { type: 'null' }],
+    },
+    tools: {
+      ...list({ type: 'object', required: ['type'] }),
+      description: 'Of `additional_tools`: as `tools` of the request. The later of two of the same name counts.',
     },
     output: {
       description: 'Of a tool: a text, or parts.',

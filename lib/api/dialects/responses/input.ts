@@ -6,7 +6,7 @@ import { createResult, type FoundFiles, readContent, startReading } from '../con
 import { invalidField, isRecord } from '../fields.ts';
 import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
-import { joinToolName } from './tools.ts';
+import { joinToolName, type PlacedTool } from './tools.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -25,6 +25,17 @@ export function readInput(input: string | readonly unknown[]): ReadMessages {
   if (typeof input === 'string') history.take({ role: 'user', content: input }, 'input', 'input');
   else for (const [at, item] of input.entries()) history.take(item, `input[${at}]`);
   return history.read();
+}
+
+/** The tools that clients tell within the conversation, some of them all. Throws 400 faults that name the field. */
+export function listAddedTools(input: string | readonly unknown[]): readonly PlacedTool[] {
+  if (typeof input === 'string') return [];
+  return input.flatMap((item, at) => {
+    if (!isRecord(item) || item.type !== 'additional_tools') return [];
+    const field = `input[${at}].tools`;
+    if (!Array.isArray(item.tools)) throw invalidField(field, 'must be an array of tools');
+    return item.tools.map((tool: unknown, within) => ({ tool, field: `${field}[${within}]` }));
+  });
 }
 
 /** What belongs to one turn of the assistant is one message, and so are results. */
@@ -58,6 +69,9 @@ class History {
       case 'function_call_output':
       case 'custom_tool_call_output':
         this.#takeResult(item, field);
+        break;
+      case 'additional_tools':
+        // Read with the tools of the request.
         break;
       case 'item_reference':
         throw invalidField(`${field}.type`, REFERENCE_HINT);

@@ -8,14 +8,14 @@ import { readSystem } from '../messages.ts';
 import { readReasoning, readTextFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { createEcho } from './echo.ts';
-import { readInput } from './input.ts';
+import { listAddedTools, readInput } from './input.ts';
 import { type ResponsesFields, responsesFields } from './schema.ts';
 import { readResponsesTools } from './tools.ts';
 
 export function parseResponsesRequest(body: unknown): TextRequest {
   const fields = checkFields<ResponsesFields>(responsesFields, body);
   refuseStored(fields);
-  const { tools, names } = readResponsesTools(fields);
+  const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
   const { system, messages, images, files, hasCalls } = readInput(fields.input);
   const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
   return {

@@ -41,13 +41,20 @@ interface ReadResponsesTools {
   readonly names: ToolNames;
 }
 
-/** Throws 400 faults that name the field. */
-export function readResponsesTools({
-  tools: given,
-  tool_choice: choice,
-  parallel_tool_calls: parallel,
-}: ToolFields): ReadResponsesTools {
-  const listed = listTools(given ?? []);
+/** A tool as written, and where. */
+export interface PlacedTool {
+  readonly tool: unknown;
+  readonly field: string;
+}
+
+/** `added` are the tools of items, which a client may tell anew. Throws 400 faults that name the field. */
+export function readResponsesTools(
+  { tools: given, tool_choice: choice, parallel_tool_calls: parallel }: ToolFields,
+  added: readonly PlacedTool[] = [],
+): ReadResponsesTools {
+  const listed: ListedTools = { functions: [], names: new Map(), customs: new Map() };
+  for (const [at, tool] of (given ?? []).entries()) listTool(tool, `tools[${at}]`, listed);
+  for (const { tool, field } of added) listTool(tool, field, listed, { replaces: true });
   const chosen = choice == null ? {} : readChoice(choice, readChosenTool);
   if (chosen.choice === 'any' && listed.functions.length === 0 && listed.hosted !== undefined) {
     throw invalidField('tool_choice', `requires a call, but ${notHere(listed.hosted)}`);
@@ -65,31 +72,32 @@ export function readResponsesTools({
 }
 
 interface ListedTools {
-  readonly functions: { readonly definition: object; readonly field: string }[];
+  readonly functions: { readonly definition: { readonly name?: unknown }; readonly field: string }[];
   readonly names: Map<string, ToolName>;
   readonly customs: Map<string, CustomTool>;
   /** The type of one that would run at the vendor. */
   hosted?: string;
 }
 
+interface Listing {
+  readonly namespace?: string;
+  /** A tool of the same name is told anew. */
+  readonly replaces?: boolean;
+}
+
 /** Tools that would run at the vendor are left out: some clients always list them. */
-function listTools(given: readonly unknown[]): ListedTools {
-  const listed: ListedTools = { functions: [], names: new Map(), customs: new Map() };
-  for (const [at, tool] of given.entries()) {
-    const field = `tools[${at}]`;
-    const { type, name, tools } = checkTool(tool, field);
-    if (type !== 'namespace') addTool(tool as Tool, field, listed);
-    else {
-      if (typeof name !== 'string' || name === '')
-        throw invalidField(`${field}.name`, 'must be a string and not empty');
-      if (!Array.isArray(tools)) throw invalidField(`${field}.tools`, 'must be an array of tools');
-      for (const [within, inner] of tools.entries()) {
-        const place = `${field}.tools[${within}]`;
-        addTool(checkTool(inner, place), place, listed, name);
-      }
-    }
+function listTool(tool: unknown, field: string, listed: ListedTools, listing: Listing = {}): void {
+  const { type, name, tools } = checkTool(tool, field);
+  if (type !== 'namespace') {
+    addTool(tool as Tool, field, listed, listing);
+    return;
   }
-  return listed;
+  if (typeof name !== 'string' || name === '') throw invalidField(`${field}.name`, 'must be a string and not empty');
+  if (!Array.isArray(tools)) throw invalidField(`${field}.tools`, 'must be an array of tools');
+  for (const [within, inner] of tools.entries()) {
+    const place = `${field}.tools[${within}]`;
+    addTool(checkTool(inner, place), place, listed, { ...listing, namespace: name });
+  }
 }
 
 type Tool = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -100,7 +108,7 @@ function checkTool(tool: unknown, field: string): Tool {
   return tool as Tool;
 }
 
-function addTool(tool: Tool, field: string, listed: ListedTools, namespace?: string): void {
+function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, replaces }: Listing): void {
   const { type, name } = tool;
   if (type !== 'function' && type !== 'custom') {
     listed.hosted ??= type;
@@ -111,10 +119,17 @@ function addTool(tool: Tool, field: string, listed: ListedTools, namespace?: str
     ? { type: 'function', ...describeCustomTool(tool) }
     : { ...tool, parameters: tool.parameters ?? NO_ARGUMENTS };
   const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
-  listed.functions.push({ definition: { ...plain, name: seen }, field });
+  const named = { definition: { ...plain, name: seen }, field };
+  const known = replaces ? listed.functions.findIndex(({ definition }) => definition.name === seen) : -1;
+  if (known < 0) listed.functions.push(named);
+  else {
+    listed.functions[known] = named;
+    listed.names.delete(`${seen}`);
+    listed.customs.delete(`${seen}`);
+  }
   if (typeof seen === 'string' && (isCustom || namespace !== undefined)) {
-    const known = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
-    listed.names.set(seen, isCustom ? { ...known, isCustom } : known);
+    const own = { name: `${name}`, ...(namespace !== undefined && { namespace }) };
+    listed.names.set(seen, isCustom ? { ...own, isCustom } : own);
     if (isCustom) listed.customs.set(seen, readCustomTool(tool));
   }
 }

@@ -200,6 +200,41 @@ describe('responses requests', () => {
     );
   });
 
+  it('takes tools that clients tell within the conversation, and the later of two of the same name', () => {
+    const added = (...tools: object[]) => ({ type: 'additional_tools', role: 'developer', tools });
+    const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
+    const space = (...tools: object[]) => ({ type: 'namespace', name: 'space', description: 'd', tools });
+    const exec = { type: 'custom', name: 'exec', format: grammar };
+    const { tools, messages, messageCount, echo } = parse({
+      tools: [FUNCTION, { type: 'web_search' }],
+      input: [
+        added(space(exec, FUNCTION)),
+        { type: 'message', role: 'developer', content: 'Be brief.' },
+        user('hi'),
+        { type: 'custom_tool_call', call_id: 'a', name: 'exec', namespace: 'space', input: 'ls' },
+        added({ ...FUNCTION, description: 'newer' }, { type: 'custom', name: 'late' }, { type: 'tool_search' }),
+        output('a', 'x', 'custom_tool_call_output'),
+        added(space({ type: 'function', name: 'exec', parameters: null })),
+        user('go on'),
+      ],
+      tool_choice: { type: 'function', name: 'look', namespace: 'space' },
+    });
+    const seen = tools?.list.map(({ name, description, custom }) => [name, description, custom !== undefined]);
+    expect(seen).to.deep.equal([
+      ['look', 'newer', false],
+      ['space__exec', undefined, false],
+      ['space__look', undefined, false],
+      ['late', undefined, true],
+    ]);
+    expect(tools?.choice).to.deep.equal({ name: 'space__look' });
+    expect((echo as { names: ReadonlyMap<string, object> }).names.get('space__exec')).to.deep.equal({
+      name: 'exec',
+      namespace: 'space',
+    });
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user', 'user']);
+    expect(messageCount).to.equal(8);
+  });
+
   const refusals: readonly (readonly [body: object, message: RegExp])[] = [
     [{ previous_response_id: 'resp_1' }, /^Invalid `previous_response_id`: .* send the items .* in `input` instead\.$/],
     [{ conversation: { id: 'conv_1' } }, /^Invalid `conversation`: .* send its items in `input` instead\.$/],
@@ -207,6 +242,11 @@ describe('responses requests', () => {
     [{ background: true }, /^Invalid `background`: .* use `stream` instead\.$/],
     [{ input: [user('hi'), { type: 'item_reference', id: 'x' }] }, /^Invalid `input\[1\]\.type`: .*`store: false`/],
     [{ input: [user('hi'), { type: 'computer_call' }] }, /^Invalid `input\[1\]\.type`: must not be computer_call/],
+    [{ input: [user('hi'), { type: 'additional_tools' }] }, /^Invalid `input\[1\]\.tools`: must be an array of tools/],
+    [
+      { input: [{ type: 'additional_tools', tools: [FUNCTION, { type: 'function', name: 'a b' }] }, user('hi')] },
+      /^Invalid `input\[0\]\.tools\[1\]\.name`: must be 1 to 128/,
+    ],
     [{ input: [user('hi'), { type: 5 }] }, /^Invalid `input\[1\]\.type`: must be a string/],
     [{ input: [{ type: 'message', content: 'hi' }] }, /^Invalid `input\[0\]\.role`: must be one of/],
     [{ input: [user('hi'), call('a')] }, /^Invalid `input\[1\]\.call_id`: is the id of a call without a result/],
