@@ -33,6 +33,8 @@ const NAME_CHARS_MAX = 12;
 /** What stands between the values of most streams. */
 const BETWEEN = '\n\ndata: ';
 const END_MARK = '[DONE]';
+/** Some servers write events into the data of events. */
+const FIELD_AGAIN = /^(?:data: ?)+/;
 
 /** Nothing is written between two chunks. */
 const NOWHERE: ProviderPart[] = [];
@@ -207,7 +209,9 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   }
 
   #readPiece(text: string): void {
-    if (text.trim() === END_MARK) this.#mark();
+    const again = FIELD_AGAIN.exec(text);
+    if (again) this.#readData(text, again[0].length, text.length);
+    else if (text.trim() === END_MARK) this.#mark();
     else this.#addData(text);
   }
 

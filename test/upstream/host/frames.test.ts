@@ -79,6 +79,12 @@ describe('frames', () => {
       'a',
     ],
     ['data without a space, padded data', 'data:{"text":"a"}\n\ndata:   {"text":"b"}  \n\n', 'ab'],
+    [
+      'events within the data of events',
+      'data: data: {"text":"a"}\ndata:\ndata:\n\ndata:data:data: {"text":"b"}\n\ndata: data: [DONE]\n\n',
+      'ab',
+      '[DONE]',
+    ],
     ['an event in several lines', 'data: {"text":\ndata: "a"}\n\n', 'a'],
     ['a value a line', '{"text":"a"}\n{"text":"b"}\n', 'ab'],
     ['one document', '{"text":"a","stop":"s"}', 'a', 's'],
