@@ -34,7 +34,8 @@ const EPOCH_MIN = 1e9;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function parseReset(value: Headers[string], now: number): number | undefined {
+/** Milliseconds from a number of seconds, a duration such as `1m30s`, or a time. */
+export function parseReset(value: Headers[string], now: number): number | undefined {
   const number = parseNumber(value);
   if (number !== undefined) {
     if (number < EPOCH_MIN) return Math.max(number * 1000, 0);

@@ -218,6 +218,12 @@ describe('faults by what an upstream says', () => {
     [{ 'retry-after': '0.5' }, 500],
     [{ 'retry-after-ms': '250', 'retry-after': '12' }, 250],
     [{ 'retry-after': 'soon' }, undefined],
+    // Spelled like the reset of a limit: a duration, or a time since the epoch.
+    [{ 'retry-after': '20s' }, 20_000],
+    [{ 'retry-after': '1m30s' }, 90_000],
+    [{ 'retry-after': `${Math.floor(Date.now() / 1000) - 60}` }, 0],
+    [{ 'retry-after': `${Date.now() + 10 * 86_400_000}` }, 86_400_000],
+    [{ 'retry-after': '-1' }, 0],
     [{ 'retry-after': '999999999' }, 86_400_000],
     [{ 'retry-after': ' 3 ' }, 3_000],
     [{ 'retry-after-ms': '0.2' }, 1],
