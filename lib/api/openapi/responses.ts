@@ -76,8 +76,8 @@ const INPUT_ITEM: Json = {
   type: 'object',
   properties: {
     type: text(
-      'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, or ' +
-        '`additional_tools`.',
+      'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, ' +
+        '`additional_tools`, or `agent_message`, which is a message of the user.',
     ),
     role: choice(
       ['user', 'assistant', 'system', 'developer'],

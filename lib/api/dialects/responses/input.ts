@@ -27,6 +27,12 @@ export function readInput(input: string | readonly unknown[]): ReadMessages {
   return history.read();
 }
 
+/** What a vendor would have encrypted is plain here: see `withoutEncryption`. */
+function readPlain(part: unknown): unknown {
+  if (!isRecord(part) || part.type !== 'encrypted_content') return part;
+  return { type: 'text', text: part.encrypted_content };
+}
+
 /** The tools that clients tell within the conversation, some of them all. Throws 400 faults that name the field. */
 export function listAddedTools(input: string | readonly unknown[]): readonly PlacedTool[] {
   if (typeof input === 'string') return [];
@@ -52,6 +58,9 @@ class History {
     switch (type) {
       case 'message':
         this.#takeMessage(item, field, contentField);
+        break;
+      case 'agent_message':
+        this.#takeAgentMessage(item, contentField);
         break;
       case 'reasoning':
         this.#addAssistant(() => [readReasoningItem(item, field)]);
@@ -98,6 +107,12 @@ class History {
     }
     this.#prompt = { content: read, field: place };
     this.#addUser(read);
+  }
+
+  /** What one agent of the client writes to another: for the model that reads it, a message of its user. */
+  #takeAgentMessage({ content }: Item, place: string): void {
+    const parts = Array.isArray(content) ? content.map(readPlain) : content;
+    this.#takeMessage({ role: 'user', content: parts }, place, place);
   }
 
   /** Clients add to it as they go: what comes after other messages stays there, or the prompt would begin anew. */

@@ -117,7 +117,7 @@ function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, re
   const isCustom = type === 'custom';
   const plain = isCustom
     ? { type: 'function', ...describeCustomTool(tool) }
-    : { ...tool, parameters: tool.parameters ?? NO_ARGUMENTS };
+    : { ...tool, parameters: withoutEncryption(tool.parameters) };
   const seen = typeof name === 'string' && namespace !== undefined ? joinToolName(namespace, name) : name;
   const named = { definition: { ...plain, name: seen }, field };
   const known = replaces ? listed.functions.findIndex(({ definition }) => definition.name === seen) : -1;
@@ -132,6 +132,23 @@ function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, re
     listed.names.set(seen, isCustom ? { ...own, isCustom } : own);
     if (isCustom) listed.customs.set(seen, readCustomTool(tool));
   }
+}
+
+/** A vendor would encrypt what a model writes into such an argument, and only its own models could read that again. */
+function withoutEncryption(parameters: unknown): unknown {
+  if (!isRecord(parameters)) return parameters ?? NO_ARGUMENTS;
+  const { properties } = parameters;
+  if (!isRecord(properties) || !Object.values(properties).some(isEncrypted)) return parameters;
+  const plain = Object.entries(properties).map(([name, property]) => {
+    if (!isEncrypted(property)) return [name, property];
+    const { encrypted: _, ...rest } = property;
+    return [name, rest];
+  });
+  return { ...parameters, properties: Object.fromEntries(plain) };
+}
+
+function isEncrypted(property: unknown): property is Readonly<Record<string, unknown>> {
+  return isRecord(property) && property.encrypted === true;
 }
 
 const NAME_CHARACTERS_MAX = 128;

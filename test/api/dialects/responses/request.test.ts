@@ -235,6 +235,27 @@ describe('responses requests', () => {
     expect(messageCount).to.equal(8);
   });
 
+  it('take what agents write to each other, which no vendor encrypts', () => {
+    const message = { type: 'string', description: 'd' };
+    const encrypted = { type: 'object', properties: { message: { ...message, encrypted: true }, encrypted: message } };
+    const { tools, messages } = parse({
+      tools: [{ type: 'function', name: 'send', parameters: encrypted }],
+      input: [
+        {
+          type: 'agent_message',
+          author: '/root',
+          recipient: '/root/helper',
+          content: [
+            { type: 'input_text', text: 'From /root:' },
+            { type: 'encrypted_content', encrypted_content: 'Mend it.' },
+          ],
+        },
+      ],
+    });
+    expect(messages).to.deep.equal([{ role: 'user', content: [text('From /root:'), text('Mend it.')] }]);
+    expect(tools?.list[0]?.schema).to.deep.equal({ type: 'object', properties: { message, encrypted: message } });
+  });
+
   const refusals: readonly (readonly [body: object, message: RegExp])[] = [
     [{ previous_response_id: 'resp_1' }, /^Invalid `previous_response_id`: .* send the items .* in `input` instead\.$/],
     [{ conversation: { id: 'conv_1' } }, /^Invalid `conversation`: .* send its items in `input` instead\.$/],
@@ -242,6 +263,10 @@ describe('responses requests', () => {
     [{ background: true }, /^Invalid `background`: .* use `stream` instead\.$/],
     [{ input: [user('hi'), { type: 'item_reference', id: 'x' }] }, /^Invalid `input\[1\]\.type`: .*`store: false`/],
     [{ input: [user('hi'), { type: 'computer_call' }] }, /^Invalid `input\[1\]\.type`: must not be computer_call/],
+    [
+      { input: [{ type: 'agent_message', content: [{ type: 'encrypted_content' }] }] },
+      /^Invalid `input\[0\]\.content\[0\]\.text`: must be a string/,
+    ],
     [{ input: [user('hi'), { type: 'additional_tools' }] }, /^Invalid `input\[1\]\.tools`: must be an array of tools/],
     [
       { input: [{ type: 'additional_tools', tools: [FUNCTION, { type: 'function', name: 'a b' }] }, user('hi')] },
