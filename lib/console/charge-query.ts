@@ -33,7 +33,7 @@ const WORDS = defineWords({
     all: 'все',
     show: 'Показать',
     filter: 'Фильтр',
-    set: (count: number) => (count === 0 ? 'Фильтр' : `Фильтр (${count})`),
+    set: (count: number) => (count === 0 ? 'Фильтр' : `Фильтр: ${count}`),
   },
 });
 

@@ -43,7 +43,7 @@ const WORDS = defineWords({
     model: 'Модель',
     key: 'Ключ',
     tokens: 'Токены',
-    tokenCount: (count: string) => `${count} т`,
+    tokenCount: (count: string) => `${count} ток.`,
     duration: 'Длительность',
     seconds: (count: string) => `${count} с`,
     state: 'Статус',
