@@ -2,13 +2,13 @@
 import Joi from 'joi';
 import { fault, isFault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
-import { list, text } from '../base/json-schema.ts';
+import { list, object, text } from '../base/json-schema.ts';
 import { sniffImage } from '../base/sniff.ts';
 import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
-import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
+import { body, checkFields, documentAs, invalidField, isRecord, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/images.ts';
 import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
 import { readSpending, spendingFields } from './spending.ts';
@@ -61,7 +61,10 @@ export const editFields = body({
   images: optional(
     documentAs(
       Joi.array(),
-      list(text(IMAGE_HINT), { description: 'Up to 4 images, including `image`.', maxItems: REFERENCES_MAX }),
+      list(
+        { anyOf: [text(IMAGE_HINT), object({ image_url: text(IMAGE_HINT) })] },
+        { description: 'Up to 4 images, including `image`.', maxItems: REFERENCES_MAX },
+      ),
     ),
     'must be an array of strings',
   ),
@@ -78,10 +81,18 @@ export function parseEdit(value: unknown): ImageRequest {
   const named: NamedSource[] = image == null ? [] : [{ field: 'image', source: image }];
   for (const [at, source] of (images ?? []).entries()) {
     const field = `images[${at}]`;
-    if (typeof source !== 'string') throw invalidField(field, 'must be a string');
-    named.push({ field, source });
+    // The vendor's own clients write an object around it.
+    const { image_url: linked } = isRecord(source) ? source : {};
+    if (linked !== undefined)
+      named.push({ field: `${field}.image_url`, source: checkLink(linked, `${field}.image_url`) });
+    else named.push({ field, source: checkLink(source, field) });
   }
   return { ...createImageRequest(fields, readEditImages(named)), ...readSpending(value) };
+}
+
+function checkLink(source: unknown, field: string): string {
+  if (typeof source !== 'string') throw invalidField(field, 'must be a string');
+  return source;
 }
 
 const FILE_FIELD = /^images?(?:\[\d*\])?$/;

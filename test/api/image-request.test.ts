@@ -107,6 +107,14 @@ describe('image request', () => {
     }
     expect(() => parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [] })).to.throw('is required');
     expect(() => parseEdit({ prompt: 'a hill', images: [LINK, 5] })).to.throw('Invalid `images[1]`: must be a string');
+    const objects = (...images: unknown[]) => parseEdit({ prompt: 'a hill', images });
+    expect(shown(objects({ image_url: LINK }, { image_url: uri(PNG) }, LINK)).images).to.deep.equal([
+      ['images[0].image_url', LINK],
+      ['images[1].image_url', ['image/png', PNG.toString('base64')]],
+      ['images[2]', LINK],
+    ]);
+    expect(() => objects({ image_url: 5 })).to.throw('Invalid `images[0].image_url`: must be a string');
+    expect(() => objects({ file_id: 'file_1' })).to.throw('Invalid `images[0]`: must be a string');
   });
 
   it('classifies the parts of a form', () => {
