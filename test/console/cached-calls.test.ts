@@ -161,5 +161,8 @@ describe('pages about cached tokens', () => {
     expect(await textOf('/account/usage?by=model'))
       .to.contain('Прочитано из кэша')
       .and.to.contain('из них рассуждения');
+    expect(await textOf('/account/calls?model=chat-a'))
+      .to.contain('101 000 ток.')
+      .and.to.contain('Фильтр: 1');
   });
 });
