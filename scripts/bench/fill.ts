@@ -3,23 +3,24 @@
 // lie as far apart as those of a service that has run for long, and so do those that its indexes get.
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import { CALL_ATTEMPTS, toAttemptDocument } from '../../lib/store/mongodb/attempts.ts';
 import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/store/mongodb/rows.ts';
-import { fillUsageDays as fillUsageCollection } from '../../lib/store/mongodb/usage-schema.ts';
+import { openStore } from '../../lib/store/open.ts';
 import { createSaveAttempt } from '../../lib/store/sqlite/attempts.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS, WALLET_COLUMNS } from '../../lib/store/sqlite/rows.ts';
-import { fillUsageDays as fillUsageTable } from '../../lib/store/sqlite/usage-schema.ts';
+import type { Store } from '../../lib/store/store.ts';
 
 /** The columns of a wallet that the ledger leaves out when they say nothing. */
 const NO_EXTRAS = { playMoney: 0, opened: 0, granted: 0n, grants: null };
 const FILL_CACHE_KIB = 1_048_576;
 const ROWS_PER_WRITE = 4000;
-/** For a part of the days of usage. */
-const FILL_MS = 60_000;
+/** A busy database refuses a step of a fold now and then. */
+const FOLD_TRIES = 50;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
 const TOKENS = { input: 1200, output: 4000 };
@@ -38,8 +39,6 @@ const HOUR_MS = 3_600_000;
 const HISTORY_MS = 400 * 24 * HOUR_MS;
 const MODEL = 'model-1';
 const FAILED_EVERY = 50;
-const USAGE_COLUMNS =
-  'wallet, hour, key, model, kind, calls, charged, refunded, tokens_input, tokens_output, images, seconds';
 
 interface Rows {
   readonly entries: Entry[];
@@ -51,8 +50,8 @@ interface Target {
   /** With empty wallets. */
   addAccounts(ids: readonly string[]): Promise<void>;
   write(rows: Rows): Promise<void>;
-  /** As they are after everything, with their usage: otherwise a gateway would fold it for minutes after its start. */
-  saveWallets(wallets: readonly Wallet[], also: { readonly usage: boolean }): Promise<void>;
+  /** As they are after everything. */
+  saveWallets(wallets: readonly Wallet[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,7 +63,7 @@ export interface Filling {
   readonly calls: number;
   /** Small wallets in all, between which those lie evenly; the others are empty. By default there are no others. */
   readonly accounts?: number;
-  /** So many models and keys of each wallet take turns, and one call in 50 fails; the usage is left to a fold. */
+  /** So many models and keys of each wallet take turns, and one call in 50 fails. */
   readonly variety?: Variety;
 }
 
@@ -118,9 +117,23 @@ export async function fillLedger(databaseUrl: string, filling: Filling): Promise
     if (history.size() >= ROWS_PER_WRITE) await flush();
   }
   await flush();
-  await target.saveWallets(history.wallets(), { usage: filling.variety === undefined });
+  await target.saveWallets(history.wallets());
   await target.close();
+  const store = await openStore(databaseUrl);
+  for (const wallet of [LARGE, ...small]) await foldWhole(store, wallet);
+  await store.close();
   return entries;
+}
+
+/** Otherwise a gateway would do it for minutes after its start. Each try goes on where the last one ended. */
+async function foldWhole(store: Store, wallet: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return void (await foldUsage(store, wallet));
+    } catch (error) {
+      if (tries === FOLD_TRIES) throw error;
+    }
+  }
 }
 
 /** Whose each call is and when it is; those of the large wallet are spread evenly between the others. */
@@ -232,14 +245,6 @@ function makeId(at: number, number: number): string {
   return `req_${at.toString(16).padStart(12, '0')}${number.toString(16).padStart(20, '0')}`;
 }
 
-/** All of a wallet's calls, as if they were of one hour. */
-function writeUsage({ id: wallet, seq, charged }: Wallet) {
-  const calls = (seq - 1) / 2;
-  const of = { wallet, hour: HOUR_MS, key: nameKey(wallet), model: MODEL, kind: 'text' };
-  const tokens = { tokensInput: calls * TOKENS.input, tokensOutput: calls * TOKENS.output };
-  return { ...of, calls, charged, refunded: 0n, ...tokens, images: 0, seconds: 0 };
-}
-
 async function openTarget(databaseUrl: string): Promise<Target> {
   return databaseUrl.startsWith('sqlite:') ? openFile(databaseUrl.slice(7)) : await openDatabase(databaseUrl);
 }
@@ -262,8 +267,6 @@ function openFile(path: string): Target {
   );
   const addAttempt = createSaveAttempt(db);
   const addAccount = createInsert(db, 'accounts', 'id, name, created_at');
-  const addUsage = createInsert(db, 'usage_hours', USAGE_COLUMNS);
-  const addCursor = createInsert(db, 'usage_cursors', 'wallet, seq');
   return {
     async addAccounts(ids) {
       for (const id of ids) {
@@ -276,12 +279,8 @@ function openFile(path: string): Target {
       for (const entry of entries) addEntry({ ...entry, granted: entry.granted ?? 0n });
       attempts.forEach(addAttempt);
     },
-    async saveWallets(wallets, { usage }) {
+    async saveWallets(wallets) {
       for (const wallet of wallets) saveWallet({ ...wallet, ...NO_EXTRAS });
-      if (!usage) return;
-      wallets.map(writeUsage).forEach(addUsage);
-      while (fillUsageTable(db));
-      for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
     async close() {
       db.exec('COMMIT; PRAGMA journal_mode = WAL');
@@ -329,20 +328,11 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       await put('charges', charges.map(toChargeDocument));
       await put('entries', entries.map(toEntryDocument));
     },
-    async saveWallets(wallets, { usage }) {
+    async saveWallets(wallets) {
       const save = (wallet: Wallet) => ({
         replaceOne: { filter: { _id: wallet.id as never }, replacement: walletRow(wallet) },
       });
       await db.collection('wallets').bulkWrite(wallets.map(save), FAST);
-      if (!usage) return;
-      const hour = (row: ReturnType<typeof writeUsage>) => ({ _id: `${row.wallet} ${row.hour}`, ...row });
-      await put('usage_hours', wallets.map(writeUsage).map(hour));
-      await Promise.all(running);
-      while (await fillUsageCollection(db, AbortSignal.timeout(FILL_MS)));
-      await put(
-        'usage_cursors',
-        wallets.map(({ id, seq }) => ({ _id: id, seq })),
-      );
     },
     async close() {
       await Promise.all(running);

@@ -16,7 +16,6 @@ import {
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { openStore } from '../../lib/store/open.ts';
-import type { Store } from '../../lib/store/store.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { findMongod } from '../../testkit/mongod-binary.ts';
 import { addAccounts, type Filling, fillLedger, smallWallets } from './fill.ts';
@@ -61,8 +60,6 @@ interface Wanted {
   readonly folder: string;
   /** Instead of the usual filling; its name keeps it apart from others. */
   readonly filling?: Filling & { readonly name: string };
-  /** What is done to a filled store before it is kept. */
-  readonly finish?: (store: Store) => Promise<void>;
 }
 
 export async function openStock(wanted: Wanted): Promise<Stock> {
@@ -102,7 +99,7 @@ function readNote(folder: string, version: string): Note | undefined {
 }
 
 async function fill(wanted: Wanted, kept: string): Promise<Note> {
-  const { kind, entries, finish } = wanted;
+  const { kind, entries } = wanted;
   const filling = wanted.filling ?? planFilling(entries);
   const folder = `${kept}.unfinished`;
   for (const old of [folder, kept]) rmSync(old, { recursive: true, force: true });
@@ -115,11 +112,6 @@ async function fill(wanted: Wanted, kept: string): Promise<Note> {
   const from = performance.now();
   const filled = await fillLedger(place.url, filling);
   const filledS = (performance.now() - from) / 1000;
-  if (finish) {
-    const store = await openStore(place.url);
-    await finish(store);
-    await store.close();
-  }
   const of = wanted.filling ? NAMED_VERSION : VERSION;
   const note: Note = { of, bytesPerCall: ((await place.size()) - empty) / (filled / 2), filledS, port };
   await place.stop();

@@ -7,14 +7,13 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ACCESS, type AccountPath, findSight } from '../../lib/console/access.ts';
-import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpTour, TOUR_ENV, type Tour } from '../../testkit/page-tour.ts';
 import { setUpMember, type Visitor } from '../../testkit/pages.ts';
 import { startMailServer } from '../../testkit/smtp.ts';
 import { readOptions } from '../options.ts';
-import { LARGE, nameVariedKey, smallWallets } from './fill.ts';
+import { LARGE, nameVariedKey } from './fill.ts';
 import { openStock } from './growth-stores.ts';
 
 const values = readOptions({
@@ -30,7 +29,6 @@ const rounds = Number(values.rounds);
 
 const WALLETS = 1000;
 const KEYS = 3;
-const FOLD_TRIES = 50;
 const BOUNDS = { ms: 50, bytes: 80 * 1024 };
 
 /** A page, and whose it is. */
@@ -57,7 +55,7 @@ async function measureStore(kind: string, folder: string): Promise<boolean> {
   const entries = 2 * calls + WALLETS + 1;
   const variety = { models: 8, keys: KEYS };
   const filling = { name: `pages-${calls}`, entries, wallets: WALLETS, calls: calls / 2 / WALLETS, variety };
-  const stock = await openStock({ kind, entries, cache: values.cache, folder, filling, finish: foldAll });
+  const stock = await openStock({ kind, entries, cache: values.cache, folder, filling });
   const mail = await startMailServer();
   const env = { ...TOUR_ENV, SMTP_URL: mail.url };
   const test = await startGateway({ catalog: {}, folder: join(folder, `home-${kind}`), database: stock.url, env });
@@ -76,20 +74,6 @@ async function measureStore(kind: string, folder: string): Promise<boolean> {
     await test.stop();
     await mail.stop();
     await stock.stop();
-  }
-}
-
-async function foldAll(store: Store): Promise<void> {
-  for (const wallet of [LARGE, ...smallWallets({ wallets: WALLETS })]) {
-    // A busy database refuses a step now and then; the next try goes on after the last one.
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await foldUsage(store, wallet);
-        break;
-      } catch (error) {
-        if (tries === FOLD_TRIES) throw error;
-      }
-    }
   }
 }
 
