@@ -1,5 +1,5 @@
 // Accounts in the MongoDB store.
-import { type Document, ReadConcern } from 'mongodb';
+import { type Document, type FindOptions, ReadConcern } from 'mongodb';
 import { parseRequestLimits } from '../../money/request-limits.ts';
 import type { Account, AccountStore, Allowance, AutoTopup } from '../ports/accounts.ts';
 import { listWrongMarks, markAccount } from '../row-mark.ts';
@@ -22,14 +22,36 @@ const WITH_WALLET = [
   { $unset: 'wallets' },
 ];
 
+const openCommitted = ({ db, scanner }: Pick<Connection, 'db' | 'scanner'>) =>
+  scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
+
 /** What walks over all accounts or wallets read of them. */
 function createLists({
   db,
   scanner,
-}: Pick<Connection, 'db' | 'scanner'>): Pick<AccountStore, 'allowances' | 'balances' | 'countPriceLists'> {
+}: Pick<Connection, 'db' | 'scanner'>): Pick<AccountStore, 'list' | 'allowances' | 'balances' | 'countPriceLists'> {
   const accounts = db.collection<Row>('accounts');
   const wallets = scanner.db(db.databaseName).collection<Row>('wallets');
   return {
+    async list() {
+      const committed = openCommitted({ db, scanner });
+      const readAll = (name: string, filter: Document, options: FindOptions) =>
+        read(
+          (signal) =>
+            committed
+              .collection<Row>(name)
+              .find(filter, { ...options, signal })
+              .toArray(),
+          SCAN_MS,
+        );
+      // Few wallets are not active: those are found in one pass, where each was looked up.
+      const [rows, others] = await Promise.all([
+        readAll('accounts', {}, { sort: { createdAt: 1, _id: 1 }, allowDiskUse: true }),
+        readAll('wallets', { status: { $ne: 'active' } }, { projection: { status: 1 } }),
+      ]);
+      const statuses = new Map(others.map(({ _id, status }) => [_id, status]));
+      return rows.map((row) => readAccountDocument({ ...row, status: statuses.get(row._id) ?? 'active' }));
+    },
     async allowances() {
       const options = { projection: { allowance: 1, allowanceReason: 1 }, sort: { _id: 1 } } as const;
       const rows = await read((signal) => accounts.find({ allowance: { $gt: 0 } }, { ...options, signal }).toArray());
@@ -60,7 +82,7 @@ function createLists({
 
 export function accountStore({ db, scanner }: Connection, transactions: Transactions): AccountStore {
   const accounts = db.collection<Row>('accounts');
-  const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection('accounts');
+  const scanned = openCommitted({ db, scanner }).collection('accounts');
 
   async function scan(pipeline: Document[]): Promise<readonly Account[]> {
     const options = { allowDiskUse: true };
@@ -129,7 +151,6 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       const [row] = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
       return row && readAccountDocument(row);
     },
-    list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
     setStatus: (id, status) =>
