@@ -273,7 +273,7 @@ describe('the messages format', () => {
         { context_management: { edits: [{ type: 'summarize_20270101' }] } },
         /edits\[0\].type`: must be one that clears/,
       ],
-      [{ thinking: { type: 'adaptive', display: 'x' } }, /^Invalid `thinking\.display`: must be one of summarized/],
+      [{ thinking: { type: 'adaptive', display: 5 } }, /^Invalid `thinking\.display`: must be a string/],
       [{ tools: [{ ...look, defer_loading: 1 }] }, /^Invalid `tools\[0\]\.defer_loading`: must be a boolean/],
     ] as const) {
       it(`refuses ${JSON.stringify(wrong)}`, async () => {

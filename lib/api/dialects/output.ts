@@ -134,8 +134,7 @@ export const thinkingField = objectField({
       },
       display: {
         type: ['string', 'null'],
-        enum: [...DISPLAYS, null],
-        description: 'What is shown of it, where the vendor can.',
+        description: `What is shown of it, where the vendor can: ${DISPLAYS.join(' or ')}. Anything else is ignored.`,
       },
     },
     { optional: ['budget_tokens', 'display'] },
@@ -264,7 +263,8 @@ function readEffort(config: unknown): Effort | undefined {
 function readThinkingMode({ type, budget_tokens: budget, display: wanted }: Fields): ReasoningWish {
   checkChoice('thinking.type', type, THINKING);
   const display = DISPLAYS.find((each) => each === wanted);
-  if (wanted != null && !display) throw invalidField('thinking.display', `must be one of ${DISPLAYS.join(', ')}`);
+  // A newer word is the vendor's choice: agents try theirs first.
+  if (wanted != null && typeof wanted !== 'string') throw invalidField('thinking.display', 'must be a string');
   if (type === 'disabled') return { mode: 'off' };
   if (type !== 'enabled') return { mode: 'auto', ...(display && { display }) };
   checkBudget('thinking.budget_tokens', budget);
