@@ -108,11 +108,7 @@ const EDIT: Readonly<Record<string, Row>> = {
   'a number for an image': [ask({ image: 5 }), 400, /^Invalid `image`: must be a string/],
   'a list for an image': [ask({ image: [IMAGE] }), 400, /^Invalid `image`: must be a string/],
   'a text for images': [ask({ images: IMAGE }), 400, /^Invalid `images`: must be an array/],
-  'an object among images': [
-    ask({ images: [IMAGE, { image_url: IMAGE }] }),
-    400,
-    /^Invalid `images\[1\]`: must be a string/,
-  ],
+  'a file among images': [ask({ images: [IMAGE, { file_id: 'f' }] }), 400, /^Invalid `images\[1\]/],
   'five images': [edit({ images: Array(4).fill(IMAGE) }), 400, /^Invalid `images`: an edit takes at most 4/],
   'an empty image': [ask({ image: '' }), 400, /^Invalid `image`: must be an https URL or a data URI/],
   'plain http': [ask({ image: 'http://example.com/a.png' }), 400, /`image`: must be an https URL/],
