@@ -28,6 +28,19 @@ const SYSTEM = `You are an agent in a repository. ${'Work step by step, and say 
 const PROMPT = 'Make the test pass.';
 const OUTPUT = `1 test failed: expected 5\n${'    at run (test.js:12:3)\n'.repeat(20)}`;
 
+/**
+ * Once more after a lost connection, as the clients' own retries do, which are off so that no refusal passes: a connection
+ * that was opened ahead and not used for ten seconds may be closed just when it is.
+ */
+const fetchTwice: typeof fetch = async (url, init) => {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (init?.signal?.aborted) throw error;
+    return fetch(url, init);
+  }
+};
+
 /** An answer of which only the beginning is read. */
 async function leave(stream: AsyncIterable<unknown> & { readonly controller: AbortController }): Promise<void> {
   for await (const _ of stream) break;
@@ -35,7 +48,7 @@ async function leave(stream: AsyncIterable<unknown> & { readonly controller: Abo
 }
 
 async function runMessages({ url, key, leavesAt }: SessionOptions): Promise<SessionResult> {
-  const client = new Anthropic({ baseURL: `${url}/api`, apiKey: key, maxRetries: 0 });
+  const client = new Anthropic({ baseURL: `${url}/api`, apiKey: key, maxRetries: 0, fetch: fetchTwice });
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: PROMPT }];
   const { name, description, schema } = TOOL;
   let cached = 0;
@@ -83,7 +96,7 @@ interface ChatAnswer {
 }
 
 async function runChat({ url, key, leavesAt }: SessionOptions): Promise<SessionResult> {
-  const client = new OpenAI({ baseURL: `${url}/api/v1`, apiKey: key, maxRetries: 0 });
+  const client = new OpenAI({ baseURL: `${url}/api/v1`, apiKey: key, maxRetries: 0, fetch: fetchTwice });
   const { name, description, schema } = TOOL;
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: 'system', content: SYSTEM },
@@ -124,7 +137,7 @@ function addDelta(answer: ChatAnswer, delta: OpenAI.ChatCompletionChunk.Choice.D
 }
 
 async function runResponses({ url, key, leavesAt }: SessionOptions): Promise<SessionResult> {
-  const client = new OpenAI({ baseURL: `${url}/api/v1`, apiKey: key, maxRetries: 0 });
+  const client = new OpenAI({ baseURL: `${url}/api/v1`, apiKey: key, maxRetries: 0, fetch: fetchTwice });
   const { name, description, schema } = TOOL;
   const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: PROMPT }];
   let cached = 0;
