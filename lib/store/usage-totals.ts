@@ -23,3 +23,8 @@ export function addUsageTotals(left: UsageTotals, right: UsageTotals): UsageTota
     ...mapUnits(UNIT_COUNTS, (name) => left[name] + right[name]),
   };
 }
+
+/** Added to others, it is taken away from them. */
+export function negateUsage(totals: UsageTotals): UsageTotals {
+  return Object.fromEntries(Object.entries(totals).map(([name, count]) => [name, -count])) as unknown as UsageTotals;
+}

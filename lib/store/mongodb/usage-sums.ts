@@ -3,12 +3,14 @@ import type { Db, Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type { UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../ports/usage.ts';
 import { isUsed, listUsageSpans, type UsageSpan, type UsageSpans } from '../usage-days.ts';
-import { addUsageTotals } from '../usage-totals.ts';
+import { addUsageTotals, NO_USAGE, negateUsage } from '../usage-totals.ts';
 import { read } from './call.ts';
 import { type Row, sumToMicro } from './rows.ts';
 import { buildSlotStart } from './slots.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...UNIT_COUNTS] as const;
+
+const SUMS = Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }]));
 
 type Time = 'hour' | 'day';
 
@@ -22,39 +24,36 @@ const GROUPS: Readonly<Record<UsageQuery['by'], (time: Time) => Document | strin
 
 type Query = Omit<UsageQuery, 'from' | 'to'>;
 
-type SpanName = keyof UsageSpans;
-
-const PARTS: readonly (readonly [name: SpanName, time: Time])[] = [
-  ['hours', 'hour'],
-  ['days', 'day'],
-  ['less', 'hour'],
-];
+/** A stretch of hours or days, and the parts of the time that it is added to or taken away from. */
+interface Stretch {
+  readonly from: number;
+  readonly until: number;
+  readonly places: readonly { readonly start: number; readonly sign: 1 | -1 }[];
+}
 
 export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
-  /** All are read in one command, each added up by itself: the sums of all together are few. */
+  /** Hours and days are read in one command; the sums of all stretches are few, and are placed here. */
   async function readSums(wallet: string, spans: UsageSpans, { by, ...filter }: Query) {
-    const used = PARTS.filter(([name]) => name === 'hours' || spans[name].length > 0);
-    const shifts = new Map(used.map(([name]) => [name, findShift(spans[name])]));
-    // Otherwise the sums are told apart by where their span begins, and added up below.
-    const isPlaced = used.every(([name]) => shifts.get(name) !== undefined);
-    const part = ([name, time]: (typeof PARTS)[number]): Document[] => {
-      const at = buildSpanStart(`$${time}`, spans[name], isPlaced ? shifts.get(name) : 0);
-      const _id = { at, group: GROUPS[by](time), ...(!isPlaced && { part: name }) };
+    const stretches: Readonly<Record<Time, readonly Stretch[]>> = {
+      hour: listStretches(spans.hours, spans.less),
+      day: listStretches(spans.days),
+    };
+    const part = (time: Time): Document[] => {
+      const at = buildSlotStart(
+        `$${time}`,
+        stretches[time].map(({ from }) => from),
+      );
       return [
-        { $match: { ...buildSpanMatch(wallet, time, spans[name]), ...buildFilter(filter) } },
-        { $group: { _id, ...sumCounts(name === 'less' ? -1 : 1) } },
+        { $match: { ...buildMatch(wallet, time, stretches[time]), ...buildFilter(filter) } },
+        { $group: { _id: { time: { $literal: time }, at, group: GROUPS[by](time) }, ...SUMS } },
       ];
     };
-    const [first, ...others] = used as [(typeof PARTS)[number], ...typeof PARTS];
-    const unions = others.map((each) => ({ $unionWith: { coll: `usage_${each[1]}s`, pipeline: part(each) } }));
-    const together = isPlaced ? [{ $group: { _id: '$_id', ...sumCounts(1) } }] : [];
+    const days = stretches.day.length > 0 ? [{ $unionWith: { coll: 'usage_days', pipeline: part('day') } }] : [];
     // What is taken away again has to be what was added.
     const options = spans.less.length > 0 ? { readConcern: { level: 'snapshot' } as const } : {};
-    const pipeline = [...part(first), ...unions, ...together];
     const hours = db.collection<Row>('usage_hours');
-    const rows = await read((signal) => hours.aggregate(pipeline, { signal, ...options }).toArray());
-    const readPlace = createReadPlace(spans);
-    return mergeRows(rows.map((row) => ({ ...readPlace(row._id), ...readUsageTotals(row) })));
+    const rows = await read((signal) => hours.aggregate([...part('hour'), ...days], { signal, ...options }).toArray());
+    return placeSums(rows, stretches);
   }
 
   return {
@@ -69,45 +68,41 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
   };
 }
 
-/** How far behind the start of its part each span begins; undefined if the database cannot tell one from the other. */
-function findShift(spans: readonly UsageSpan[]): number | undefined {
-  const { start, from } = spans[0] ?? { start: 0, from: 0 };
-  const isSame = spans.every((span) => span.from - span.start === from - start);
-  return isSame && typeof buildSpanStart('', spans) !== 'string' ? from - start : undefined;
+/** Cut where any span begins or ends, so that what one part gets from another is read once. */
+function listStretches(added: readonly UsageSpan[], taken: readonly UsageSpan[] = []): readonly Stretch[] {
+  const spans = [
+    ...added.map((span) => ({ ...span, sign: 1 as const })),
+    ...taken.map((span) => ({ ...span, sign: -1 as const })),
+  ];
+  const cuts = [...new Set(spans.flatMap(({ from, until }) => [from, until]))].sort((one, other) => one - other);
+  return cuts.slice(1).flatMap((until, at) => {
+    const from = cuts[at] as number;
+    const places = spans.filter((span) => span.from <= from && until <= span.until);
+    return places.length === 0 ? [] : [{ from, until, places }];
+  });
 }
 
-function buildSpanStart(field: string, spans: readonly UsageSpan[], shift = 0): Document | string {
-  const starts = spans.map(({ from }) => from);
-  const start = buildSlotStart(field, starts);
-  return shift === 0 ? start : { $subtract: [start, shift] };
-}
-
-function createReadPlace(spans: UsageSpans) {
-  const starts = new Set([...spans.hours, ...spans.days].map(({ start }) => start));
-  const ordered = [...starts].sort((one, other) => one - other);
-  return ({ at: place, group, part }: Document) => {
-    const at = Number(place);
-    // The last part may be longer than those that the database has told apart.
-    const findStart = () => (starts.has(at) ? at : ordered.findLast((start) => start <= at));
-    const start = part ? spans[part as SpanName].findLast(({ from }) => from <= at)?.start : findStart();
-    return { at: start ?? 0, group: String(group) };
-  };
-}
-
-function mergeRows(rows: readonly UsageSlotSum[]): readonly UsageSlotSum[] {
-  const merged = new Map<string, UsageSlotSum>();
-  for (const row of rows) {
-    const name = `${row.at} ${row.group}`;
-    const found = merged.get(name);
-    merged.set(name, found ? { ...row, ...addUsageTotals(found, row) } : row);
+function placeSums(rows: readonly Document[], stretches: Readonly<Record<Time, readonly Stretch[]>>) {
+  const sums = new Map<string, UsageSlotSum>();
+  for (const { _id, ...row } of rows) {
+    const at = Number(_id.at);
+    const totals = readUsageTotals(row);
+    // An hour in the stretch, if its start is too long to compute for the database.
+    const { places = [] } = stretches[_id.time as Time].findLast(({ from }) => from <= at) ?? {};
+    for (const { start, sign } of places) {
+      const key = `${start} ${_id.group}`;
+      const before = sums.get(key) ?? NO_USAGE;
+      const after = addUsageTotals(before, sign === 1 ? totals : negateUsage(totals));
+      sums.set(key, { at: start, group: String(_id.group), ...after });
+    }
   }
-  return [...merged.values()].filter(({ at: _at, group: _group, ...totals }) => isUsed(totals));
+  return [...sums.values()].filter(({ at: _at, group: _group, ...totals }) => isUsed(totals));
 }
 
-/** Ranges that meet are one: the parts of the time are told apart later. Without any, the match finds nothing. */
-function buildSpanMatch(wallet: string, time: Time, spans: readonly UsageSpan[]): Document {
+/** Stretches that meet are one range. Without any, the match finds nothing. */
+function buildMatch(wallet: string, time: Time, stretches: readonly Stretch[]): Document {
   const ranges: { from: number; until: number }[] = [];
-  for (const { from, until } of spans) {
+  for (const { from, until } of stretches) {
     const last = ranges.at(-1);
     if (last?.until === from) last.until = until;
     else ranges.push({ from, until });
@@ -123,11 +118,6 @@ function buildFilter({ key, keys, model, kind }: Omit<Query, 'by'>): Document {
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   };
-}
-
-function sumCounts(sign: 1 | -1): Document {
-  const add = (name: string) => ({ $sum: sign === 1 ? `$${name}` : { $multiply: [`$${name}`, -1] } });
-  return Object.fromEntries(COUNTS.map((name) => [name, add(name)]));
 }
 
 export function readUsageTotals(row: Document): UsageTotals {
