@@ -1,6 +1,7 @@
 // What decides about a call for embeddings before and around it: the order of checks, limits of keys, edits of the catalog,
 // a service that stops.
 import { request } from 'node:http';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { ask, CHAT, type Reply, readHead, send, until } from '../../testkit/client.ts';
@@ -134,7 +135,8 @@ describe('the rules of embeddings', () => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve).once('error', () => resolve()));
     await until(async () => (await gateway.wallet(account)).charged === MINIMUM);
     // Its memory is free again once it is dropped.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const { listener } = gateway.gateway.server;
+    await until(async () => (await promisify(listener.getConnections).call(listener)) === 0);
     response.resume();
     await closed;
     expect(response.complete).to.equal(false);

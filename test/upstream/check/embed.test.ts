@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 
 const PLUGIN = `
 export default {
@@ -117,7 +118,7 @@ describe('the contract suite on embeddings', function () {
     return failed;
   }
 
-  it('passes', async () => {
+  itTimed('passes', async () => {
     expect(await failures(PLUGIN, RECORDINGS)).to.deep.equal([]);
   });
 

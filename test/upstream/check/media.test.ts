@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
 import { oneIn } from '../../../testkit/long.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 
 const STUDIO = fileURLToPath(new URL('./studio', import.meta.url));
 
@@ -163,7 +164,7 @@ describe('the contract suite on a plugin of images and videos', function () {
     return failed;
   }
 
-  it('passes', async () => {
+  itTimed('passes', async () => {
     expect(await failures(source)).to.deep.equal([]);
   });
 
