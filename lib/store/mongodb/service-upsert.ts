@@ -11,10 +11,11 @@ export const TIME_FIELDS: readonly string[] = Array.from({ length: BUCKET_COUNT 
 /** What only the sums of routes have: rows of the others would be more than twice as long, and as slow to add up. */
 export const ROUTE_FIELDS: readonly string[] = ['attempts', ...TIME_FIELDS];
 
-export function buildServiceUpsert(sum: ServiceSum): Document {
+/** `isWhole`: with every field, as the schema wanted them before sums by the week. */
+export function buildServiceUpsert(sum: ServiceSum, { isWhole = false } = {}): Document {
   const { subject, grain, at, name, first, attempts, charged, refunded, cost, ...counts } = sum;
   const money = { charged: toLong(charged), refunded: toLong(refunded), cost: toLong(cost) };
-  const ofRoute = subject === 'route' ? { attempts, ...toTimeFields(first) } : {};
+  const ofRoute = isWhole || subject === 'route' ? { attempts, ...toTimeFields(first) } : {};
   return {
     q: { _id: `${getServiceKey(sum)}` },
     u: { $setOnInsert: { subject, grain, at, name }, $inc: { ...counts, ...money, ...ofRoute } },

@@ -117,7 +117,7 @@ async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<vo
       });
       // Weeks came later, and are made from the days.
       const sums = listServiceSums({ hours, routes: [] }).filter(({ grain }) => grain !== 'week');
-      const updates = sums.map(buildServiceUpsert);
+      const updates = sums.map((sum) => buildServiceUpsert(sum, { isWhole: true }));
       if (updates.length > 0) await send(db, { update: 'service_sums', updates }, sending);
     });
   } finally {

@@ -102,7 +102,7 @@ async function dropRows(step: Step, wallet: string): Promise<boolean> {
   const hours = (await take('usage_hours')).map(readUsageHourDocument).map((hour) => toWalletHour(wallet, hour));
   const days = await take('usage_days');
   const routes = (await take('route_hours')).map(readRouteDocument);
-  const updates = listServiceSums({ hours, routes }, -1).map(buildServiceUpsert);
+  const updates = listServiceSums({ hours, routes }, -1).map((sum) => buildServiceUpsert(sum));
   if (updates.length > 0) await step({ update: 'service_sums', updates });
   return hours.length > 0 || days.length > 0 || routes.length > 0;
 }
@@ -128,7 +128,7 @@ async function addUsageRows(
     usage_hours: hours.map(({ hour, ...row }) => buildUsageUpsert(wallet, { hour }, row)),
     usage_days: sumUsageDays(hours).map(({ day, ...row }) => buildUsageUpsert(wallet, { day }, row)),
     route_hours: routes.map((route) => buildRouteUpsert(wallet, route)),
-    service_sums: listServiceSums(rows).map(buildServiceUpsert),
+    service_sums: listServiceSums(rows).map((sum) => buildServiceUpsert(sum)),
   };
   for (const [update, list] of Object.entries(updates)) if (list.length > 0) await step({ update, updates: list });
 }
