@@ -24,36 +24,36 @@ const GROUPS: Readonly<Record<UsageQuery['by'], (time: Time) => Document | strin
 
 type Query = Omit<UsageQuery, 'from' | 'to'>;
 
-/** A stretch of hours or days, and the parts of the time that it is added to or taken away from. */
-interface Stretch {
+/** An interval of hours or days, and the parts of the time that it is added to or taken away from. */
+interface Interval {
   readonly from: number;
   readonly until: number;
   readonly places: readonly { readonly start: number; readonly sign: 1 | -1 }[];
 }
 
 export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
-  /** Hours and days are read in one command; the sums of all stretches are few, and are placed here. */
+  /** Hours and days are read in one command; the sums of all intervals are few, and are placed here. */
   async function readSums(wallet: string, spans: UsageSpans, { by, ...filter }: Query) {
-    const stretches: Readonly<Record<Time, readonly Stretch[]>> = {
-      hour: listStretches(spans.hours, spans.less),
-      day: listStretches(spans.days),
+    const intervals: Readonly<Record<Time, readonly Interval[]>> = {
+      hour: listIntervals(spans.hours, spans.less),
+      day: listIntervals(spans.days),
     };
     const part = (time: Time): Document[] => {
       const at = buildSlotStart(
         `$${time}`,
-        stretches[time].map(({ from }) => from),
+        intervals[time].map(({ from }) => from),
       );
       return [
-        { $match: { ...buildMatch(wallet, time, stretches[time]), ...buildFilter(filter) } },
+        { $match: { ...buildMatch(wallet, time, intervals[time]), ...buildFilter(filter) } },
         { $group: { _id: { time: { $literal: time }, at, group: GROUPS[by](time) }, ...SUMS } },
       ];
     };
-    const days = stretches.day.length > 0 ? [{ $unionWith: { coll: 'usage_days', pipeline: part('day') } }] : [];
+    const days = intervals.day.length > 0 ? [{ $unionWith: { coll: 'usage_days', pipeline: part('day') } }] : [];
     // What is taken away again has to be what was added.
     const options = spans.less.length > 0 ? { readConcern: { level: 'snapshot' } as const } : {};
     const hours = db.collection<Row>('usage_hours');
     const rows = await read((signal) => hours.aggregate([...part('hour'), ...days], { signal, ...options }).toArray());
-    return placeSums(rows, stretches);
+    return placeSums(rows, intervals);
   }
 
   return {
@@ -69,7 +69,7 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
 }
 
 /** Cut where any span begins or ends, so that what one part gets from another is read once. */
-function listStretches(added: readonly UsageSpan[], taken: readonly UsageSpan[] = []): readonly Stretch[] {
+function listIntervals(added: readonly UsageSpan[], taken: readonly UsageSpan[] = []): readonly Interval[] {
   const spans = [
     ...added.map((span) => ({ ...span, sign: 1 as const })),
     ...taken.map((span) => ({ ...span, sign: -1 as const })),
@@ -82,13 +82,13 @@ function listStretches(added: readonly UsageSpan[], taken: readonly UsageSpan[] 
   });
 }
 
-function placeSums(rows: readonly Document[], stretches: Readonly<Record<Time, readonly Stretch[]>>) {
+function placeSums(rows: readonly Document[], intervals: Readonly<Record<Time, readonly Interval[]>>) {
   const sums = new Map<string, UsageSlotSum>();
   for (const { _id, ...row } of rows) {
     const at = Number(_id.at);
     const totals = readUsageTotals(row);
-    // An hour in the stretch, if its start is too long to compute for the database.
-    const { places = [] } = stretches[_id.time as Time].findLast(({ from }) => from <= at) ?? {};
+    // An hour of the interval, if its start is too long to compute for the database.
+    const { places = [] } = intervals[_id.time as Time].findLast(({ from }) => from <= at) ?? {};
     for (const { start, sign } of places) {
       const key = `${start} ${_id.group}`;
       const before = sums.get(key) ?? NO_USAGE;
@@ -99,10 +99,10 @@ function placeSums(rows: readonly Document[], stretches: Readonly<Record<Time, r
   return [...sums.values()].filter(({ at: _at, group: _group, ...totals }) => isUsed(totals));
 }
 
-/** Stretches that meet are one range. Without any, the match finds nothing. */
-function buildMatch(wallet: string, time: Time, stretches: readonly Stretch[]): Document {
+/** Intervals that meet are one range. Without any, the match finds nothing. */
+function buildMatch(wallet: string, time: Time, intervals: readonly Interval[]): Document {
   const ranges: { from: number; until: number }[] = [];
-  for (const { from, until } of stretches) {
+  for (const { from, until } of intervals) {
     const last = ranges.at(-1);
     if (last?.until === from) last.until = until;
     else ranges.push({ from, until });
