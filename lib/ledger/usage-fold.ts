@@ -83,8 +83,13 @@ function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly Usa
 /** Folds the rest of the journal if it is short; otherwise resolves to how far behind the sums are. */
 export async function catchUpUsage(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
   const { ledger, usage } = store;
-  const entries = (await ledger.wallet(wallet))?.seq ?? 0;
-  const counted = await usage.cursor(wallet);
+  const [state, counted, open] = await Promise.all([
+    ledger.wallet(wallet),
+    usage.cursor(wallet),
+    usage.openJobs(wallet),
+  ]);
+  const entries = state?.seq ?? 0;
+  if (entries === counted && open.length === 0) return undefined;
   if (entries - counted <= ENTRIES_PER_STEP) {
     await foldUsage(store, wallet);
     return undefined;

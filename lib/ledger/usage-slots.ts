@@ -58,7 +58,8 @@ function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): Slo
     const slots = sums.get(group) ?? starts.map(() => NO_USAGE);
     sums.set(group, slots);
     const place = places.get(at) ?? 0;
-    slots[place] = addUsageTotals(slots[place] ?? NO_USAGE, totals);
+    const before = slots[place] ?? NO_USAGE;
+    slots[place] = before === NO_USAGE ? totals : addUsageTotals(before, totals);
   }
   const groups = [...sums].map(([name, slots]) => ({ name, slots, total: slots.reduce(addUsageTotals, NO_USAGE) }));
   return {

@@ -31,5 +31,7 @@ export function mapUnits<Name extends UnitCount | UsageUnit>(
   names: readonly Name[],
   count: (name: Name) => number,
 ): Record<Name, number> {
-  return Object.fromEntries(names.map((name) => [name, count(name)])) as Record<Name, number>;
+  const counts = {} as Record<Name, number>;
+  for (const name of names) counts[name] = count(name);
+  return counts;
 }

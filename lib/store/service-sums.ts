@@ -5,11 +5,11 @@ import type {
   RouteHour,
   ServiceDay,
   ServiceQuery,
-  ServiceRow,
   ServiceSum,
   ServiceTotals,
   UsageHour,
 } from './ports/usage.ts';
+import { splitTime, type TimeSpan } from './time-spans.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -117,33 +117,13 @@ export function findWeek(at: number): number {
   return at - (at % WEEK_MS);
 }
 
-interface Span {
-  readonly grain: ServiceSum['grain'];
-  readonly from: number;
-  readonly to: number;
-}
+export type ServiceSpan = TimeSpan<ServiceSum['grain']>;
 
-type ServiceTime = Pick<ServiceQuery, 'from' | 'to' | 'by'>;
-
-/** The rows that a query adds up: whole weeks by their own sums, whole days around them, and hours around those. */
-export function listServiceSpans({ from, to, by }: ServiceTime): readonly Span[] {
-  return by === 'name' && from < to ? splitSpan({ from, to }, GRAINS) : [{ grain: 'hour', from, to }];
-}
-
-/** Parts of a time, each by the coarsest grain that fits; what is less than an hour is read by its hour. */
-function splitSpan({ from, to }: Omit<Span, 'grain'>, grains: readonly (typeof GRAINS)[number][]): readonly Span[] {
-  if (from >= to) return [];
-  const [coarsest, ...finer] = grains;
-  if (!coarsest) return [{ grain: 'hour', from, to }];
-  const [grain, ms] = coarsest;
-  const first = Math.ceil(from / ms) * ms;
-  const end = to - (to % ms);
-  if (first >= end) return splitSpan({ from, to }, finer);
-  return [
-    ...splitSpan({ from, to: first }, finer),
-    { grain, from: first, to: end },
-    ...splitSpan({ from: end, to }, finer),
-  ];
+/** What a query adds up; by its hours if it asks for each of them. */
+export function listServiceSpans({ from, to, by, starts }: ServiceQuery): readonly ServiceSpan[] {
+  // Summed over all of the time, it has no start.
+  if (by === 'name') return splitTime([from], to, GRAINS).map((span) => ({ ...span, start: 0 }));
+  return splitTime(starts ?? [from], to, starts ? GRAINS : GRAINS.slice(-1));
 }
 
 /** Always the same text for the same jobs, because it is compared. */
@@ -159,17 +139,4 @@ export function parseOpenJobs(text: string): readonly OpenJob[] {
   } catch {
     return [{ charge: text, hour: 0, key: '', model: '', kind: 'video' }];
   }
-}
-
-/** Adds up hours to the parts of the time that a query asks for. */
-export function mergeServiceSlots(rows: readonly ServiceRow[], { starts, limit }: ServiceQuery): readonly ServiceRow[] {
-  if (!starts) return rows;
-  const merged = new Map<string, ServiceRow>();
-  for (const row of rows) {
-    const at = starts.findLast((start) => start <= row.at) ?? row.at;
-    const key = `${at} ${row.name}`;
-    const found = merged.get(key);
-    merged.set(key, { ...row, at, ...(found && addServiceTotals(found, row)) });
-  }
-  return [...merged.values()].slice(0, limit);
 }

@@ -13,16 +13,20 @@ import {
   type UsageStore,
 } from '../ports/usage.ts';
 import {
+  addServiceTotals,
   DAY_MS,
   findDay,
   findWeek,
+  listServiceCounts,
   listServiceSpans,
-  mergeServiceSlots,
+  NO_SERVICE,
   SERVICE_COUNTS,
+  type ServiceSpan,
   WEEK_MS,
 } from '../service-sums.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
+import { BATCH, listIntervals, matchRanges, placeSums, readConsistently } from './intervals.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro } from './rows.ts';
 import { sumFields, sumServiceFields, TIME_FIELDS } from './service-upsert.ts';
@@ -35,9 +39,15 @@ export function serviceStore({ db, scanner }: Connection): ServiceStore {
   const sums = db.collection<Row>('service_sums');
   return {
     async serviceSums(query) {
-      const pipeline = buildServicePipeline(query);
-      const rows = await read((signal) => sums.aggregate(pipeline, { signal }).toArray(), SCAN_MS);
-      return mergeServiceSlots(rows.map(readServiceRow), query);
+      const spans = listServiceSpans(query);
+      const options = { ...readConsistently(spans), batchSize: BATCH };
+      const readAll = (pipeline: Document[]) =>
+        read((signal) => sums.aggregate(pipeline, { ...options, signal }).toArray(), SCAN_MS);
+      if (query.by === 'name') return (await readAll(buildNamePipeline(spans, query))).map(readNamedSum);
+      const intervals = listIntervals(spans);
+      const rows = (await readAll(buildTimePipeline(intervals, query))).map(readIntervalSum);
+      const placed = query.starts ? placeSums(rows, intervals, addSigned).filter(isUsed) : rows.map(readHour);
+      return placed.toSorted((one, other) => one.at - other.at).slice(0, query.limit);
     },
     serviceDay: (from) =>
       readSnapshot({ db, scanner }, SCAN_MS, async (reading) => {
@@ -117,22 +127,69 @@ function buildRoutesPipeline(hour: Document): Document[] {
   return [{ $match: { hour } }, { $group: { _id, ...sumFields(counts) } }];
 }
 
-function buildServicePipeline(query: ServiceQuery): Document[] {
-  const { subject, by, name, limit } = query;
-  const $or = listServiceSpans(query).map(({ grain, from, to }) => ({ subject, grain, at: { $gte: from, $lt: to } }));
-  const at = query.starts ? buildSlotStart('$at', query.starts) : '$at';
-  const _id = { at: by === 'name' ? { $literal: 0 } : at, name: by === 'at' ? '' : '$name' };
+/** Sums over all of the time. Those of many accounts are added up by the database, which takes away what does not belong. */
+function buildNamePipeline(spans: readonly ServiceSpan[], { subject, name, limit }: ServiceQuery): Document[] {
+  const added = spans.filter(({ sign }) => sign === 1);
+  const taken = spans.filter(({ sign }) => sign === -1);
+  const match = (list: Spans) => ({
+    $match: {
+      $or: list.map(({ grain, from, until }) => ({ subject, grain, at: { $gte: from, $lt: until } })),
+      ...(name !== undefined && { name }),
+    },
+  });
+  if (added.length === 0) return [{ $match: { _id: { $in: [] } } }];
+  const sums = sumServiceFields(subject);
+  const negated = Object.fromEntries(Object.keys(sums).map((field) => [field, { $multiply: [`$${field}`, -1] }]));
+  const less = { $unionWith: { coll: 'service_sums', pipeline: [match(taken), { $set: negated }] } };
+  const counts = listServiceCounts(subject);
   return [
-    { $match: { $and: [{ $or }, name === undefined ? {} : { name }] } },
-    { $group: { _id, ...sumServiceFields(subject) } },
-    { $sort: by === 'name' ? { charged: -1, failed: -1, attempts: -1, '_id.name': 1 } : { '_id.at': 1 } },
-    ...(limit === undefined || query.starts ? [] : [{ $limit: limit }]),
+    match(added),
+    ...(taken.length > 0 ? [less] : []),
+    { $group: { _id: '$name', ...sums } },
+    ...(taken.length > 0 ? [{ $match: { $or: counts.map((count) => ({ [count]: { $ne: 0 } })) } }] : []),
+    { $sort: { charged: -1, failed: -1, attempts: -1, _id: 1 } },
+    ...(limit === undefined ? [] : [{ $limit: limit }]),
   ];
 }
 
-function readServiceRow({ _id: { at, name }, ...row }: Document): ServiceRow {
-  return { at: Number(at), name, ...readServiceTotals(row) };
+type Spans = readonly ServiceSpan[];
+
+/** The sums of each interval, or of each hour if the query asks for no parts. */
+function buildTimePipeline(intervals: ReturnType<typeof listIntervals<Grain>>, query: ServiceQuery): Document[] {
+  const { subject, by, name, starts } = query;
+  const parts = [...intervals].map(([grain, ranges]) => {
+    const at = starts
+      ? buildSlotStart(
+          '$at',
+          ranges.map(({ from }) => from),
+        )
+      : '$at';
+    return [
+      { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(name !== undefined && { name }) } },
+      { $set: { at, name: by === 'at' ? '' : '$name' } },
+      { $group: { _id: { at: '$at', name: '$name' }, ...sumServiceFields(subject) } },
+      { $set: { grain } },
+    ];
+  });
+  const [first = [{ $match: { _id: { $in: [] } } }], ...others] = parts;
+  return [...first, ...others.map((pipeline) => ({ $unionWith: { coll: 'service_sums', pipeline } }))];
 }
+
+function readNamedSum({ _id: name, ...row }: Document): ServiceRow {
+  return { at: 0, name, ...readServiceTotals(row) };
+}
+
+function readIntervalSum({ _id: { at, name }, grain, ...row }: Document) {
+  return { grain: grain as Grain, at: Number(at), name: `${name}`, totals: readServiceTotals(row) };
+}
+
+const readHour = ({ at, name, totals }: ReturnType<typeof readIntervalSum>): ServiceRow => ({ at, name, ...totals });
+
+function addSigned(one: ServiceTotals | undefined, other: ServiceTotals, sign: 1 | -1): ServiceTotals {
+  return one || sign < 0 ? addServiceTotals(one ?? NO_SERVICE, other, sign) : other;
+}
+
+const isUsed = (totals: ServiceTotals) => SERVICE_COUNTS.some((count) => totals[count] !== 0 && totals[count] !== 0n);
 
 function readServiceSum({ subject, grain, at, name, ...row }: Document): ServiceSum {
   return { subject, grain, at: Number(at), name, ...readServiceTotals(row) };

@@ -22,6 +22,7 @@ import {
 } from '../service-sums.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads } from './thread-ports.ts';
+import { selectSpans } from './time-spans.ts';
 import { TIME_COLUMNS } from './usage-schema.ts';
 
 const COUNTS = [...SERVICE_COUNTS, ...TIME_COLUMNS];
@@ -43,58 +44,44 @@ type ServiceReads = Pick<PortReads<'usage'>, 'serviceSums' | 'serviceDay' | 'ser
 
 export function serviceReads(db: DatabaseSync): ServiceReads {
   return {
-    serviceSums: (query: ServiceQuery): ServiceRow[] => {
-      const found = query.by === 'name' ? selectByName(db, query) : selectByTime(db, query);
-      return found.map((row) => ({ at: Number(row.at), name: row.name as string, ...readServiceTotals(row) }));
-    },
+    serviceSums: (query: ServiceQuery): ServiceRow[] =>
+      selectSums(db, query).map((row) => ({
+        at: Number(row.at),
+        name: row.name as string,
+        ...readServiceTotals(row),
+      })),
     serviceDay: createReadServiceDay(db),
     serviceWeek: createReadServiceWeek(db),
   };
 }
-
-type Rows = readonly Record<string, unknown>[];
 
 /** Only routes have times. */
 function listCounts(subject: ServiceQuery['subject']): readonly string[] {
   return subject === 'route' ? COUNTS : listServiceCounts(subject);
 }
 
-const sumAll = (names: readonly string[]) => names.map((name) => `sum(${name}) AS ${name}`).join();
-
-function selectByName(db: DatabaseSync, query: ServiceQuery): Rows {
-  const { subject, name, limit = -1 } = query;
+function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<string, unknown>[] {
+  const { subject, by, name, starts, limit = -1 } = query;
   const counts = listCounts(subject);
-  const spans = listServiceSpans(query);
-  const only = name === undefined ? '' : 'AND name = ?';
-  // Each is added up by itself, which is faster than all of their rows together.
-  const part = `SELECT name, ${sumAll(counts)} FROM service_sums WHERE subject = ? AND grain = ? AND at >= ? AND at < ?
-      ${only} GROUP BY name`;
-  const select = prepareBig(
-    db,
-    `SELECT ${sumAll(counts)}, 0 AS at, name FROM (${spans.map(() => part).join(' UNION ALL ')}) GROUP BY name
-      ORDER BY sum(charged) DESC, sum(failed) DESC, ${counts.includes('attempts') ? 'sum(attempts) DESC,' : ''} name LIMIT ?`,
-  );
-  const names = name === undefined ? [] : [name];
-  return select.all(...spans.flatMap(({ grain, from, to }) => [subject, grain, from, to, ...names]), limit);
-}
-
-function selectByTime(db: DatabaseSync, query: ServiceQuery): Rows {
-  const { subject, from, to, by, name, limit = -1, starts } = query;
-  // Each part reads its own range of the key; with a second condition on the time, SQLite reads the whole range for each.
-  const slots = `WITH slots AS (SELECT value AS start, coalesce(lead(value) OVER (ORDER BY value), :to) AS until
-    FROM json_each(:starts))`;
-  const time = starts ? 'start' : 'at';
-  const source = starts ? 'slots CROSS JOIN service_sums' : 'service_sums';
-  const range = starts ? 'at >= start AND at < until' : 'at >= :from AND at < :to';
+  const sumAll = (sign: string) => counts.map((count) => `sum(${sign}${count}) AS ${count}`).join();
+  const at = by === 'name' || starts ? 'start' : 'at';
   const label = by === 'at' ? "''" : 'name';
+  // Some are taken away from others, and leave nothing.
+  const isUsed = listServiceCounts(subject)
+    .map((count) => `sum(sign * ${count})`)
+    .join(' OR ');
+  const highest = ['charged', 'failed', 'attempts'].filter((count) => counts.includes(count));
+  const order = by === 'name' ? [...highest.map((count) => `sum(sign * ${count}) DESC`), 'name'] : ['time'];
   const select = prepareBig(
     db,
-    `${starts ? slots : ''} SELECT ${sumAll(listCounts(subject))}, ${time} AS at, ${label} AS name FROM ${source}
-      WHERE subject = :subject AND grain = 'hour' AND ${range} ${name === undefined ? '' : 'AND name = :name'}
-      GROUP BY ${time}, ${label} ORDER BY ${time} LIMIT :limit`,
+    `${selectSpans('spans')} SELECT time AS at, label AS name, ${sumAll('sign * ')} FROM (
+      SELECT ${at} AS time, ${label} AS label, sign, ${sumAll('')} FROM spans CROSS JOIN service_sums AS sums
+        ON subject = :subject AND sums.grain = spans.grain AND at >= since AND at < until
+        ${name === undefined ? '' : 'WHERE name = :name'} GROUP BY time, label, sign)
+    GROUP BY time, label HAVING ${isUsed} ORDER BY ${order.join()} LIMIT :limit`,
   );
-  const bounds: Record<string, string | number> = starts ? { starts: JSON.stringify(starts), to } : { from, to };
-  return select.all({ subject, limit, ...bounds, ...(name !== undefined && { name }) });
+  const spans = JSON.stringify(listServiceSpans(query));
+  return select.all({ spans, subject, limit, ...(name !== undefined && { name }) });
 }
 
 /** The first time of sums by each grain, found by the key. */

@@ -2,9 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../../money/usage-units.ts';
 import type { UsageGroupSum, UsageQuery, UsageSlotQuery, UsageSlotSum, UsageTotals } from '../ports/usage.ts';
-import { isUsed, listUsageSpans, type UsageSpans } from '../usage-days.ts';
+import { isUsed, listUsageSpans, type UsageSpan } from '../usage-days.ts';
 import { prepareBig } from './connection.ts';
 import type { PortReads } from './thread-ports.ts';
+import { selectSpans } from './time-spans.ts';
 
 export const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...USAGE_UNITS] as const;
 
@@ -24,42 +25,33 @@ export function usageSumReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'sums'
   const readSums = createReadSums(db);
   return {
     sums(wallet: string, { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }: UsageQuery): UsageGroupSum[] {
-      const spans =
-        query.by === 'hour'
-          ? { hours: [{ start: from, from, until: to }], days: [], less: [] }
-          : listUsageSpans([from], to);
-      return readSums(wallet, spans, query).map(readUsageSumRow);
+      return readSums(wallet, listUsageSpans({ starts: [from], to, by: query.by }), query).map(readUsageSumRow);
     },
     slots(wallet: string, { starts, to, ...query }: UsageSlotQuery): UsageSlotSum[] {
-      const found = readSums(wallet, listUsageSpans(starts, to), query);
+      const found = readSums(wallet, listUsageSpans({ starts, to, by: query.by }), query);
       return found.map((row) => ({ at: Number(row.start), ...readUsageSumRow(row) }));
     },
   };
 }
 
 function createReadSums(db: DatabaseSync) {
-  const sum = (sign = '') => COUNTS.map((name) => `${sign}sum(${name}) AS ${name}`).join();
-  // Materialized, because the JSON would otherwise be read again for every row.
-  const spans = (name: keyof UsageSpans) => `${name}_spans AS MATERIALIZED (SELECT value ->> 'start' AS start,
-    value ->> 'from' AS since, value ->> 'until' AS until FROM json_each(:${name}))`;
+  const sumAll = (sign: string) => COUNTS.map((name) => `sum(${sign}${name}) AS ${name}`).join();
   // Each is added up by itself: the sums of all together are few.
-  const part = (name: keyof UsageSpans, time: Time, by: By) => `SELECT start, ${GROUPS[by](time)} AS label,
-      ${sum(name === 'less' ? '-' : '')}
-    FROM ${name}_spans CROSS JOIN usage_${time}s ON wallet = :wallet AND ${time} >= since AND ${time} < until
-    WHERE (:key IS NULL OR key = :key) AND (:model IS NULL OR model = :model) AND (:kind IS NULL OR kind = :kind)
-      AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys))) GROUP BY start, label`;
-  return (wallet: string, { hours, days, less }: UsageSpans, query: Omit<UsageQuery, 'from' | 'to'>) => {
+  const part = (time: Time, by: By) => `SELECT start, ${GROUPS[by](time)} AS label, sign, ${sumAll('')}
+    FROM spans CROSS JOIN usage_${time}s ON wallet = :wallet AND ${time} >= since AND ${time} < until
+    WHERE grain = '${time}' AND (:key IS NULL OR key = :key) AND (:model IS NULL OR model = :model)
+      AND (:kind IS NULL OR kind = :kind) AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys)))
+    GROUP BY start, label, sign`;
+  return (wallet: string, spans: readonly UsageSpan[], query: Omit<UsageQuery, 'from' | 'to'>) => {
     const { by, key = null, keys, model = null, kind = null } = query;
     const select = prepareBig(
       db,
-      `WITH ${spans('hours')}, ${spans('days')}, ${spans('less')}
-      SELECT start, label, ${sum()} FROM (${part('hours', 'hour', by)} UNION ALL ${part('days', 'day', by)}
-        UNION ALL ${part('less', 'hour', by)}) GROUP BY start, label`,
+      `${selectSpans('spans')} SELECT start, label, ${sumAll('sign * ')}
+        FROM (${part('hour', by)} UNION ALL ${part('day', by)}) GROUP BY start, label`,
     );
     const filter = { key, model, kind, keys: keys ? JSON.stringify(keys) : null };
-    const texts = { hours: JSON.stringify(hours), days: JSON.stringify(days), less: JSON.stringify(less) };
-    const found = select.all({ wallet, ...texts, ...filter });
-    return less.length === 0 ? found : found.filter((row) => isUsed(readUsageTotals(row)));
+    const found = select.all({ wallet, spans: JSON.stringify(spans), ...filter });
+    return spans.some(({ sign }) => sign < 0) ? found.filter((row) => isUsed(readUsageTotals(row))) : found;
   };
 }
 
