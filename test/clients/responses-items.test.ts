@@ -107,6 +107,29 @@ for (const sdk of OPENAI_SDKS) {
         // Twice 20 tokens of input and 30 of output, which is less than the minimum.
         expect((await gateway.wallet(account)).charged).to.equal(1_000_000n);
       });
+
+      it(`of a vendor's own tools are calls and results, ${streams ? 'streaming' : 'not streaming'}`, async () => {
+        upstream.behave(({ response }) => void response.writeHead(200, SSE).end(ENDING));
+        const input = [
+          { type: 'compaction', id: 'cmp_1', encrypted_content: 'Z0FBQUE=' },
+          { role: 'user', content: 'What is here?' },
+          { type: 'shell_call', call_id: 'call_1', action: { commands: ['ls'] }, status: 'completed' },
+          { type: 'shell_call_output', call_id: 'call_1', output: [{ stdout: 'a', stderr: '' }] },
+        ] as unknown as Item[];
+        const body = { model: MODEL, input, store: false };
+        const answer = await (streams ? client.responses.stream(body).finalResponse() : client.responses.create(body));
+        expect(answer.output_text).to.equal('Mended.');
+        expect(upstream.calls.at(-1)?.body.input).to.deep.equal([
+          input[0],
+          { role: 'user', content: [{ type: 'input_text', text: 'What is here?' }] },
+          { type: 'function_call', call_id: 'call_1', name: 'shell', arguments: '{"commands":["ls"]}' },
+          {
+            type: 'function_call_output',
+            call_id: 'call_1',
+            output: [{ type: 'input_text', text: '[{"stdout":"a","stderr":""}]' }],
+          },
+        ]);
+      });
     }
   });
 }

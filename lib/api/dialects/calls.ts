@@ -124,6 +124,11 @@ export class OpenCalls {
     return first && { id: first.id, name: first.name };
   }
 
+  /** Whether a call waits for its result. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** No upstream accepts calls without results. */
   checkNone(): void {
     for (const [first] of this.#open.values()) {

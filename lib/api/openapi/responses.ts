@@ -72,12 +72,14 @@ const OUTPUT_ITEM: Json = {
 const INPUT_ITEM: Json = {
   description:
     'A message, a call of a tool, its output, or reasoning. Items of responses are sent back as they came. Items of a ' +
-    "vendor's own tools are left out; a reference to a stored item is refused.",
+    "vendor's own tools are told to models as calls of functions and their results, or left out; a reference to a stored " +
+    'item is refused.',
   type: 'object',
   properties: {
     type: text(
       'Default: `message`. `message`, `reasoning`, `function_call`, `custom_tool_call`, `…_output` of the two, ' +
-        '`additional_tools`, or `agent_message`, which is a message of the user.',
+        '`additional_tools`, `compaction`, `agent_message`, which is a message of the user, or an item of a tool of the ' +
+        'vendor: `shell_call`, `apply_patch_call`, `computer_call`, `mcp_call` and others.',
     ),
     role: choice(
       ['user', 'assistant', 'system', 'developer'],

@@ -70,7 +70,8 @@ export interface AudioContent extends Cacheable {
 }
 
 /**
- * Earlier reasoning of the model, in an assistant message and in its order. With a state it is for the wire format that
+ * Earlier reasoning of the model, in an assistant message and in its order; or what a vendor made of earlier turns, which
+ * only it can read: `redacted`, with a state, in any message. With a state it is for the wire format that
  * wrote it, unchanged; every other format leaves it out as a whole.
  */
 export interface ReasoningContent {

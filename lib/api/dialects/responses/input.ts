@@ -1,20 +1,17 @@
 // Reads the items of a responses request.
-import type { RequestContent, RequestMessage } from '../../../calls/text/request.ts';
-import type { TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
+import type { RequestContent, RequestMessage, RequestResult } from '../../../calls/text/request.ts';
+import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
 import { invalidField, isRecord } from '../fields.ts';
 import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
 import { joinToolName, type PlacedTool } from './tools.ts';
+import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
-
-/** Work of the vendor's own tools in an earlier response: nothing that a model here could use. */
-const HOSTED =
-  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp)_call|mcp_(?:list_tools|approval_\w+)|tool_search_\w+|ghost_snapshot)$/;
 
 const REFERENCE_HINT =
   'refers to a stored item, but nothing is stored here; send the item itself, as clients do with `store: false` ' +
@@ -44,12 +41,25 @@ export function listAddedTools(input: string | readonly unknown[]): readonly Pla
   });
 }
 
+interface PlacedOutput {
+  readonly call_id?: unknown;
+  readonly output?: unknown;
+  readonly isError?: boolean;
+  readonly idField: string;
+  /** Of the output. */
+  readonly field: string;
+}
+
 /** What belongs to one turn of the assistant is one message, and so are results. */
 class History {
   readonly #system: TextContent[] = [];
   readonly #messages: RequestMessage[] = [];
   readonly #calls = new OpenCalls();
   readonly #found: FoundFiles = { hasAny: false, images: 0 };
+  /** Of calls that ran at the vendor, until a message follows them. */
+  readonly #results: RequestResult[] = [];
+  /** For the next message. */
+  readonly #compacted: ReasoningContent[] = [];
   #prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
 
   take(item: unknown, field: string, contentField = `${field}.content`): void {
@@ -77,7 +87,7 @@ class History {
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#takeResult(item, field);
+        this.#takeResult({ ...item, idField: `${field}.call_id`, field: `${field}.output` });
         break;
       case 'additional_tools':
         // Read with the tools of the request.
@@ -86,8 +96,38 @@ class History {
         throw invalidField(`${field}.type`, REFERENCE_HINT);
       default:
         if (typeof type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
-        if (!HOSTED.test(type)) throw invalidField(`${field}.type`, `must not be ${type}: no model takes it here`);
+        this.#takeVendorItem({ ...item, type }, field);
     }
+  }
+
+  #takeVendorItem(item: Item & { readonly type: string }, field: string): void {
+    const { type } = item;
+    const call = readVendorCall(item);
+    const output = readVendorOutput(item);
+    const compaction = readCompaction(item, field);
+    if (call) this.#takeVendorCall(call, field);
+    else if (output) {
+      const { id, idName, content, isError } = output;
+      this.#takeResult({
+        call_id: id,
+        output: content,
+        isError,
+        idField: `${field}.${idName}`,
+        field: `${field}.output`,
+      });
+    } else if (compaction) this.#compacted.push(compaction);
+    else if (!isLeftOut(type)) throw invalidField(`${field}.type`, `must not be ${type}: no model takes it here`);
+  }
+
+  #takeVendorCall({ id, idName, name, json, result }: VendorCall, field: string): void {
+    const idField = `${field}.${idName}`;
+    this.#addCall({ call_id: id, name, idField }, field, (named, reading) =>
+      readCalled({ ...named, arguments: json }, reading),
+    );
+    if (!result) return;
+    const reading = startReading('tool', this.#calls, this.#found);
+    const call = this.#calls.answer(id, idField);
+    this.#results.push({ ...createResult(call, readContent(result.content, field, reading)), isError: result.isError });
   }
 
   #takeMessage({ role, content }: Item, field: string, place: string): void {
@@ -117,24 +157,26 @@ class History {
 
   /** Clients add to it as they go: what comes after other messages stays there, or the prompt would begin anew. */
   #takeSystem(texts: readonly TextContent[]): void {
+    if (!this.#calls.hasOpen) this.#tellResults();
     if (this.#messages.length === 0) this.#system.push(...texts);
     else if (texts.length > 0) this.#messages.push({ role: 'system', content: texts });
   }
 
   #addCall(
-    { call_id: id, name, namespace }: Item,
+    { call_id: id, name, namespace, idField }: Item & { readonly idField?: string },
     field: string,
     read: (named: { readonly name: unknown }, reading: ReadingCall) => ToolCallContent,
   ): void {
     const isInside = typeof namespace === 'string' && typeof name === 'string';
     const named = { name: isInside ? joinToolName(namespace, name) : name };
-    this.#addAssistant(() => [read(named, { id, field, idField: `${field}.call_id`, calls: this.#calls })]);
+    const reading = { id, field, idField: idField ?? `${field}.call_id`, calls: this.#calls };
+    this.#addAssistant(() => [read(named, reading)], { isCall: true });
   }
 
-  #takeResult({ call_id: id, output }: Item, field: string): void {
-    const call = this.#calls.answer(id, `${field}.call_id`);
+  #takeResult({ call_id: id, output, isError = false, idField, field }: PlacedOutput): void {
+    const call = this.#calls.answer(id, idField);
     const reading = startReading('tool', this.#calls, this.#found);
-    this.#addUser([createResult(call, readContent(output ?? '', `${field}.output`, reading))]);
+    this.#addUser([{ ...createResult(call, readContent(output ?? '', field, reading)), isError }]);
   }
 
   /** Of the last message. */
@@ -147,21 +189,39 @@ class History {
   }
 
   /** What starts a message does not belong to the one before. */
-  #addAssistant(read: () => readonly RequestContent[], { startsMessage = false } = {}): void {
+  #addAssistant(read: () => readonly RequestContent[], { startsMessage = false, isCall = false } = {}): void {
+    // Results of calls that ran beside open ones come with theirs.
+    if (!isCall && !this.#calls.hasOpen) this.#tellResults();
     const last = this.#messages.at(-1);
     if (this.#messages.findLast(({ role }) => role !== 'system')?.role === 'user') this.#calls.checkNone();
-    const content = read();
-    if (content.length === 0) return;
+    const added = read();
+    if (added.length === 0) return;
+    const content = [...this.#compacted.splice(0), ...added];
     if (last?.role !== 'assistant' || startsMessage) this.#messages.push({ role: 'assistant', content });
     else this.#messages[this.#messages.length - 1] = { role: 'assistant', content: [...last.content, ...content] };
   }
 
   #addUser(content: readonly RequestContent[]): void {
+    this.#tellResults();
     if (content.length === 0) return;
-    addMessage(this.#messages, { role: 'user', content });
+    addMessage(this.#messages, { role: 'user', content: [...this.#compacted.splice(0), ...content] });
+  }
+
+  #tellResults(): void {
+    if (this.#results.length > 0) addMessage(this.#messages, { role: 'user', content: this.#results.splice(0) });
+  }
+
+  /** A compaction after everything else belongs to the last message. */
+  #end(): void {
+    this.#tellResults();
+    const last = this.#messages.at(-1);
+    if (!last) return;
+    const content = [...last.content, ...this.#compacted.splice(0)];
+    this.#messages[this.#messages.length - 1] = { ...last, content };
   }
 
   read(): ReadMessages {
+    this.#end();
     if (!this.#prompt) throw invalidField('input', 'must contain a message with role user');
     const { content, field } = this.#prompt;
     if (content.length === 0) throw invalidField(field, 'the last user message must contain text or an image');

@@ -7,6 +7,13 @@ import { CUSTOM_INPUT } from '../tools.ts';
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
 
+const COMPACTIONS: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary', 'context_compaction']);
+
+/** Whether items of this type are what the vendor made of earlier turns. They come back like reasoning. */
+export function isCompaction(type: unknown): boolean {
+  return COMPACTIONS.has(type);
+}
+
 /** The part of a custom call. */
 const INPUT = 'input';
 

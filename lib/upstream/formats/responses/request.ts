@@ -14,7 +14,7 @@ import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
-import { RESPONSES_STATE } from './item.ts';
+import { isCompaction, RESPONSES_STATE } from './item.ts';
 
 /** How the items of one request are written. */
 interface ItemForm {
@@ -64,12 +64,12 @@ function writeItems({ role, content }: TextMessage, form: ItemForm): readonly ob
 
 /**
  * An item as the upstream gave it, or what it encrypted; reasoning of other upstreams is left out. A client may have made
- * it up, so it is never an item of another type.
+ * it up, so it is never an item that says or calls something.
  */
 function writeReasoningItem({ text, state }: ReasoningContent): readonly object[] {
   if (state?.format !== RESPONSES_STATE) return [];
   const item = parseFields(state.value);
-  if (item) return [{ ...item, type: 'reasoning' }];
+  if (item) return [{ ...item, type: isCompaction(item.type) ? item.type : 'reasoning' }];
   // What it encrypted.
   const summary = text === '' ? [] : [{ type: 'summary_text', text }];
   return [{ type: 'reasoning', summary, encrypted_content: state.value }];

@@ -262,7 +262,7 @@ describe('responses requests', () => {
     [{ prompt: { id: 'pmpt_1' } }, /^Invalid `prompt`: .* `instructions` and `input` instead\.$/],
     [{ background: true }, /^Invalid `background`: .* use `stream` instead\.$/],
     [{ input: [user('hi'), { type: 'item_reference', id: 'x' }] }, /^Invalid `input\[1\]\.type`: .*`store: false`/],
-    [{ input: [user('hi'), { type: 'computer_call' }] }, /^Invalid `input\[1\]\.type`: must not be computer_call/],
+    [{ input: [user('hi'), { type: 'compaction_trigger' }] }, /^Invalid `input\[1\]\.type`: must not be compaction_tr/],
     [
       { input: [{ type: 'agent_message', content: [{ type: 'encrypted_content' }] }] },
       /^Invalid `input\[0\]\.content\[0\]\.text`: must be a string/,
