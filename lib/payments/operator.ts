@@ -14,6 +14,7 @@ import {
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
+import { KOPECK } from './order-bounds.ts';
 import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.ts';
 
 /**
@@ -73,7 +74,9 @@ export async function requestRefund(
   if (!payment) return { status: 'no_payment' };
   const { at, amount, reason, refund = newId('rfd', at) } = request;
   if (parseRefunds(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
-  if (amount <= 0n || amount > refundableAmount(payment)) return { status: 'refused', payment };
+  // Providers are promised whole kopecks.
+  const isOrderable = amount > 0n && amount % KOPECK === 0n && amount <= refundableAmount(payment);
+  if (!isOrderable) return { status: 'refused', payment };
   return applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount));
 }
 

@@ -6,6 +6,7 @@ import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
+import { toProviderId } from './ids.ts';
 import { playMoneyFlag } from './play-money.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
@@ -154,7 +155,9 @@ function nextRefundStep(
   const { id, version } = payment;
   const base = { id, version, at };
   if (ours.some((one) => one.state === 'booked' && one.ref === refund.id)) return undefined;
-  const asked = ours.find((one) => one.state !== 'booked' && (one.ref === refund.id || one.id === refund.order));
+  const asked = ours.find(
+    ({ id: own, ref, state }) => state !== 'booked' && (ref === refund.id || matchesRefund(own, refund)),
+  );
   if (refund.status === 'succeeded') {
     const left = payment.credited - payment.refunded;
     // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
@@ -169,6 +172,11 @@ function nextRefundStep(
   if (asked.ref === refund.id) return undefined;
   const dueAt = nextRefundPollAt(asked.at, at);
   return { change: { kind: 'note_refund', ...base, refund: asked.id, ref: refund.id, dueAt } };
+}
+
+/** An earlier version sent every id as it is. */
+function matchesRefund(own: string, { order }: RefundState): boolean {
+  return order === own || order === toProviderId(own);
 }
 
 /** Only the process that has claimed the payment, or finds it overdue, schedules the next poll. */

@@ -8,6 +8,7 @@ import type { UpstreamFault } from '../upstream/contract/fault.ts';
 import type { PaymentState, RefundOrder, Started } from '../upstream/contract/payment.ts';
 import { isUpstreamFault, upstreamFault } from '../upstream/host/fault.ts';
 import { hasUnsentRefund, type PaymentFollower, type PaymentLog } from './follower.ts';
+import { toProviderId } from './ids.ts';
 import { buildOrder, parseOrderFacts } from './order-facts.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
@@ -189,7 +190,8 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   return workOnPayment;
 }
 
-function buildRefundOrder(payment: Payment, { id, amount, reason, at }: Refund): RefundOrder {
+function buildRefundOrder(payment: Payment, { amount, reason, at, ...refund }: Refund): RefundOrder {
+  const id = toProviderId(refund.id);
   const what = { id, idempotenceKey: id, payment: payment.ref ?? '', amount: BigInt(amount) };
   const { email } = parseOrderFacts(payment);
   return { ...what, currency: 'RUB', reason, ...(email !== undefined && { email }), createdAt: at };

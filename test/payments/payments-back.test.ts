@@ -45,6 +45,27 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('are refused for fractions of a kopeck, which no provider can give back', async () => {
+      const payment = await credited();
+      for (const amount of [1n, RUB + 1n, 300n * RUB + 5000n]) {
+        const wish = { at: stage.now(), amount, reason: 'wish' };
+        expect((await requestRefund(stage.store, payment.id, wish)).status, `${amount}`).to.equal('refused');
+      }
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    it('are made once under any id that an operator chooses', async () => {
+      const payment = await credited();
+      const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: 'возврат 17' };
+      for (const status of ['done', 'exists'])
+        expect((await requestRefund(stage.store, payment.id, wish)).status).to.equal(status);
+      const after = (await service.payments.poll(payment.id)) as Payment;
+      expect(stage.bank.ofOrder(payment.id)[0]?.refunds.length).to.equal(1);
+      expect(parseRefunds(after).map(({ id, state }) => [id, state])).to.deep.equal([['возврат 17', 'booked']]);
+      expect(await stage.topped()).to.equal(700n * RUB);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('are sent once although the answer was lost, and are booked if they started at the bank', async () => {
       const payment = await credited();
       await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });

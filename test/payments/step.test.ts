@@ -1,6 +1,7 @@
 // The next step of a payment as tables: its phase, what its provider reports, and what follows.
 import { expect } from 'chai';
 import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
+import { toProviderId } from '../../lib/payments/ids.ts';
 import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
 
@@ -229,6 +230,15 @@ describe('the next step of a payment', () => {
       expect(which(asking(), null)).to.equal(null);
       expect(which(asking({ state: 'refused' }), 'rfd_1')).to.equal('rfd_1');
       expect(which(asking({ state: 'booked', ref: 're_0' }), 'rfd_1')).to.equal(null);
+    });
+
+    it('matches a refund that an operator called by a text that no provider takes', () => {
+      const name = 'возврат 17';
+      const which = (order: string) =>
+        (back(asking({ id: name }), { order })?.op?.payment as { refund: string | null } | undefined)?.refund;
+      expect(which(toProviderId(name))).to.equal(name);
+      expect(which(name)).to.equal(name);
+      expect(which(toProviderId('возврат 18'))).to.equal(null);
     });
 
     it('suspends by the rule of the provider', () => {

@@ -112,6 +112,26 @@ describe('a refund', () => {
     const [bare] = (await worked(asking(1000), 24 * HOUR_MS)).orders;
     expect(bare).to.deep.equal({ ...what, createdAt: AT - 1000 });
   });
+
+  it('is sent under an id that every provider takes as a key, whatever an operator has called it', async () => {
+    const long = 'r'.repeat(200);
+    const names = ['возврат 17', 'возврат 18', 'refund #12', 'a/b', long, `${long}2`, 'rfd_0190:asked', 'emoji 😀'];
+    const sent = new Set<string>();
+    for (const name of names) {
+      const payment = asking(1000);
+      const refunds = JSON.stringify([{ ...JSON.parse(payment.refunds ?? '')[0], id: name }]);
+      const twice = [
+        await worked({ ...payment, refunds }, 24 * HOUR_MS),
+        await worked({ ...payment, refunds }, 24 * HOUR_MS),
+      ];
+      const [one, other] = twice.map(({ orders }) => orders[0] as { id: string; idempotenceKey: string });
+      expect(one?.idempotenceKey, name).to.match(/^[0-9a-zA-Z+\-_.]{1,64}$/);
+      expect(one?.id).to.equal(one?.idempotenceKey);
+      expect(other).to.deep.equal(one);
+      sent.add(one?.id ?? '');
+    }
+    expect(sent.size).to.equal(names.length);
+  });
 });
 
 describe('an order that its provider does not find', () => {

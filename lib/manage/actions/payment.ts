@@ -5,6 +5,7 @@ import { InvalidInputError, OperatorError, UnknownError } from '../../base/opera
 import { type Micro, toRub } from '../../money/money.ts';
 import { type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment-rules.ts';
 import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
+import { KOPECK } from '../../payments/order-bounds.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
 import { findAccount, type Session } from '../session.ts';
 
@@ -50,6 +51,7 @@ interface RefundOptions {
 
 async function refund({ store }: Session, id: string, amount: Micro, options: RefundOptions): Promise<Answer> {
   const { reason, refundId } = options;
+  if (amount % KOPECK !== 0n) throw new InvalidInputError('A refund is whole kopecks: at most 2 decimals.');
   const refundRequest = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
   return createAnswer(
     id,
