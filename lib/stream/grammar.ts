@@ -1,10 +1,14 @@
 // What a provider may write into a part, checked where no type holds.
 import type { ReplyBlock } from './part.ts';
-import type { Block, BlockState, Citation, FinishPart, FinishReason } from './provider-part.ts';
+import type { Block, BlockState, Citation, FinishPart, FinishReason, TextBlock } from './provider-part.ts';
 
 /** The block, a call by the name that the client knows. Throws unless it is one that a provider may start. */
 export function settleBlock(block: Block, toolNames: readonly string[] | undefined): Block {
-  if (block?.type === 'text' || block?.type === 'reasoning') return block;
+  if (block?.type === 'reasoning') return block;
+  if (block?.type === 'text') {
+    if (block.phase !== undefined && !isName(block.phase)) throw grammarError('a phase that is no word');
+    return block;
+  }
   if (block?.type !== 'tool') throw grammarError('a block of an unknown type');
   if (!isName(block.id) || !isName(block.name)) throw grammarError('a call of a tool without its id or its name');
   if (!toolNames || toolNames.includes(block.name)) return block;
@@ -25,6 +29,11 @@ function findToolName(name: string, toolNames: readonly string[]): string {
     }
   }
   return name;
+}
+
+/** Whether a text only goes on with an open one. A refusal does not, nor does a passage with citations of its own. */
+export function continuesText(open: TextBlock, { refusal, cited, phase }: TextBlock): boolean {
+  return (refusal === true) === (open.refusal === true) && phase === open.phase && !cited && !open.cited;
 }
 
 /** Throws unless a state can be kept for its upstream. */

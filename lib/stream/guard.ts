@@ -3,10 +3,10 @@
 import { fault, isFault } from '../base/faults.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
-import { addState, checkState, grammarError, settleBlock, settleReason } from './grammar.ts';
+import { addState, checkState, continuesText, grammarError, settleBlock, settleReason } from './grammar.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
-import type { Block, BlockState, Citation, FinishPart, ProviderPart } from './provider-part.ts';
+import type { Block, BlockState, Citation, FinishPart, ProviderPart, TextBlock } from './provider-part.ts';
 import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
 
 export interface GuardOptions {
@@ -83,10 +83,8 @@ class AnswerGuard implements Guard {
   /** Ours: consecutive texts are one block, whose end is known only when something else follows. */
   #block = -1;
   #open: Block['type'] | undefined;
-  /** For our open block: a refusal is not the continuation of a text. */
-  #isRefusal = false;
-  /** For our open block: a passage with citations of its own is no continuation either, and has none. */
-  #isCited = false;
+  /** Our open block if it is a text, which the next may go on with. */
+  #text: TextBlock | undefined;
   #citationLimit: CitationLimit | undefined;
   #hasTools = false;
   /** For our open block. */
@@ -289,8 +287,7 @@ class AnswerGuard implements Guard {
   #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
     this.#served = index;
     if (!this.#continues(block)) {
-      this.#isRefusal = block.type === 'text' && block.refusal === true;
-      this.#isCited = block.type === 'text' && block.cited === true;
+      this.#text = block.type === 'text' ? block : undefined;
       this.#closeOurs();
       this.#block += 1;
       this.#open = block.type;
@@ -309,7 +306,7 @@ class AnswerGuard implements Guard {
   /** Whether a block only goes on with our open text. */
   #continues(block: Block): boolean {
     if (block.type !== 'text' || this.#open !== 'text') return false;
-    return (block.refusal === true) === this.#isRefusal && !block.cited && !this.#isCited;
+    return this.#text !== undefined && continuesText(this.#text, block);
   }
 
   #serveWaiting(): void {

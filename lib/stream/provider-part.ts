@@ -9,6 +9,11 @@ export interface TextBlock {
   readonly refusal?: true;
   /** A passage with citations of its own: a block apart from the texts around it. */
   readonly cited?: true;
+  /**
+   * What the vendor calls the text within its turn: `commentary`, `final_answer`. Clients of the responses format get it,
+   * and give it back. Texts of several phases are blocks of their own.
+   */
+  readonly phase?: string;
 }
 
 /** The model's reasoning. One that is `redacted` has no text, only a state. */

@@ -17,7 +17,13 @@ const THOUGHT = {
 };
 const PATCH = '*** Begin Patch\n*** Update File: "a"\n*** End Patch\n';
 const CALL = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: PATCH };
-const TEXT = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Mended.' }] };
+const TEXT = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  phase: 'final_answer',
+  content: [{ type: 'output_text', text: 'Mended.' }],
+};
 const USAGE = { input_tokens: 20, output_tokens: 30, total_tokens: 50 };
 
 function writeEvents(...events: readonly (readonly [type: string, fields: object])[]): string {
@@ -98,6 +104,7 @@ for (const sdk of OPENAI_SDKS) {
         input.push(...(first.output as Item[]), { type: 'custom_tool_call_output', call_id: id, output: 'Done.' });
         const second = await respond();
         expect(second.output.at(-1)).to.have.nested.property('content[0].text', 'Mended.');
+        expect(second.output.at(-1)).to.include({ phase: 'final_answer' });
 
         const sent = upstream.calls.at(-1)?.body.input as object[];
         expect(sent[1]).to.deep.equal(THOUGHT);

@@ -88,6 +88,36 @@ describe('guard', () => {
       ]);
     });
 
+    it('keep texts of several phases apart, and join those of one', () => {
+      const text = (index: number, phase?: unknown) =>
+        ({
+          type: 'block-start',
+          index,
+          block: { type: 'text', ...(phase !== undefined && { phase }) },
+        }) as ProviderPart;
+      const blocks = [undefined, 'commentary', 'commentary', 'final_answer'].flatMap((phase, index) => [
+        text(index, phase),
+        delta(`${index}`, index),
+        close(index),
+      ]);
+      expect(pass([[START, ...blocks, FINISH]])).to.deep.equal([
+        START,
+        OPEN,
+        delta('0'),
+        CLOSE,
+        text(1, 'commentary'),
+        delta('1', 1),
+        delta('2', 1),
+        close(1),
+        text(2, 'final_answer'),
+        delta('3', 2),
+        close(2),
+        FINISH,
+      ]);
+      const failed = pass([[START, text(0, 5)]]).at(-1);
+      expect(failed?.type === 'error' && failed.fault.data?.code).to.equal('upstream_failed');
+    });
+
     it('may not wait for ever', () => {
       const guard = createGuard();
       const long = 'x'.repeat(1024 * 1024);

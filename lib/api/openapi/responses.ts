@@ -35,13 +35,17 @@ const REFUSAL = object({ type: constant('refusal'), refusal: text('Why the model
 const PART: Json = { anyOf: [ref('ResponseOutputText'), ref('ResponseRefusal')] };
 const SUMMARY = object({ type: constant('summary_text'), text: { type: 'string' } });
 
-const MESSAGE = object({
-  id: ITEM_ID,
-  type: constant('message'),
-  status: STATUS,
-  role: constant('assistant'),
-  content: list(PART),
-});
+const MESSAGE = object(
+  {
+    id: ITEM_ID,
+    type: constant('message'),
+    status: STATUS,
+    role: constant('assistant'),
+    content: list(PART),
+    phase: text("The vendor's word for what the message is within its turn: `commentary`, `final_answer`."),
+  },
+  { optional: ['phase'] },
+);
 
 const REASONING = object(
   {

@@ -26,8 +26,11 @@ export interface AnswerReader {
 export interface AnswerWriter {
   /** The upstream's names for the answer and its model: the first strings count. */
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
-  /** A fragment of text; with `cited`, of a passage that has citations of its own: `''` starts it. */
-  text(text: string, block?: unknown, kind?: { readonly cited?: boolean }): void;
+  /**
+   * A fragment of text; with `cited`, of a passage that has citations of its own: `''` starts it. `phase` is that of its
+   * block.
+   */
+  text(text: string, block?: unknown, kind?: { readonly cited?: boolean; readonly phase?: string | undefined }): void;
   /**
    * What a text is based on: that of an open block of this name, else the last text. What comes after something else than
    * a text is dropped.

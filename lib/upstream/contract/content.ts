@@ -40,6 +40,8 @@ export interface TextContent extends Cacheable {
   readonly text: string;
   /** Of a text in an assistant message, as a client of the messages format gives them back; others may leave them out. */
   readonly citations?: readonly Citation[];
+  /** Of a text in an assistant message: the phase that its vendor gave it, for the responses format. */
+  readonly phase?: string;
 }
 
 /** An image in a user message, or in a result. */

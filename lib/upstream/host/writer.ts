@@ -6,6 +6,7 @@ import type {
   Citation,
   FinishReason,
   ProviderPart,
+  TextBlock,
   UsageCounts,
 } from '../../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from '../contract/answer.ts';
@@ -58,8 +59,8 @@ export class Writer implements AnswerWriter {
   #blocks: OpenBlock[] = [];
   /** The block written last: most fragments belong to it. */
   #last: OpenBlock | undefined;
-  /** Of the block that was opened last. */
-  #lastType: Block['type'] | undefined;
+  /** The block that was opened last. */
+  #lastBlock: Block | undefined;
   /** Calls that are not complete, by the reader's names. */
   #calls: Map<unknown, Call> | undefined;
   /** Names of calls that have ended: late pieces of them are dropped. */
@@ -84,11 +85,11 @@ export class Writer implements AnswerWriter {
     if (typeof model === 'string' && model !== '') this.#model ??= model;
   }
 
-  text(text: string, name: unknown = TEXT, kind?: { readonly cited?: boolean }): void {
+  text(text: string, name: unknown = TEXT, kind?: TextKind): void {
     if (text === '' && !kind?.cited) return;
     const last = this.#last;
     const isOpen = last !== undefined && last.name === name && last.type === 'text';
-    this.#write(isOpen ? last : this.#enter(kind?.cited ? CITED_BLOCK : TEXT_BLOCK, name), text);
+    this.#write(isOpen ? last : this.#enter(describeText(kind), name), text);
   }
 
   cite(citation: Citation, name: unknown = TEXT): void {
@@ -99,7 +100,8 @@ export class Writer implements AnswerWriter {
 
   /** What comes late belongs to the last text, if nothing else has come since: the guard joins the two. */
   #resumeText(name: unknown): OpenBlock | undefined {
-    return this.#lastType === 'text' ? this.#enter(TEXT_BLOCK, name) : undefined;
+    const last = this.#lastBlock;
+    return last?.type === 'text' ? this.#enter(describeText({ phase: last.phase }), name) : undefined;
   }
 
   refusal(text: string, name: unknown = REFUSAL): void {
@@ -272,7 +274,7 @@ export class Writer implements AnswerWriter {
     if (this.#hasFinish && block.type === 'tool') this.#isFollowed = true;
     const index = this.#index;
     this.#index += 1;
-    this.#lastType = block.type;
+    this.#lastBlock = block;
     this.#parts.push({ type: 'block-start', index, block });
     return this.#note({ name, type: block.type, index, half: '' });
   }
@@ -320,8 +322,18 @@ function isLowSurrogate(code: number): boolean {
   return code >= LOW_SURROGATE && code < LOW_SURROGATE + 0x400;
 }
 
-const TEXT_BLOCK: Block = { type: 'text' };
-const CITED_BLOCK: Block = { type: 'text', cited: true };
+interface TextKind {
+  readonly cited?: boolean;
+  readonly phase?: string | undefined;
+}
+
+function describeText({ cited, phase }: TextKind = {}): TextBlock {
+  const block = cited ? CITED_BLOCK : TEXT_BLOCK;
+  return phase === undefined ? block : { ...block, phase };
+}
+
+const TEXT_BLOCK: TextBlock = { type: 'text' };
+const CITED_BLOCK: TextBlock = { type: 'text', cited: true };
 const REFUSAL_BLOCK: Block = { type: 'text', refusal: true };
 const REASONING_BLOCK: Block = { type: 'reasoning' };
 const REDACTED_BLOCK: Block = { type: 'reasoning', redacted: true };

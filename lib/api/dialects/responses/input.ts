@@ -1,6 +1,7 @@
 // Reads the items of a responses request.
 import type { RequestContent, RequestMessage, RequestResult } from '../../../calls/text/request.ts';
 import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
+import { readPhase } from '../../../upstream/formats/responses/item.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
 import { invalidField, isRecord } from '../fields.ts';
@@ -39,6 +40,10 @@ export function listAddedTools(input: string | readonly unknown[]): readonly Pla
     if (!Array.isArray(item.tools)) throw invalidField(field, 'must be an array of tools');
     return item.tools.map((tool: unknown, within) => ({ tool, field: `${field}[${within}]` }));
   });
+}
+
+function markPhase(content: readonly RequestContent[], phase: string): readonly RequestContent[] {
+  return content.map((part) => (part.type === 'text' ? { ...part, phase } : part));
 }
 
 interface PlacedOutput {
@@ -130,14 +135,16 @@ class History {
     this.#results.push({ ...createResult(call, readContent(result.content, field, reading)), isError: result.isError });
   }
 
-  #takeMessage({ role, content }: Item, field: string, place: string): void {
+  #takeMessage({ role, content, ...item }: Item, field: string, place: string): void {
     if (typeof role !== 'string' || !ROLES.includes(role)) {
       throw invalidField(`${field}.role`, 'must be one of user, assistant, system, developer');
     }
     const reading = startReading(role, this.#calls, this.#found);
     if (role === 'assistant') {
       const startsMessage = this.#hasText() && !this.#hasCalls();
-      this.#addAssistant(() => (content == null ? [] : readContent(content, place, reading)), { startsMessage });
+      const phase = readPhase(item);
+      const read = () => (content == null ? [] : readContent(content, place, reading));
+      this.#addAssistant(() => (phase === undefined ? read() : markPhase(read(), phase)), { startsMessage });
       return;
     }
     const read = readContent(content, place, reading);

@@ -52,7 +52,8 @@ export function writeItem(item: OutputItem, { status, text, state, annotations }
   const isBegun = status === 'in_progress';
   if (block.type === 'text') {
     const content = isBegun ? [] : [writePart(block, text, annotations)];
-    return { id, type: 'message', status, role: 'assistant', content };
+    const { phase } = block;
+    return { id, type: 'message', status, role: 'assistant', content, ...(phase !== undefined && { phase }) };
   }
   if (block.type === 'reasoning') {
     const summary = text === '' ? [] : [writeSummary(text)];

@@ -14,6 +14,16 @@ export function isCompaction(type: unknown): boolean {
   return COMPACTIONS.has(type);
 }
 
+/** What the vendor calls a message within its turn; words of other shapes are none. */
+export function readPhase({ phase }: JsonObject): string | undefined {
+  return typeof phase === 'string' && /^[a-z_]{1,32}$/.test(phase) ? phase : undefined;
+}
+
+function readKind(item: JsonObject): { readonly phase: string } | undefined {
+  const phase = readPhase(item);
+  return phase === undefined ? undefined : { phase };
+}
+
 /** The part of a custom call. */
 const INPUT = 'input';
 
@@ -60,6 +70,8 @@ export class Item {
   callId: unknown;
   isBegun = false;
   isRefused = false;
+  /** Of a message that has a phase. */
+  #kind: { readonly phase: string } | undefined;
   #hasState = false;
   #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
@@ -72,6 +84,7 @@ export class Item {
 
   begin(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
+    this.#kind = readKind(item);
     if (this.type === 'function_call') this.#takeCall(item, false, out);
     else if (this.type === 'custom_tool_call') this.#takeCustomCall(item, out);
     else if (this.type !== 'message') out.alive();
@@ -80,6 +93,7 @@ export class Item {
   /** Writes what is missing of the whole item. */
   complete(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
+    this.#kind ??= readKind(item);
     if (this.type === 'function_call') this.#takeCall(item, true, out);
     else if (this.type === 'custom_tool_call') this.#completeCustomCall(item, out);
     else if (this.type === 'reasoning') this.#completeThought(item, out);
@@ -95,7 +109,7 @@ export class Item {
     if (kind === 'refusal') {
       this.isRefused ||= delta !== '';
       out.refusal(delta, part);
-    } else out.text(delta, part);
+    } else out.text(delta, part, this.#kind);
   }
 
   completeText(event: JsonObject, kind: string, out: AnswerWriter): void {

@@ -56,10 +56,25 @@ function writeItems({ role, content }: TextMessage, form: ItemForm): readonly ob
     return [...before, ...writeReasoningItem(reasoning), ...writeItems({ role, content: content.slice(at + 1) }, form)];
   }
   const said = content.filter(({ type }) => type === 'text' || type === 'image' || type === 'document');
-  const blocks = said.map((part) => (role === 'assistant' ? writeToolOutput(part) : writeInputPart(part, form.base64)));
-  const message = blocks.length > 0 ? [{ role, content: blocks }] : [];
+  const message = role === 'assistant' ? writeAnswers(said) : writeInput(role, said, form);
   const items = content.flatMap((part) => writeItem(part, form));
   return role === 'assistant' ? [...message, ...items] : [...items, ...message];
+}
+
+function writeInput(role: TextMessage['role'], said: readonly Content[], { base64 }: ItemForm): readonly object[] {
+  return said.length > 0 ? [{ role, content: said.map((part) => writeInputPart(part, base64)) }] : [];
+}
+
+/** Each phase is a message of its own. */
+function writeAnswers(said: readonly Content[]): readonly object[] {
+  const answers: { readonly role: 'assistant'; readonly content: object[]; readonly phase?: string }[] = [];
+  for (const part of said) {
+    const phase = part.type === 'text' ? part.phase : undefined;
+    const last = answers.at(-1);
+    if (last && last.phase === phase) last.content.push(writeToolOutput(part));
+    else answers.push({ role: 'assistant', content: [writeToolOutput(part)], ...(phase !== undefined && { phase }) });
+  }
+  return answers;
 }
 
 /**

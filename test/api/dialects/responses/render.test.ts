@@ -16,6 +16,25 @@ const REASONING: StreamPart = { type: 'block-start', index: 0, block: { type: 'r
 const CUSTOM = { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } };
 
 describe('response events', () => {
+  it('say the phase of a message, from its beginning on', () => {
+    const text = (index: number, phase: string): StreamPart => ({
+      type: 'block-start',
+      index,
+      block: { type: 'text', phase },
+    });
+    const blocks = [text(0, 'commentary'), delta(0, 'Hm.'), end(0), text(1, 'final_answer'), delta(1, 'Hi.'), end(1)];
+    const events = eventsOf([START, ...blocks, FINISH, BILLING]);
+    const items = events.filter(({ item }) => item).map(({ item }) => item.phase);
+    expect(items).to.deep.equal(['commentary', 'commentary', 'final_answer', 'final_answer']);
+    const output = events.at(-1).response.output.map(({ phase, content }: Json) => [phase, content[0].text]);
+    expect(output).to.deep.equal([
+      ['commentary', 'Hm.'],
+      ['final_answer', 'Hi.'],
+    ]);
+    const reply = replyOf({ ...COLLECTED, blocks: [{ type: 'text', phase: 'commentary', text: 'Hm.' }] });
+    expect(reply.output[0]).to.include({ phase: 'commentary' });
+  });
+
   it('bracket an item and its part, and repeat the whole at the end', () => {
     const usage: StreamPart[] = [{ type: 'usage', input: 5, output: 7 }];
     const before = Math.floor(Date.now() / 1000);

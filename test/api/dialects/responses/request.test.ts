@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { CustomInput, readCustomInput } from '../../../../lib/api/dialects/responses/custom-input.ts';
 import { isFault } from '../../../../lib/base/faults.ts';
+import type { TextCall } from '../../../../lib/upstream/contract/provider.ts';
+import { responsesBody } from '../../../../lib/upstream/formats/responses/request.ts';
 import { type Json, parse } from './stage.ts';
 
 const text = (words: string) => ({ type: 'text', text: words });
@@ -166,6 +168,40 @@ describe('responses requests', () => {
     const allowed = [{ type: 'function', name: 'look' }, { type: 'web_search' }];
     const few = chosen({ type: 'allowed_tools', mode: 'required', tools: allowed });
     expect([few?.choice, few?.list.map(({ name }) => name)]).to.deep.equal(['any', ['look']]);
+  });
+
+  it('keep the phase of messages for upstreams of the format', () => {
+    const answer = (text: string, phase?: unknown) => ({
+      ...(phase !== undefined && { phase }),
+      role: 'assistant',
+      content: [{ type: 'output_text', text }],
+    });
+    const { messages } = parse({
+      input: [
+        user('hi'),
+        answer('I look.', 'commentary'),
+        call('a'),
+        answer('Still.', 'commentary'),
+        answer('It is A.', 'final_answer'),
+        output('a', 'A'),
+        answer('Plain.', null),
+        answer('Odd.', 'No word'),
+        user('go on'),
+      ],
+    });
+    const sent = responsesBody({ model: 'm', messages, maxTokens: 9, options: {} } as unknown as TextCall, () => '');
+    expect((sent.input as Json[]).filter(({ role }) => role === 'assistant')).to.deep.equal([
+      {
+        ...answer('I look.', 'commentary'),
+        content: [
+          { type: 'output_text', text: 'I look.' },
+          { type: 'output_text', text: 'Still.' },
+        ],
+      },
+      answer('It is A.', 'final_answer'),
+      answer('Plain.'),
+      answer('Odd.'),
+    ]);
   });
 
   it('have a form of the answer, a wish for reasoning, and keys of a cache', () => {

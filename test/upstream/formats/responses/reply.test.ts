@@ -27,6 +27,17 @@ function shapeOf(parts: readonly ProviderPart[]): readonly string[] {
   return shape;
 }
 
+/** The phase and the text of every block. */
+function phasesOf(parts: readonly ProviderPart[]): readonly (readonly [phase: string | undefined, text: string])[] {
+  const phases: [string | undefined, string][] = [];
+  for (const part of parts) {
+    if (part.type === 'block-start') phases.push([part.block.type === 'text' ? part.block.phase : 'no text', '']);
+    const last = phases.at(-1);
+    if (part.type === 'block-delta' && last) last[1] += part.text;
+  }
+  return phases;
+}
+
 const event = (type: string, more: object = {}) => ({ type: `response.${type}`, ...more });
 const at = (index: number, more: object = {}) => ({ output_index: index, ...more });
 const done = (output: readonly object[] = [], more: object = {}) =>
@@ -60,6 +71,48 @@ const inputDone = event('custom_tool_call_input.done', at(0, { item_id: 'ctc', i
 const inputDeltas = [inputDelta('a "b'), inputDelta('"\n'), inputDelta('😀')];
 const thoughtDelta = (summary_index: number, delta: string) =>
   event('reasoning_summary_text.delta', at(0, { item_id: 'rs', summary_index, delta }));
+
+describe('phases in the responses format', () => {
+  const commentary = { ...MESSAGE, phase: 'commentary' };
+  const last = { ...MESSAGE, id: 'm2', phase: 'final_answer' };
+  const begun = { ...commentary, content: [] };
+  const rows: readonly (readonly [what: string, events: readonly JsonObject[]])[] = [
+    [
+      'of streamed messages',
+      [added(begun), textDelta('Hel'), textDelta('lo'), itemDone(commentary), done([commentary, last])],
+    ],
+    ['of messages that are done', [itemDone(commentary), itemDone(last, 1), done()]],
+    ['of a whole response', [done([commentary, last])]],
+  ];
+  for (const [what, events] of rows) {
+    it(`are those ${what}`, () => {
+      expect(phasesOf(read(events))).to.deep.equal([
+        ['commentary', 'Hello'],
+        ['final_answer', 'Hello'],
+      ]);
+    });
+  }
+
+  it('are kept by a citation that comes late', () => {
+    const cited = event('output_text.annotation.added', {
+      ...at(0, { item_id: 'm', content_index: 0, annotation_index: 0 }),
+      annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 5 },
+    });
+    const parts = read([
+      added(begun),
+      textDelta('Hello'),
+      event('completed', { response: { status: 'incomplete' } }),
+      cited,
+    ]);
+    expect(phasesOf(parts)).to.deep.equal([['commentary', 'Hello']]);
+  });
+
+  it('are none where the word is of another shape', () => {
+    for (const phase of [null, 5, '', 'Two words', 'x'.repeat(33)]) {
+      expect(phasesOf(read([done([{ ...MESSAGE, phase }])]))).to.deep.equal([[undefined, 'Hello']]);
+    }
+  });
+});
 
 describe('answers in the responses format', () => {
   const rows: readonly (readonly [what: string, events: readonly JsonObject[], shape: readonly string[]])[] = [
