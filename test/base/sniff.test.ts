@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ImageFormat, readImageSize, sniff, sniffImage } from '../../lib/base/sniff.ts';
+import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import * as files from '../media/sample-images.ts';
 
@@ -116,9 +117,9 @@ describe('media sniff', () => {
 
   itTimed('walks a JPEG of many tiny segments quickly', () => {
     const segments = Buffer.alloc(8 * 1024 * 1024, 'fffe0002', 'hex');
-    const startedAt = performance.now();
+    const before = cpuMs();
     expect(readImageSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);
     expect(readImageSize(Buffer.alloc(8 * 1024 * 1024, 0xff), 'jpeg')).to.equal(undefined);
-    expect(performance.now() - startedAt).to.be.below(1_000);
+    expect(cpuMs() - before).to.be.below(1_000);
   });
 });

@@ -2,6 +2,7 @@
 // of the hold is back.
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatStall } from '../../testkit/upstream.ts';
 import { catchRejection, MESSAGE_SDKS, MODEL, OPENAI_SDKS, openStage, type Stage } from './stage.ts';
 
@@ -194,7 +195,7 @@ describe('clients that leave', () => {
   for (const subject of SUBJECTS) {
     describe(subject.name, () => {
       for (const [name, leave] of Object.entries(subject.ways)) {
-        it(name, async () => {
+        itTimed(name, async () => {
           const account = await stage.gateway.account();
           const arrived = stage.upstream.nextCall();
           let leftAt = Number.NaN;
@@ -211,7 +212,7 @@ describe('clients that leave', () => {
         });
       }
 
-      it('abort a call that does not stream', async () => {
+      itTimed('abort a call that does not stream', async () => {
         const account = await stage.gateway.account();
         const arrived = stage.upstream.nextCall();
         const caller = new AbortController();

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { findPasswordProblem, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../lib/users/password.ts';
+import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const list = readFileSync(new URL('../../lib/users/data/common-passwords.txt', import.meta.url), 'utf8')
@@ -71,9 +72,9 @@ describe('common passwords', () => {
 
   itTimed('are detected quickly even in the longest password', () => {
     for (const unit of ['a1!', '1!?-', 'ab', 'я1', 'pass word ']) {
-      const startedAt = performance.now();
+      const before = cpuMs();
       findPasswordProblem(unit.repeat(PASSWORD_LENGTH_MAX).slice(0, PASSWORD_LENGTH_MAX), ['ann@example.com']);
-      expect(performance.now() - startedAt, unit).to.be.below(200);
+      expect(cpuMs() - before, unit).to.be.below(200);
     }
   });
 });
