@@ -66,9 +66,14 @@ export interface ReadMessages {
 interface MessagesOptions {
   /** Whether system messages that come after others stay there. */
   readonly keepsSystem?: boolean;
+  /** Adds to the content of a message who says it. */
+  readonly tellName?: (message: WireMessage, content: readonly RequestContent[]) => readonly RequestContent[];
 }
 
-export function readMessages(wire: readonly unknown[], { keepsSystem = false }: MessagesOptions = {}): ReadMessages {
+export function readMessages(
+  wire: readonly unknown[],
+  { keepsSystem = false, tellName }: MessagesOptions = {},
+): ReadMessages {
   const system: TextContent[] = [];
   const messages: RequestMessage[] = [];
   const calls = new OpenCalls();
@@ -81,7 +86,8 @@ export function readMessages(wire: readonly unknown[], { keepsSystem = false }: 
     const { role } = message;
     const last = messages.findLast((each) => each.role !== 'system');
     if (role === 'assistant' && last?.role === 'user') calls.checkNone();
-    const content = readMessage(message, field, { calls, files: found, followsResults: before === 'tool' });
+    const said = readMessage(message, field, { calls, files: found, followsResults: before === 'tool' });
+    const content = tellName ? tellName(message, said) : said;
     before = role;
     if (role === 'system' || role === 'developer') {
       const texts = textsIn(content);

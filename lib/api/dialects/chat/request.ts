@@ -7,6 +7,7 @@ import { readMessages } from '../messages.ts';
 import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
+import { createTellName } from './names.ts';
 import { chatFields } from './schema.ts';
 import { readCallEcho, readChatTools } from './tools.ts';
 
@@ -14,7 +15,9 @@ export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
-  const { system, messages, images, files, hasCalls } = readMessages(fields.messages);
+  const { system, messages, images, files, hasCalls } = readMessages(fields.messages, {
+    tellName: createTellName(fields.messages),
+  });
   return {
     model: fields.model,
     system: system.length > 0 ? system : undefined,
