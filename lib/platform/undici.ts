@@ -1,7 +1,8 @@
 // undici's dispatchers with connectors of our own (its lib/core/connect.js): options it does not know are passed to
 // `net.connect` and `tls.connect`, and a connector must call back in a later tick.
+import { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type undici from 'undici';
 
 /**
@@ -38,7 +39,7 @@ export function connectorTrackingReuse(options: undici.buildConnector.BuildOptio
         return;
       }
       socket.on('error', noteReuse);
-      callback(null, socket);
+      callback(null, readPastContinue(socket));
     });
 }
 
@@ -58,8 +59,48 @@ export function connectOnce(socket: Socket): undici.buildConnector.connector {
   let unused = true;
   return (_options, callback) => {
     // Deferred: undici misses a connection that is returned synchronously.
-    if (unused) queueMicrotask(() => callback(null, socket));
+    if (unused) queueMicrotask(() => callback(null, readPastContinue(socket)));
     else queueMicrotask(() => callback(new Error('the only connection is over'), null));
     unused = false;
   };
 }
+
+/**
+ * undici breaks a connection off at a `100 Continue`, although a client has to ignore one that it did not ask for: it
+ * reads a 102, which it ignores.
+ */
+function readPastContinue<Read extends Socket>(socket: Read): Read {
+  socket.read = readWithoutContinue;
+  return socket;
+}
+
+/** A shared function, like `noteReuse`. */
+function readWithoutContinue(this: Socket, size?: number): unknown {
+  const chunk: unknown = Socket.prototype.read.call(this, size);
+  if (chunk instanceof Uint8Array) renameContinue(chunk);
+  return chunk;
+}
+
+/** With its line break, which no text of an answer has in it: no body is mistaken for one. */
+const INTERIM = /^HTTP\/1\.1 1(\d\d)(?: [^\r\n"]*)?\r\n/;
+const STATUS_AT = 'HTTP/1.1 '.length;
+const HEAD_BYTES_MAX = 1024;
+
+/** Several may come at once. */
+function renameContinue(chunk: Uint8Array): void {
+  for (let at = 0; chunk[at] === LETTER_H && chunk[at + STATUS_AT] === DIGIT_1; ) {
+    const head = Buffer.from(chunk.buffer, chunk.byteOffset + at, Math.min(chunk.length - at, HEAD_BYTES_MAX));
+    const text = head.toString('latin1');
+    const [, status] = INTERIM.exec(text) ?? [];
+    if (status === undefined) return;
+    if (status === '00') chunk[at + STATUS_AT + 2] = DIGIT_2;
+    const end = text.indexOf(HEAD_END);
+    if (end < 0) return;
+    at += end + HEAD_END.length;
+  }
+}
+
+const HEAD_END = '\r\n\r\n';
+const LETTER_H = 0x48;
+const DIGIT_1 = 0x31;
+const DIGIT_2 = 0x32;
