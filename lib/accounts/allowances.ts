@@ -1,6 +1,7 @@
 // What accounts get each month: a grant of the whole amount that ends with the month, in the time zone of the account.
 import { bookOperation } from '../ledger/booking.ts';
 import type { OutcomeStatus } from '../money/decide.ts';
+import { MONTHLY_GRANT_IDS } from '../money/grants.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { Allowance } from '../store/ports/accounts.ts';
 import type { Store } from '../store/store.ts';
@@ -28,7 +29,7 @@ export async function giveMonthlyGrant(
   const zone = await readZone(users, account);
   const { start, end } = periodAt(at, { reset: 'month', zone });
   const until = end as number;
-  const grantId = `monthly:${account}:${formatMoment(start, zone).slice(0, 7)}`;
+  const grantId = `${MONTHLY_GRANT_IDS}${account}:${formatMoment(start, zone).slice(0, 7)}`;
   const { status } = await bookOperation(
     { ledger },
     { kind: 'grant', wallet: account, at, amount, grantId, reason, until },

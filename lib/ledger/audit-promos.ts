@@ -46,7 +46,9 @@ export function createPromoCheck({ promos }: Pick<Store, 'promos'>, report: Repo
   return {
     add(entries) {
       for (const { kind, opId, wallet, avail } of entries) {
-        if (kind === 'grant' && opId.startsWith(PROMO_GRANT)) given.set(opId, { wallet, amount: avail });
+        // An operator may have called a grant of their own by such a beginning: before it was reserved.
+        const isOfCode = opId.startsWith(PROMO_GRANT) && opId.endsWith(`:${wallet}`);
+        if (kind === 'grant' && isOfCode) given.set(opId, { wallet, amount: avail });
       }
     },
     async end() {

@@ -181,6 +181,14 @@ export function negateParts(parts: readonly GrantPart[]): readonly GrantPart[] {
 /** What the ids of grants for promo codes begin with. */
 export const PROMO_GRANT_IDS = 'promo:';
 
+/** And those of grants of a month. */
+export const MONTHLY_GRANT_IDS = 'monthly:';
+
+/** Whether the service itself may give a grant with this id: one of an operator would take its place. */
+export function isReservedGrantId(id: string): boolean {
+  return [PROMO_GRANT_IDS, MONTHLY_GRANT_IDS].some((beginning) => id.startsWith(beginning));
+}
+
 /** The id of the grant that an account gets for a promo code: one, however often it asks. */
 export function makePromoGrantId({ code, account }: { readonly code: string; readonly account: string }): string {
   return `${PROMO_GRANT_IDS}${code}:${account}`;

@@ -1,7 +1,7 @@
 // Grants: gives an account money that it has not paid, lists such grants, and takes back what is left of one.
 import { InvalidInputError, OperatorError } from '../../base/operator-error.ts';
 import type { Outcome, Wallet } from '../../money/decide.ts';
-import { GRANTS_MAX } from '../../money/grants.ts';
+import { GRANTS_MAX, isReservedGrantId } from '../../money/grants.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { type Answer, allowanceJson, formatMoney, formatTable, toTime } from '../answer.ts';
 import { recordAction } from '../audited-action.ts';
@@ -23,6 +23,10 @@ interface GiveFlags {
 async function give(session: Session, id: string, amount: Micro, flags: GiveFlags): Promise<Answer> {
   const at = Date.now();
   const { id: grantId, reason, expires = null, opensWallet } = flags;
+  if (isReservedGrantId(grantId))
+    throw new InvalidInputError(
+      'Ids that begin with "promo:" or "monthly:" are those of grants that the service gives itself.',
+    );
   if (expires !== null && expires <= at) throw new InvalidInputError('The end of the grant has passed.');
   const { giveGrant } = await import('../../accounts/grants.ts');
   const terms = { wallet: id, at, amount, grantId, reason, until: expires };
