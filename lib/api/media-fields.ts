@@ -23,11 +23,12 @@ export const aspectField = optional(
   `must be one of ${ASPECTS.join(', ')}`,
 );
 
-const SIZES = [...IMAGE_SIZES.keys()];
+/** `auto` means the same as no size: clients of other services send it. */
+const SIZES = [...IMAGE_SIZES.keys(), 'auto'];
 
 export const imageSizeField = optional(
   Joi.string()
     .valid(...SIZES)
-    .description('Width and height in pixels.'),
+    .description('Width and height in pixels; `auto` leaves it to `aspect` and the model.'),
   `must be one of ${SIZES.join(', ')}`,
 );

@@ -30,6 +30,8 @@ describe('image request', () => {
     expect(shown(parseGeneration({ prompt: 'a hill' }))).to.deep.equal({ ...plain, images: [] });
     const sized = parseGeneration({ prompt: 'a hill', model: 'm', size: '1792x1024', aspect: '1:1', images: 5 });
     expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, images: [] });
+    const free = parseGeneration({ prompt: 'a hill', size: 'auto', aspect: '16:9' });
+    expect(shown(free)).to.deep.equal({ ...plain, aspect: '16:9', images: [] });
     const edit = parseEdit({ prompt: 'a hill', aspect: '3:4', image: LINK, images: [uri(PNG), uri(JPEG)] });
     expect(shown(edit)).to.deep.equal({
       ...plain,
@@ -47,6 +49,7 @@ describe('image request', () => {
     const texts = [
       { name: 'prompt', text: 'a hill' },
       { name: 'n', text: '1' },
+      { name: 'size', text: 'auto' },
       { name: 'aspect', text: '' },
       { name: 'image', text: LINK },
     ];

@@ -17,7 +17,12 @@ const ASPECTS = ['1:1', '16:9', '9:16', '4:3', '3:4'];
 const rows: readonly Row[] = [
   [generationFields, 'prompt', ['a', ' a '], [' ', '\n', ...TEXTS]],
   [generationFields, 'model', ['m', ' '], TEXTS],
-  [generationFields, 'size', ['1024x1024', '1792x1024', '1024x1792'], ['1024x1025', '1792x1792', ...TEXTS]],
+  [
+    generationFields,
+    'size',
+    ['1024x1024', '1792x1024', '1024x1792', 'auto'],
+    ['1024x1025', 'AUTO', '1792x1792', ...TEXTS],
+  ],
   [generationFields, 'aspect', ASPECTS, ['16x9', '2:3', ...TEXTS]],
   [generationFields, 'n', [1], [0, 2, 1.5, '1']],
   [editFields, 'prompt', ['a'], TEXTS],

@@ -66,7 +66,7 @@ const BOTH: Readonly<Record<string, (of: typeof ask) => Row>> = {
     400,
     /^Invalid `size`: must be one of 1024x1024, 1792/,
   ],
-  'a size left open': (of) => [of({ size: 'auto' }), 400, /`size`/],
+  'a size in other letters': (of) => [of({ size: 'Auto' }), 400, /`size`/],
   'a number for a size': (of) => [of({ size: 1024 }), 400, /`size`/],
   'an aspect that is not listed': (of) => [of({ aspect: '2:1' }), 400, /^Invalid `aspect`: must be one of 1:1, 16:9/],
   'an object for an aspect': (of) => [of({ aspect: {} }), 400, /`aspect`/],
