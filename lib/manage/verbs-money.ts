@@ -212,7 +212,8 @@ const REPORT_VERBS: readonly Verb[] = [
     input: {},
     reply: replies.call,
     hidden: OF_OPERATORS,
-    run: ({ chargeActions }, session, { request }: { request: string }) => chargeActions.show(session, request),
+    run: ({ chargeActions }, session, { request, account }: { request: string; account?: string }) =>
+      chargeActions.show(session, request, { account }),
   }),
   defineVerb({
     words: 'usage',

@@ -51,9 +51,15 @@ async function list(session: Session, name: string, options: ListOptions): Promi
   };
 }
 
-async function show({ store }: Session, id: string): Promise<Answer> {
+interface ShowOptions {
+  /** Of an owner: no call of others, and none of an archive, which may take minutes to read. */
+  readonly account?: string | undefined;
+}
+
+async function show({ store }: Session, id: string, { account }: ShowOptions = {}): Promise<Answer> {
   const job = id.startsWith('vid_') ? await store.jobs.get(id) : undefined;
   const charge = await store.ledger.charge(job?.charge ?? id);
+  if (account !== undefined && charge?.wallet !== account) throw unknownToAccount(id);
   if (!charge) return showArchived(store, id);
   const found = {
     charge,
@@ -96,6 +102,11 @@ function videoJson(job: Job) {
   const { seconds, size, aspect, resolution } = jobFacts(job);
   const wanted = { seconds, size, aspect, resolution };
   return { id, upstream, phase, progress, error, ...wanted, deadline: toTime(deadline) };
+}
+
+/** The same for calls of others, for archived ones, and for those that there never were. */
+function unknownToAccount(id: string): Error {
+  return new UnknownError(`The account has no ${`call ${JSON.stringify(id)}`.slice(0, 60)}.`);
 }
 
 async function unknownCharge(id: string): Promise<Error> {

@@ -246,6 +246,22 @@ describe('the management API', () => {
       .and.to.not.contain('friends');
   });
 
+  it('reads no archive for an owner, and says the same of calls of others as of none', async () => {
+    const { store } = stage.gateway;
+    const [mine, other] = [await newAccount(), await newAccount()];
+    await apply(store, reserveOf(other, 'req_of_other'));
+    const at = { startedAt: 5, before: Date.now(), first: 1, last: Date.now() };
+    const sums = { sha256: 's', calls: 1, entries: 2, charged: 1n };
+    await store.archives.put({ id: 'arc_test', file: '/nowhere/calls.gz', state: 'done', ...at, ...sums });
+    const own = await stage.ownKey(mine);
+    for (const id of ['req_of_other', 'req_none', 'hold_none', `req_${Date.now().toString(16).padStart(12, '0')}00`]) {
+      const { status, json, text } = await ask(own, `/account/calls/${id}`);
+      expect([status, json.error.message]).to.deep.equal([404, `Not found: the account has no call "${id}".`]);
+      expect(text).to.not.contain('nowhere');
+    }
+    expect((await get('/charges/hold_none')).text).to.contain('/nowhere/calls.gz');
+  });
+
   it('takes no operator away, and suspends others', async () => {
     const { store } = stage.gateway;
     const person = (id: string, operator: boolean) => ({
