@@ -2,13 +2,25 @@
 import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
 
-export function readReplyImages(reply: unknown, { fault, fields }: Host): readonly MediaSource[] {
+export function readReplyImages(reply: unknown, host: Host): readonly MediaSource[] {
+  const { fault, fields } = host;
   const { images, data = images, error } = fields(reply);
   const complaint = error ? fault.ofComplaint(reply) : undefined;
   if (complaint) throw complaint;
   if (!Array.isArray(data))
     throw fault.ofComplaint(reply) ?? fault.make('protocol', 'a reply without a list of images');
-  return data.flatMap((entry) => readImageSource(fields(entry)));
+  const entries = data.map((entry) => fields(entry));
+  const sources = entries.flatMap(readImageSource);
+  if (sources.length === 0) for (const entry of entries) refuseWithheld(entry, host);
+  return sources;
+}
+
+/** An entry may say in place of its image why there is none: by an error, a flag, or a reason to finish. */
+function refuseWithheld(entry: JsonObject, { fault, finishReason }: Host): void {
+  const { error, is_image_safe: isSafe, respect_moderation: isRespected, finish_reason: reason } = entry;
+  if (error) throw fault.ofComplaint({ error }, true);
+  if (isSafe !== false && isRespected !== false && finishReason(reason) !== 'filter') return;
+  throw fault.make('request', 'the image was withheld', { about: 'content' });
 }
 
 /** Some send a data URL where base64 or a URL belongs. */

@@ -128,6 +128,20 @@ describe('openai-images', () => {
       [{ data: [{ b64_json: dataUrl }, { url: dataUrl }] }, [{ bytes }, { bytes }]],
       [{ data: [{}, null, { url: '' }, { url: 7 }] }, []],
       [{ data: [], error: null }, []],
+      [
+        {
+          data: [
+            { error: { code: 'OutputImageSensitiveContentDetected', message: 'it may contain sensitive information' } },
+          ],
+        },
+        'request/content',
+      ],
+      [{ data: [{ error: { code: 'internal_error', message: 'no' } }] }, 'server'],
+      [{ data: [{ error: { code: 'internal_error', message: 'no' } }, { url }] }, [{ url }]],
+      [{ data: [{ url: null, is_image_safe: false }] }, 'request/content'],
+      [{ data: [{ url: '', respect_moderation: false }] }, 'request/content'],
+      [{ data: [{ finish_reason: 'CONTENT_FILTERED' }] }, 'request/content'],
+      [{ data: [{ url: null, is_image_safe: true, respect_moderation: true, finish_reason: 'SUCCESS' }] }, []],
       [{ data: [{ url }], error: { code: 'safety_violation', message: 'no' } }, 'request/content'],
       [{ error: { code: 'rate_limit_exceeded', message: 'no' } }, 'rate'],
       [{ data: { url } }, 'protocol'],
