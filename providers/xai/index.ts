@@ -28,9 +28,13 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** A request blocked by moderation is still done: without a URL, and with a reason or a flag. */
-function readXaiReport({ status, progress, video, error }: JsonObject): VideoReport {
+/**
+ * A request blocked by moderation is still done: without a URL, and with a reason or a flag. A finished one may come
+ * without a status.
+ */
+function readXaiReport({ status: said, progress, video, error }: JsonObject): VideoReport {
   const { url, respect_moderation: isRespected } = (video ?? {}) as JsonObject;
+  const status = said ?? (video ? 'done' : undefined);
   const reason = typeof error === 'string' ? error : '';
   const isBlocked = status === 'done' && !url && (isRespected === false || reason !== '');
   if (!isBlocked) return { status, progress, url, error };

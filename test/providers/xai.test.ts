@@ -37,6 +37,12 @@ describe('provider xai', () => {
       { status: 'done', video: { respect_moderation: false, url: 'https://cdn.example/1.mp4' } },
       'completed',
     ],
+    [
+      'a film and no status',
+      { video: { url: 'https://cdn.example/1.mp4', duration: 5 }, model: 'film-1' },
+      'completed',
+    ],
+    ['a flag and no status', { video: { respect_moderation: false } }, 'content'],
   ] as const) {
     it(`takes an end with ${what} for ${state}`, async () => {
       const { ref } = await studio.start({}, { request_id: 'r1' });
