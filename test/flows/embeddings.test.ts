@@ -6,6 +6,7 @@ import { EMBEDDINGS, embedAnswer, embeddingCatalog } from '../../testkit/embeddi
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
@@ -17,6 +18,7 @@ const CLOSED_MS_MAX = 100;
 for (const kind of longer([SQLITE], STORES)) {
   /** What no store takes part in. */
   const itOnce = kind === SQLITE ? it : itLong;
+  const itTimedOnce = kind === SQLITE ? itTimed : itLong;
   describe(`embeddings on ${kind.name}`, () => {
     let database: StoreDatabase;
     let upstream: TestUpstream;
@@ -208,7 +210,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await embed({ model: 'embed-open', dimensions: 2 })).status).to.equal(502);
     });
 
-    itOnce('closes the upstream when the client leaves, and charges the estimated input', async () => {
+    itTimedOnce('closes the upstream when the client leaves, and charges the estimated input', async () => {
       upstream.behave(() => undefined);
       const arrived = upstream.nextCall();
       const body = { model: 'embed-a', input: 'A lighthouse stands on a rock. '.repeat(500) };

@@ -11,27 +11,29 @@ const CREDITED = {
   phase: 'credited',
   ref: 'ref',
   refunds: '[]',
-  amount: 100n,
-  credited: 100n,
+  amount: 1_000_000n,
+  credited: 1_000_000n,
   refunded: 0n,
   dispute: null,
 } as unknown as Payment;
 
 describe('a refund requested while its payment changes', () => {
   for (const [amount, version, status] of [
-    [40n, 5, 'stale'],
-    [40n, 4, 'refused'],
+    [400_000n, 5, 'stale'],
+    [400_000n, 4, 'refused'],
     [0n, 5, 'refused'],
-    [-1n, 5, 'refused'],
-    [100n, 5, 'stale'],
-    [101n, 5, 'refused'],
+    [-10_000n, 5, 'refused'],
+    // Not a whole kopeck.
+    [400_001n, 5, 'refused'],
+    [1_000_000n, 5, 'stale'],
+    [1_010_000n, 5, 'refused'],
   ] as const) {
     it(`of ${amount} is ${status} when the payment is of version ${version} by then`, async () => {
       const changed = { ...CREDITED, version };
       const payments = { get: async () => CREDITED };
       const ledger = { apply: async () => [{ status: 'stale_payment', payment: changed }] };
       const wish = { at: 1000, amount, reason: 'wish', refund: 'rfd' };
-      const isPossible = amount > 0n && amount <= 100n;
+      const isPossible = amount === 400_000n || amount === 1_000_000n;
       const payment = isPossible ? changed : CREDITED;
       expect(await requestRefund({ payments, ledger } as never, 'pay', wish)).to.deep.equal({ status, payment });
     });

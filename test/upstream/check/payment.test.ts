@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { collectPaymentChecks } from '../../../lib/upstream/check/payment.ts';
 import { superviseChecks } from '../../../lib/upstream/check/supervisor.ts';
 import { oneIn } from '../../../testkit/long.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { DEFECTS } from './payment-defects.ts';
 
 const PAYMENTS = fileURLToPath(new URL('../../../payments/', import.meta.url));
@@ -77,7 +78,7 @@ describe('the suite of payment plugins', function () {
     ]);
   });
 
-  it('gives a verdict on one that blocks its process', async () => {
+  itTimed('gives a verdict on one that blocks its process', async () => {
     const own = await write(source.replace('notice({ body }) {', 'notice() { for (;;) {}'));
     const failed: string[] = [];
     for await (const { group, name, reason } of superviseChecks('payment', own, { blockedMs: 1000, failingMs: 4000 })) {
