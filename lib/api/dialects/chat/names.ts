@@ -6,23 +6,22 @@ type Said = Readonly<Record<string, unknown>>;
 
 export type TellName = (message: Said, content: readonly RequestContent[]) => readonly RequestContent[];
 
-/**
- * Whoever speaks as a user is named. An assistant is the model itself, unless there are several; named all the same, it
- * would begin its answers with its name.
- */
+/** Only where a role has several names: one alone tells nobody from another, and a model would answer under its own. */
 export function createTellName(messages: readonly unknown[]): TellName {
-  const assistants = new Set(
-    messages.map((message) => (isRecord(message) ? readName(message, 'assistant') : undefined)),
-  );
-  assistants.delete(undefined);
+  const several = new Set(['user', 'assistant'].filter((role) => countNames(messages, role) > 1));
   return (message, content) => {
-    const name = readName(message, 'user') ?? (assistants.size > 1 ? readName(message, 'assistant') : undefined);
+    const name = several.has(`${message.role}`) ? readName(message) : undefined;
     return name === undefined ? content : tell(name, content);
   };
 }
 
-function readName({ role, name }: Said, of: string): string | undefined {
-  return role === of && typeof name === 'string' && name.trim() !== '' ? name.trim() : undefined;
+function countNames(messages: readonly unknown[], role: string): number {
+  const names = messages.map((message) => (isRecord(message) && message.role === role ? readName(message) : undefined));
+  return new Set(names.filter((name) => name !== undefined)).size;
+}
+
+function readName({ name }: Said): string | undefined {
+  return typeof name === 'string' && name.trim() !== '' ? name.trim() : undefined;
 }
 
 function tell(name: string, content: readonly RequestContent[]): readonly RequestContent[] {

@@ -20,7 +20,7 @@ const told = (...messages: object[]) => read(parseChatRequest, messages);
 const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } };
 
 describe('names of chat messages', () => {
-  it('stand before what users say', () => {
+  it('stand before what users say, if there are several', () => {
     expect(
       told(
         { role: 'system', name: 'host', content: 'Be brief.' },
@@ -66,11 +66,19 @@ describe('names of chat messages', () => {
     expect(messages).to.deep.equal([['Write.'], ['tool-call'], ['tool-result'], ['critic: Good.']]);
   });
 
-  it('are none where they are no text, and in the messages format', () => {
-    for (const name of [null, 5, '', '  ', {}])
-      expect(told({ role: 'user', name, content: 'Hi' })).to.deep.equal([['Hi']]);
-    expect(
-      read(parseMessageRequest as typeof parseChatRequest, [{ role: 'user', name: 'ann', content: 'Hi' }]),
-    ).to.deep.equal([['Hi']]);
+  it('are none where they are no text, where there is one, and in the messages format', () => {
+    for (const name of [null, 5, '', '  ', {}, 'ann']) {
+      const messages = [
+        { role: 'user', name: 'ann', content: 'Hi' },
+        { role: 'user', name, content: 'Ho' },
+      ];
+      expect(told(...messages), `${name}`).to.deep.equal([['Hi'], ['Ho']]);
+    }
+    const two = [
+      { role: 'user', name: 'ann', content: 'Hi' },
+      { role: 'user', name: 'bob', content: 'Ho' },
+    ];
+    expect(read(parseMessageRequest as typeof parseChatRequest, two)).to.deep.equal([['Hi'], ['Ho']]);
+    expect(told(...two)).to.deep.equal([['ann: Hi'], ['bob: Ho']]);
   });
 });
