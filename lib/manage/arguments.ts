@@ -4,6 +4,8 @@ import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 
 const TEXT_LENGTH_MAX = 200;
+/** What decoders put in place of what they cannot read. */
+const UNREADABLE = '\ufffd';
 
 /** An amount above zero. */
 export function readPayment(text: string): Micro {
@@ -31,6 +33,9 @@ export function readText(text: string): string {
   if (trimmed === '') throw new InvalidInputError('It is empty.');
   if (trimmed.length > TEXT_LENGTH_MAX) throw new InvalidInputError(`It has more than ${TEXT_LENGTH_MAX} characters.`);
   if (/\p{Cc}/u.test(trimmed)) throw new InvalidInputError('It contains control characters.');
+  // A cut emoji, or bytes of another encoding: all of them are one sign, so that two ids of payments would be one id.
+  if (trimmed.toWellFormed().includes(UNREADABLE))
+    throw new InvalidInputError('It contains a character that could not be read, such as a cut emoji.');
   return trimmed;
 }
 

@@ -68,6 +68,9 @@ describe('cli arguments', () => {
     expect(refusalOf(() => readText(' \t'))).to.match(/empty/);
     expect(refusalOf(() => readText('a\nb'))).to.match(/control characters/);
     expect(refusalOf(() => readText('x'.repeat(201)))).to.match(/more than 200/);
+    for (const unreadable of ['pay 😀'.slice(0, -1), '\ud800', 'a\udbffb', '\ufffd\ufffd'])
+      expect(refusalOf(() => readText(unreadable))).to.match(/could not be read/);
+    expect(readText('оплата 😀')).to.equal('оплата 😀');
   });
 
   it('reads whole numbers from 1 up', () => {

@@ -246,6 +246,18 @@ describe('the management API', () => {
       .and.to.not.contain('friends');
   });
 
+  it('takes no character that cannot be read as an id: two such payments would be one', async () => {
+    const id = await newAccount();
+    for (const payment_id of ['\ud83d', '\ud83e']) {
+      const { status, json } = await post(`/accounts/${id}/wallet/topup`, { amount_rub: 1000, payment_id });
+      expect(status).to.equal(400);
+      expect(json.error.message).to.contain('`payment_id`').and.to.contain('could not be read');
+    }
+    expect((await stage.gateway.store.ledger.entries(id, { limit: 9 })).map(({ note }) => note)).to.not.include(
+      '\ufffd',
+    );
+  });
+
   it('reads no archive for an owner, and says the same of calls of others as of none', async () => {
     const { store } = stage.gateway;
     const [mine, other] = [await newAccount(), await newAccount()];
