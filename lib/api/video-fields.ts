@@ -1,11 +1,12 @@
 // The fields of a video request: checks that do not depend on the model.
 import Joi from 'joi';
+import { object, text } from '../base/json-schema.ts';
 import type { VideoRequest } from '../calls/videos/request.ts';
 import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
 import { SECONDS } from '../catalog/video-lengths.ts';
 import type { Size } from '../upstream/contract/provider.ts';
-import { body, checkFields, optional } from './dialects/fields.ts';
+import { body, checkFields, documentAs, invalidField, optional } from './dialects/fields.ts';
 import { IMAGE_HINT, readImageSources } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';
 import { readSpending, spendingFields } from './spending.ts';
@@ -13,19 +14,26 @@ import { readSpending, spendingFields } from './spending.ts';
 const SIDE = { least: 16, most: 8192 };
 const SIZE = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/;
 
+const { least, most } = SECONDS;
+const LENGTHS = Array.from({ length: most - least + 1 }, (_, at) => least + at);
+
 /** Whether the model supports the values is checked once the model is known. */
 export const videoFields = body({
   ...spendingFields,
   model: modelField.description('The id or an alias of a video model. See `GET /api/v1/models`.'),
   prompt: promptField,
   seconds: optional(
-    Joi.number()
-      .integer()
-      .min(SECONDS.least)
-      .max(SECONDS.most)
-      .description(
-        `Length in seconds. Models may support only some lengths. Default: ${SECONDS.byDefault}, or the nearest supported one.`,
-      ),
+    documentAs(Joi.valid(...LENGTHS, ...LENGTHS.map(String)), {
+      description: `Length in seconds. Models may support only some lengths. Default: ${SECONDS.byDefault}, or the nearest supported one.`,
+      anyOf: [
+        { type: 'integer', minimum: SECONDS.least, maximum: SECONDS.most },
+        {
+          type: 'string',
+          enum: LENGTHS.map(String),
+          description: 'The same as text, as clients of other services send it.',
+        },
+      ],
+    }),
     `must be a whole number from ${SECONDS.least} to ${SECONDS.most}`,
   ),
   size: optional(
@@ -59,31 +67,48 @@ export const videoFields = body({
     Joi.string().allow('').description(`The first frame of the video. ${IMAGE_HINT}`),
     'must be a string: an https URL or a data URI of an image',
   ),
+  input_reference: optional(
+    documentAs(Joi.alternatives(Joi.string(), Joi.object({ image_url: Joi.string().required() }).unknown()), {
+      description: 'Another name of `image`, used by clients of other services.',
+      anyOf: [text(IMAGE_HINT, { minLength: 1 }), object({ image_url: text(IMAGE_HINT, { minLength: 1 }) })],
+    }),
+    'must be an object with the https URL or the data URI of an image as `image_url`, or that alone',
+  ),
 });
 
 interface Fields {
   readonly model: string;
   readonly prompt: string;
-  readonly seconds?: number | null;
+  readonly seconds?: number | string | null;
   readonly size?: string | null;
   readonly aspect?: string | null;
   readonly resolution?: string | null;
   readonly image?: string | null;
+  readonly input_reference?: string | { readonly image_url: string } | null;
 }
 
 /** Throws a 400 fault for the first wrong field. */
 export function parseVideo(value: unknown): VideoRequest {
-  const { model, prompt, seconds, size, aspect, resolution, image } = checkFields<Fields>(videoFields, value);
+  const fields = checkFields<Fields>(videoFields, value);
+  const { model, prompt, seconds, size, aspect, resolution } = fields;
   return {
     model,
     prompt,
-    seconds: seconds ?? undefined,
+    seconds: seconds == null ? undefined : Number(seconds),
     size: typeof size === 'string' ? readSize(size) : undefined,
     aspect: aspect ?? undefined,
     resolution: resolution ?? undefined,
     ...readSpending(value),
-    ...readImageSources(image == null ? [] : [{ field: 'image', source: image }]),
+    ...readImageSources(listFrames(fields)),
   };
+}
+
+/** At most one: the first frame. */
+function listFrames({ image, input_reference: reference }: Fields): { field: string; source: string }[] {
+  if (reference == null) return image == null ? [] : [{ field: 'image', source: image }];
+  if (image != null) throw invalidField('input_reference', 'means the same as `image`: send one of them');
+  if (typeof reference === 'string') return [{ field: 'input_reference', source: reference }];
+  return [{ field: 'input_reference.image_url', source: reference.image_url }];
 }
 
 function readSize(text: string): Size | undefined {

@@ -30,7 +30,7 @@ const rows: readonly Row[] = [
   [editFields, 'images', [[], ['a'], ['a', 'b', 'c', 'd']], ['a', { 0: 'a' }, 5]],
   [videoFields, 'model', ['m', ' '], TEXTS],
   [videoFields, 'prompt', ['a'], [' ', ...TEXTS]],
-  [videoFields, 'seconds', [4, 5, 10], [3, 11, 4.5, '5', true]],
+  [videoFields, 'seconds', [4, 5, 10, '4', '10'], [3, 11, 4.5, '3', '11', '5.0', ' 5', '', true]],
   [
     videoFields,
     'size',
@@ -40,6 +40,12 @@ const rows: readonly Row[] = [
   [videoFields, 'aspect', ['16:9', '1:99'], ['0:9', '16:100', '16x9', ...TEXTS]],
   [videoFields, 'resolution', ['720p', '4k', '1080p'], ['72p', '10k', '0720p', ...TEXTS]],
   [videoFields, 'image', ['a', ''], [5, ['a']]],
+  [
+    videoFields,
+    'input_reference',
+    ['a', { image_url: 'a' }, { image_url: 'a', type: 'image_url' }],
+    ['', 5, ['a'], {}, { file_id: 'a' }, { image_url: '' }, { image_url: { url: 'a' } }],
+  ],
 ];
 
 describe('fields of images and videos', () => {
@@ -89,8 +95,19 @@ describe('fields of images and videos', () => {
       refusal: undefined,
     });
     expect(images).to.deep.equal([{ type: 'image', field: 'image', source: link }]);
+    const { seconds, images: frames } = parseVideo({
+      model: 'm',
+      prompt: 'a',
+      seconds: '8',
+      input_reference: { image_url: link },
+    });
+    expect(seconds).to.equal(8);
+    expect(frames).to.deep.equal([{ type: 'image', field: 'input_reference.image_url', source: link }]);
+    const byText = parseVideo({ model: 'm', prompt: 'a', input_reference: link });
+    expect(byText.images).to.deep.equal([{ type: 'image', field: 'input_reference', source: link }]);
+    expect(() => parseVideo({ ...asked, input_reference: link })).to.throw('Invalid `input_reference`: means the same');
     const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
-    const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null };
+    const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null, input_reference: null };
     for (const more of [{}, nulls]) {
       const plain = parseVideo({ model: 'm', prompt: 'a', ...more });
       expect(plain).to.deep.equal({ model: 'm', prompt: 'a', ...none, images: [], refusal: undefined });

@@ -45,7 +45,7 @@ for (const sdk of OPENAI_SDKS) {
     it('are refused with a message that says what to send, and cost nothing', async () => {
       const unknown = await catchRejection(look('vid_1'));
       expect([unknown.status, unknown.message]).to.deep.equal([404, '404 This account has no video with this id.']);
-      const body = { model: 'film', prompt: 'x', seconds: '4' };
+      const body = { model: 'film', prompt: 'x', seconds: 'four' };
       const wrong = await catchRejection(client.post('/videos', { body }));
       expect([wrong.status, wrong.message]).to.deep.equal([
         400,

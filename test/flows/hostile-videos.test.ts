@@ -28,7 +28,7 @@ const inFields: readonly Row[] = [
   [{ ...GOOD, seconds: 0 }, 400, '`seconds`'],
   [{ ...GOOD, seconds: -5 }, 400, '`seconds`'],
   [{ ...GOOD, seconds: 5.5 }, 400, '`seconds`'],
-  [{ ...GOOD, seconds: '5' }, 400, '`seconds`'],
+  [{ ...GOOD, seconds: '5.0' }, 400, '`seconds`'],
   [{ ...GOOD, seconds: true }, 400, '`seconds`'],
   [{ ...GOOD, seconds: [5] }, 400, '`seconds`'],
   [{ ...GOOD, seconds: 1e308 }, 400, '`seconds`'],

@@ -118,8 +118,8 @@ describe('videos', () => {
       })(),
     );
     const link = `${gateway.url}/media/${image.id}.png`;
-    for (const source of [PNG_URI, link]) {
-      const { json: begun, status: code } = await post({ image: source });
+    for (const source of [{ image: PNG_URI }, { image: link }, { input_reference: { image_url: PNG_URI } }]) {
+      const { json: begun, status: code } = await post(source);
       expect(code).to.equal(200);
       const sent = JSON.parse([...upstream.begun.values()].at(-1) ?? '{}');
       expect(Buffer.from(sent.image, 'base64').equals(PNG)).to.equal(true);
@@ -127,7 +127,7 @@ describe('videos', () => {
     }
     const gone = await post({ image: `${gateway.url}/media/${'y'.repeat(43)}.png` });
     expect(gone.status).to.equal(400);
-    expect(upstream.begun.size).to.equal(2);
+    expect(upstream.begun.size).to.equal(3);
   });
 
   it('fail with a message for the client and a refund, when the upstream says so', async () => {
