@@ -51,6 +51,10 @@ describe('embeddings in the embeddings format', () => {
 
   it('are in the order of their indexes, or as they came if those are none', () => {
     expect(chat.read({ data: [entry(1), entry(0)] }).vectors).to.deep.equal([[0], [1]]);
+    expect(chat.read({ data: [entry(2), entry(1), entry(3)] }).vectors).to.deep.equal([[1], [2], [3]]);
+    const inText = [...Array(11).keys()].reverse().map((at) => ({ embedding: [at], index: String(at) }));
+    expect(chat.read({ data: inText }).vectors).to.deep.equal([...Array(11).keys()].map((at) => [at]));
+    expect(chat.read({ data: [{ embedding: [9], index: 'b' }, entry(0)] }).vectors).to.deep.equal([[9], [0]]);
     expect(chat.read({ data: [entry(undefined), entry(1)] }).vectors).to.deep.equal([[0.5], [1]]);
     expect(chat.read({ data: [{ ...entry(0), embedding: [9] }, entry(0)] }).vectors).to.deep.equal([[9], [0]]);
   });

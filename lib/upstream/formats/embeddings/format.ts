@@ -26,11 +26,15 @@ export function createEmbeddingsFormat({ fault }: Pick<Host, 'fault'>): Embeddin
   };
 }
 
-/** Some servers send no index, or the same one for all: then the order of arrival counts. */
+/**
+ * From wherever the indexes count, and also if they are text. Some servers send no index, or the same one for all: then
+ * the order of arrival counts.
+ */
 function sortByIndex(entries: readonly JsonObject[]): readonly JsonObject[] {
-  const byIndex = new Map(entries.map((entry) => [entry.index, entry]));
-  const sorted = entries.map((_, at) => byIndex.get(at));
-  return sorted.includes(undefined) ? entries : (sorted as JsonObject[]);
+  const indexed = entries.map((entry) => ({ entry, index: Number(entry.index ?? Number.NaN) }));
+  const indexes = new Set(indexed.map(({ index }) => index));
+  if (indexes.size < entries.length || indexes.has(Number.NaN)) return entries;
+  return indexed.sort((one, other) => one.index - other.index).map(({ entry }) => entry);
 }
 
 function readPrompt(usage: unknown): number | undefined {
