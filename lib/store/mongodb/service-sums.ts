@@ -158,12 +158,7 @@ type Spans = readonly ServiceSpan[];
 function buildTimePipeline(intervals: ReturnType<typeof listIntervals<Grain>>, query: ServiceQuery): Document[] {
   const { subject, by, name, starts } = query;
   const parts = [...intervals].map(([grain, ranges]) => {
-    const at = starts
-      ? buildSlotStart(
-          '$at',
-          ranges.map(({ from }) => from),
-        )
-      : '$at';
+    const at = starts ? buildSlotStart('$at', ranges) : '$at';
     return [
       { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(name !== undefined && { name }) } },
       { $set: { at, name: by === 'at' ? '' : '$name' } },

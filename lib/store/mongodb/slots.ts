@@ -2,14 +2,22 @@
 // models, is thousands of documents, of which a chart shows a few hundred sums.
 import type { Document } from 'mongodb';
 
-/** The start of the part that a field's hour is in: the last one at or before it. */
-export function buildSlotStart(field: string, starts: readonly number[]): Document {
-  const [first = 0, second] = starts;
-  if (second === undefined) return { $literal: first };
-  const length = second - first;
-  const isEven = starts.every((start, at) => start === first + at * length);
-  if (isEven) return { $subtract: [field, { $mod: [{ $subtract: [field, first] }, length] }] };
-  return buildSearch(field, starts);
+interface Slot {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The start of the slot that a field's hour is in. */
+export function buildSlotStart(field: string, slots: readonly Slot[]): Document {
+  const [first = { from: 0 }, second] = slots;
+  if (second === undefined) return { $literal: first.from };
+  const length = second.from - first.from;
+  const isEven = slots.every(({ from, until }, at) => from === first.from + at * length && until <= from + length);
+  if (isEven) return { $subtract: [field, { $mod: [{ $subtract: [field, first.from] }, length] }] };
+  return buildSearch(
+    field,
+    slots.map(({ from }) => from),
+  );
 }
 
 /** By halves, because each document is asked, and an expression has at most 180 levels. */

@@ -31,10 +31,7 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
     const intervals = listIntervals(spans);
     const part = (time: Time): Document[] => {
       const ranges = intervals.get(time) ?? [];
-      const at = buildSlotStart(
-        `$${time}`,
-        ranges.map(({ from }) => from),
-      );
+      const at = buildSlotStart(`$${time}`, ranges);
       // A group by plain fields is much faster than one by expressions.
       return [
         { $match: { ...matchRanges(ranges, time, { wallet }), ...buildFilter(filter) } },

@@ -123,6 +123,9 @@ export function usageContract(context: StoreContext): void {
     for (const hours of [
       [0, 1],
       [0, 5, 11],
+      // The last part is longer than the others.
+      [0, 1, 11],
+      [0, 2, 4, 16],
       [0, 12],
       [0, 12, 36],
       [0, 13, 35, 60],
