@@ -11,17 +11,7 @@ import type { Dimensions } from './schema.ts';
 import { listTextFacts, type TextFacts } from './text-facts.ts';
 
 /** One element of `data`. */
-export type ModelListing = Entry & ListFacts;
-
-type Entry = TextListing | SmartListing | EmbeddingListing | MediaListing;
-
-/** What every entry has in the lists of other services; strict clients read no list without them. */
-interface ListFacts {
-  readonly object: 'model';
-  /** Unix time; nobody records it. */
-  readonly created: 0;
-  readonly owned_by: string;
-}
+export type ModelListing = TextListing | SmartListing | EmbeddingListing | MediaListing;
 
 interface ListingBase {
   readonly id: string;
@@ -91,7 +81,7 @@ export function listModels(
 ): readonly ModelListing[] {
   const isListed = (model: Model) => served.has(model.type) && model.routes.length > 0 && allowsModel(limits, model);
   const listed = models.filter(isListed).map(listModel);
-  return smart && allowsSmart(limits, smart) ? [...listed, addListFacts(SMART_LISTING)] : listed;
+  return smart && allowsSmart(limits, smart) ? [...listed, SMART_LISTING] : listed;
 }
 
 /**
@@ -101,7 +91,7 @@ export function listModels(
 export function listOne(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): ModelListing {
   if (catalog.smart && SMART_NAMES.has(name)) {
     if (!allowsSmart(limits, catalog.smart)) throw notAllowedFault(limits, SMART_ID);
-    return addListFacts(SMART_LISTING);
+    return SMART_LISTING;
   }
   const model = findUsableModel(catalog, name);
   refuseModel(limits, model);
@@ -125,14 +115,6 @@ const SMART_LISTING: SmartListing = {
 };
 
 function listModel(model: Model): ModelListing {
-  return addListFacts(writeEntry(model));
-}
-
-function addListFacts<Listed extends Entry>(entry: Listed): Listed & ListFacts {
-  return { ...entry, object: 'model', created: 0, owned_by: entry.provider };
-}
-
-function writeEntry(model: Model): Entry {
   switch (model.type) {
     case 'text':
       return listTextModel(model);

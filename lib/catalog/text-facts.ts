@@ -4,6 +4,10 @@ import type { TextModel } from './model.ts';
 
 /** Under the names that routers and SDKs give them. */
 export interface TextFacts {
+  readonly object: 'model';
+  /** Unix time; nobody records it. */
+  readonly created: 0;
+  readonly owned_by: string;
   readonly display_name: string;
   readonly context_length?: number;
   readonly max_output_tokens: number;
@@ -14,9 +18,12 @@ export interface TextFacts {
 
 /** Nothing for a model whose catalog states neither its context nor its output. */
 export function listTextFacts(model: TextModel): Partial<TextFacts> {
-  const { id, context, maxOutput } = model;
+  const { id, provider, context, maxOutput } = model;
   if (context === undefined && maxOutput === undefined) return {};
   return {
+    object: 'model',
+    created: 0,
+    owned_by: provider,
     display_name: id,
     ...(context !== undefined && { context_length: context }),
     max_output_tokens: capOutput(model, MAX_TOKENS_MAXIMUM),

@@ -73,9 +73,6 @@ describe('the API document of embeddings', () => {
       max_inputs: 2048,
       dimensions: { default: 3, min: 1, max: 3 },
       provider: 'Test',
-      object: 'model',
-      created: 0,
-      owned_by: 'Test',
     });
     expect(second).to.include({ max_inputs: 3, context_length: 10 });
     expect(third).to.not.have.any.keys('dimensions', 'context_length');

@@ -61,7 +61,7 @@ describe('facts about models', () => {
   it('are in the entries of those whose limits are known, beside what all have', async () => {
     const { data } = await read('');
     const [plain, told, large] = data.filter(({ type }: { type: string }) => type === 'text');
-    expect(Object.keys(plain)).to.have.length(13);
+    expect(Object.keys(plain)).to.have.length(10);
     expect(told).to.deep.equal({ ...plain, id: 'model-b', aliases: [], ...FACTS });
     // More than a call may have.
     expect(large).to.deep.include({ max_output_tokens: 32_768, input_modalities: ['text'] });

@@ -17,9 +17,6 @@ const TEXT_EXAMPLE: Json = {
   output_price_rub: 1500,
   min_rub: 0.5,
   provider: 'Example',
-  object: 'model',
-  created: 0,
-  owned_by: 'Example',
 };
 
 const MODELS: Json = {
@@ -50,9 +47,6 @@ const MODELS: Json = {
               provider: 'Tollgate',
               description:
                 "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
-              object: 'model',
-              created: 0,
-              owned_by: 'Tollgate',
             },
           ],
         },
@@ -133,15 +127,11 @@ const TOKEN_PRICES: Readonly<Record<string, Json>> = {
 };
 const CACHE_PRICES = Object.keys(TOKEN_PRICES).filter((name) => name.startsWith('cache_'));
 
-/** Of all models, as in lists of other services. */
-const LIST_FACTS: Readonly<Record<string, Json>> = {
+/** Of models whose catalog entry states their context or their output. */
+const TEXT_FACTS: Readonly<Record<string, Json>> = {
   object: constant('model'),
   created: { type: 'integer', const: 0, description: 'Not recorded.' },
   owned_by: text('Same as `provider`.'),
-};
-
-/** Of models whose catalog entry states their context or their output. */
-const TEXT_FACTS: Readonly<Record<string, Json>> = {
   display_name: text('A name for people.'),
   context_length: count('Tokens of a prompt and its answer together.'),
   max_output_tokens: count('The most tokens of an answer; a higher `max_tokens` is taken as this.'),
@@ -185,7 +175,6 @@ export const accountChapter: Chapter = {
           { description: 'Prices of all tokens of a call with a long prompt; absent if there is one price for all.' },
         ),
         provider: text('The provider of the model.'),
-        ...LIST_FACTS,
         ...TEXT_FACTS,
       },
       { optional: [...CACHE_PRICES, 'price_bands', ...Object.keys(TEXT_FACTS)] },
@@ -214,7 +203,6 @@ export const accountChapter: Chapter = {
         },
         context_length: count('The maximum number of tokens of one text; absent if unknown.', { minimum: 1 }),
         provider: text('The provider of the model.'),
-        ...LIST_FACTS,
       },
       { optional: ['dimensions', 'context_length'] },
     ),
@@ -228,7 +216,6 @@ export const accountChapter: Chapter = {
       unit: constant('request'),
       price_rub: rub('Price per image'),
       provider: text('The provider of the model.'),
-      ...LIST_FACTS,
     }),
     VideoModel: object(
       {
@@ -244,7 +231,6 @@ export const accountChapter: Chapter = {
           additionalProperties: { type: 'number' },
         },
         provider: text('The provider of the model.'),
-        ...LIST_FACTS,
       },
       { optional: ['price_rub_by_resolution'] },
     ),
@@ -257,7 +243,6 @@ export const accountChapter: Chapter = {
         description: 'Always null: a call is billed at the price of the model that it is routed to.',
       },
       provider: text('The provider of the routing.'),
-      ...LIST_FACTS,
       description: text('How the model works.'),
     }),
     Balance: object(
