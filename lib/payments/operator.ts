@@ -21,8 +21,17 @@ import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.
  * `exists`: the action was already done. `refused`: the payment is in the wrong phase, or the amount is too large.
  * `stale`: the payment changed at the same time; read it and try again. `play_money`: the payment is not real, and
  * wallets here pay for upstreams that cost real money. `number_taken`: another payment has a dispute of this number.
+ * `refund_taken`: the id is that of a refund of another amount, or of another payment.
  */
-type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'number_taken' | 'no_payment';
+type OperatorStatus =
+  | 'done'
+  | 'exists'
+  | 'refused'
+  | 'stale'
+  | 'play_money'
+  | 'number_taken'
+  | 'refund_taken'
+  | 'no_payment';
 
 export interface OperatorOutcome {
   readonly status: OperatorStatus;
@@ -73,11 +82,12 @@ export async function requestRefund(
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
   const { at, amount, reason, refund = newId('rfd', at) } = request;
-  if (parseRefunds(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
+  const known = parseRefunds(payment).find((each) => each.id === refund);
+  if (known) return { status: BigInt(known.amount) === amount ? 'exists' : 'refund_taken', payment };
   // Providers are promised whole kopecks.
   const isOrderable = amount > 0n && amount % KOPECK === 0n && amount <= refundableAmount(payment);
   if (!isOrderable) return { status: 'refused', payment };
-  return applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount));
+  return applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount), payment);
 }
 
 /**
@@ -147,8 +157,13 @@ async function applyFreeChange({ payments }: OperatorStore, change: FreePaymentC
   return { status: payment.version === change.version ? 'refused' : 'stale', payment };
 }
 
-async function applyMoneyChange(store: OperatorStore, op: PayOp | PaybackOp): Promise<OperatorOutcome> {
+async function applyMoneyChange(
+  store: OperatorStore,
+  op: PayOp | PaybackOp,
+  refunding?: Payment,
+): Promise<OperatorOutcome> {
   const { status, payment } = await bookOperation(store, op);
+  if (status === 'id_taken' && refunding) return { status: 'refund_taken', payment: refunding };
   const after = payment && { payment };
   if (status === 'done' || status === 'exists') return { status, ...after };
   const isStale = status === 'stale_payment' && payment?.version !== op.payment?.version;

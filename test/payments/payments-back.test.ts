@@ -66,6 +66,27 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('are refused under the id of another one: of another amount, or of another payment', async () => {
+      const [one, two] = [await credited(), await credited()];
+      const asked = (id: string, rub: bigint) =>
+        requestRefund(stage.store, id, { at: stage.now(), amount: rub * RUB, reason: 'wish', refund: 'rfd_same' });
+      const statuses = async (...asks: readonly (readonly [id: string, rub: bigint])[]) => {
+        const found: string[] = [];
+        for (const [id, rub] of asks) found.push((await asked(id, rub)).status);
+        return found;
+      };
+      const before = await statuses([one.id, 300n], [one.id, 300n], [one.id, 500n], [two.id, 300n]);
+      expect(before).to.deep.equal(['done', 'exists', 'refund_taken', 'refund_taken']);
+      await service.payments.poll(one.id);
+      expect(await statuses([one.id, 300n], [one.id, 700n], [two.id, 300n])).to.deep.equal([
+        'exists',
+        'refund_taken',
+        'refund_taken',
+      ]);
+      expect(await stage.topped()).to.equal(1700n * RUB);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('are sent once although the answer was lost, and are booked if they started at the bank', async () => {
       const payment = await credited();
       await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });

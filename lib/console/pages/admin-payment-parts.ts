@@ -62,6 +62,7 @@ const WORDS = defineWords({
     stale: 'The payment has just changed. Review it and try again.',
     refused: 'Not possible: the payment has another status, or the amount is too large.',
     play_money: 'This is a test payment without real money, and models here cost real money. Do not credit it.',
+    refund_taken: 'This refund was requested before, with another amount. Open the page anew for a further refund.',
     number_taken:
       'Another payment already has a dispute with this number. If one letter concerns both, add a suffix such as “/2”.',
     done: 'Done.',
@@ -120,6 +121,7 @@ const WORDS = defineWords({
     stale: 'Платёж только что изменился. Проверьте его и повторите.',
     refused: 'Действие недоступно: у платежа другой статус или сумма слишком велика.',
     play_money: 'Это тестовый платёж без настоящих денег, а модели здесь платные. Не зачисляйте его.',
+    refund_taken: 'Этот возврат уже запрошен на другую сумму. Чтобы сделать ещё один, откройте страницу заново.',
     number_taken:
       'Спор с таким номером уже открыт по другому платежу. Если письмо касается обоих, добавьте к номеру, например, «/2».',
     done: 'Готово.',

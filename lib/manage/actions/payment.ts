@@ -119,6 +119,8 @@ function createAnswer(id: string, { status, payment }: OperatorOutcome, done: st
       throw new OperatorError(
         'Another payment has a dispute of this number: add something to it, such as "/2", if one letter is about both.',
       );
+    case 'refund_taken':
+      throw new OperatorError('This refund id was used for another amount or another payment.');
     default:
       throw new OperatorError(
         `The payment ${id} is ${payment.phase}, with ${formatMoney(payment.credited - payment.refunded)} left: it cannot be done.`,
