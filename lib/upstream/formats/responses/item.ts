@@ -69,6 +69,7 @@ export class Item {
   /** Of a call, once it is known. */
   callId: unknown;
   isBegun = false;
+  isDone = false;
   isRefused = false;
   /** Of a message that has a phase. */
   #kind: { readonly phase: string } | undefined;
@@ -93,6 +94,7 @@ export class Item {
   /** Writes what is missing of the whole item. */
   complete(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
+    this.isDone = true;
     this.#kind ??= readKind(item);
     if (this.type === 'function_call') this.#takeCall(item, true, out);
     else if (this.type === 'custom_tool_call') this.#completeCustomCall(item, out);

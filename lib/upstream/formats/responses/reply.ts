@@ -84,31 +84,40 @@ export class ResponsesReply implements AnswerReader {
 
   #takeItem(event: JsonObject, isDone: boolean, out: AnswerWriter): void {
     const item = readFields(event.item);
-    const { id, type } = item;
-    const known = this.#findKnown(event, id);
-    const isAnother = !known || (!isDone && known.isBegun);
+    const { type } = item;
+    const id = item.id ?? undefined;
+    const known = this.#findKnown(event, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
+    const isOver = known !== undefined && (isDone ? known.isDone && isNameless(event, id) : known.isBegun);
+    const isAnother = !known || known.type !== type || isOver;
     const found = isAnother ? this.#add(new Item(`${type}`, id), event.output_index) : known;
     if (isDone) found.complete(item, out);
     else found.begin(item, out);
   }
 
   /** By index; where a server has none, by name, else the last one. */
-  #findKnown({ output_index: index, item_id: name }: JsonObject, id: unknown = name): Item | undefined {
+  #findKnown({ output_index: at, item_id: name }: JsonObject, id: unknown = name ?? undefined): Item | undefined {
+    const index = at ?? undefined;
     const numbered = index === undefined ? undefined : this.#byIndex.get(index);
     if (numbered) return numbered;
     if (id !== undefined) return this.#items.findLast((item) => item.id === id);
     return index === undefined ? this.#items.at(-1) : undefined;
   }
 
+  /** Where a server has no index and names an item anew with every event: the one that has begun and is not done. */
+  #findOpen({ output_index: index }: JsonObject, type: string): Item | undefined {
+    const last = (index ?? undefined) === undefined ? this.#items.at(-1) : undefined;
+    return last?.type === type && last.isBegun && !last.isDone ? last : undefined;
+  }
+
   #find(event: JsonObject, type: string): Item {
-    const known = this.#findKnown(event, undefined);
-    return known?.type === type ? known : this.#add(new Item(type, event.item_id), event.output_index);
+    const known = this.#findKnown(event, undefined) ?? this.#findOpen(event, type);
+    return known?.type === type ? known : this.#add(new Item(type, event.item_id ?? undefined), event.output_index);
   }
 
   #add(item: Item, index: unknown): Item {
     item.previous = this.#items.at(-1);
     this.#items.push(item);
-    if (index !== undefined) this.#byIndex.set(index, item);
+    if (index !== undefined && index !== null) this.#byIndex.set(index, item);
     return item;
   }
 
@@ -138,9 +147,14 @@ export class ResponsesReply implements AnswerReader {
       };
       const known = [...before].find(isSame) ?? [...before].find(isLike);
       if (known) before.delete(known);
-      (known ?? this.#add(new Item(`${item.type}`, item.id), undefined)).complete(item, out);
+      (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined), undefined)).complete(item, out);
     }
   }
+}
+
+/** Nothing tells the item of an event from others of its kind. */
+function isNameless({ output_index: index }: JsonObject, id: unknown): boolean {
+  return (index ?? id ?? undefined) === undefined;
 }
 
 const EVENT = 'response.';

@@ -44,6 +44,7 @@ const done = (output: readonly object[] = [], more: object = {}) =>
   event('completed', { response: { id: 'r', status: 'completed', output, ...more } });
 
 const CALL = { type: 'function_call', id: 'fc', call_id: 'c', name: 'look', arguments: '{"a":1}' };
+const OTHER_CALL = { ...CALL, id: 'fd', call_id: 'd', arguments: '{"b":2}' };
 const CUSTOM = { type: 'custom_tool_call', id: 'ctc', call_id: 'c', name: 'patch', input: 'a "b"\n😀' };
 const CUSTOM_SHAPE = ['patch {"input":"a \\"b\\"\\n😀"}'];
 const MESSAGE = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello' }] };
@@ -187,6 +188,32 @@ describe('answers in the responses format', () => {
         done(),
       ],
       ['look {"a":1}', 'look {"b":2}'],
+    ],
+    [
+      'a call on the index of a text that was not announced',
+      [textDelta('Hello'), added({ ...CALL, arguments: '' }), argsDelta('{"a":1}'), done([MESSAGE, CALL])],
+      ['text Hello', 'look {"a":1}'],
+    ],
+    [
+      'items whose names are null',
+      [itemDone({ ...MESSAGE, id: null }), itemDone({ ...CALL, id: null }, 1), done()],
+      ['text Hello', 'look {"a":1}'],
+    ],
+    [
+      'calls without names or indexes',
+      [CALL, OTHER_CALL].map(({ id: _, ...item }) => event('output_item.done', { item })).concat(done()),
+      ['look {"a":1}', 'look {"b":2}'],
+    ],
+    [
+      'a message that every event names anew',
+      [
+        event('output_item.added', { item: { ...MESSAGE, id: 'm1', content: [] } }),
+        event('output_text.delta', { item_id: 'm2', content_index: 0, delta: 'Hel' }),
+        event('output_text.done', { item_id: 'm3', content_index: 0, text: 'Hello' }),
+        event('output_item.done', { item: { ...MESSAGE, id: 'm4' } }),
+        done([{ ...MESSAGE, id: 'm5' }]),
+      ],
+      ['text Hello'],
     ],
     [
       'reasoning in deltas',
