@@ -21,6 +21,7 @@ type Kit = Pick<Host, 'fault' | 'finishReason'>;
 export function createContentsReader(kit: Kit): AnswerReader {
   const { fault, finishReason } = kit;
   let calls = 0;
+  let hasContent = false;
   let signatures = 0;
   let usage: JsonObject = {};
   /** The pages cited so far. */
@@ -44,6 +45,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
 
   function takePart(part: JsonObject, out: AnswerWriter): void {
     const { text, thought } = part;
+    hasContent ||= Boolean(part.functionCall ?? text);
     if (part.functionCall) {
       takeCall(part, out);
       return;
@@ -64,23 +66,40 @@ export function createContentsReader(kit: Kit): AnswerReader {
     }
   }
 
+  /** Behind the first words it is their end. */
+  function takeBlock(chunk: JsonObject, out: AnswerWriter): void {
+    const { blockReason } = readFields(chunk.promptFeedback);
+    if (!hasContent) refuseBlocked(chunk, kit);
+    else if (finishReason(blockReason)) out.finish('filter', `${blockReason}`);
+  }
+
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
-      if (isFields(chunk.usageMetadata)) {
+      if (isFields(chunk.usageMetadata) && !isUncounted(chunk.usageMetadata)) {
         // What a chunk leaves out keeps its last value, but a total is of what is there.
         usage = { ...usage, totalTokenCount: undefined, ...chunk.usageMetadata };
         out.usage(readCounts(usage));
       }
-      refuseBlocked(chunk, kit);
-      const candidate = readFields(chunk.candidates, 0);
+      takeBlock(chunk, out);
+      const candidate = firstCandidate(chunk.candidates);
       for (const part of readParts(candidate)) takePart(part, out);
       if (isFields(candidate.groundingMetadata)) takeGrounding(candidate.groundingMetadata, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
     },
   };
+}
+
+/** Further candidates are other answers to the same question. */
+function firstCandidate(candidates: unknown): JsonObject {
+  return readObjects(candidates).find(({ index }) => Number(index ?? 0) === 0) ?? {};
+}
+
+/** No prompt is empty: such zeros are what servers report instead of counts. */
+function isUncounted({ promptTokenCount: prompt, cachedContentTokenCount, candidatesTokenCount }: JsonObject): boolean {
+  return readCount(prompt) === 0 && !readCount(cachedContentTokenCount) && !readCount(candidatesTokenCount);
 }
 
 function readState(signature: unknown): BlockState | undefined {

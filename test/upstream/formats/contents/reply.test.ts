@@ -98,6 +98,34 @@ describe('replies in the contents format', () => {
     ]);
   });
 
+  it('are the first candidate, wherever it stands', () => {
+    const other = { index: 1, content: { parts: [{ text: 'other' }] }, finishReason: 'MAX_TOKENS' };
+    const first = { index: 0, content: { parts: [{ text: 'Hi' }] } };
+    const parts = read(
+      { candidates: [other, first] },
+      { candidates: [other] },
+      { candidates: [{ finishReason: 'STOP' }] },
+    );
+    expect(parts.filter(({ type }) => type === 'block-delta' || type === 'finish')).to.deep.equal([
+      { type: 'block-delta', index: 0, text: 'Hi' },
+      { type: 'finish', reason: 'stop', raw: 'STOP' },
+    ]);
+  });
+
+  it('take zeros for no counts', () => {
+    const none = { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 };
+    const counts = { promptTokenCount: 5, candidatesTokenCount: 8, thoughtsTokenCount: 2, totalTokenCount: 15 };
+    const parts = read({ usageMetadata: none }, { usageMetadata: counts }, { usageMetadata: none });
+    expect(parts).to.deep.equal([{ type: 'usage', input: 5, output: 10, reasoning: 2 }]);
+  });
+
+  it('are filtered by a block of the prompt that comes behind their first words', () => {
+    const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
+    const parts = read(candidate([{ text: 'Hi' }]), blocked);
+    expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'filter', raw: 'PROHIBITED_CONTENT' });
+    expect(() => read(candidate([{ text: '' }]), blocked)).to.throw('prompt blocked');
+  });
+
   it('keep signatures wherever they stand', () => {
     const signed = (part: object) => ({ ...part, thoughtSignature: 's' });
     const shapeOf = (parts: readonly ProviderPart[]) =>
