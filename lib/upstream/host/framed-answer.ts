@@ -83,6 +83,8 @@ export class FramedAnswer implements Decoder<ProviderPart> {
       this.done = true;
       return;
     }
+    // An event that is nothing but its name.
+    if (data === '' && !isError && name !== 'error') return;
     const value = typeof data === 'string' ? parse(data) : data;
     if (isError || name === 'error') throw fault.ofComplaint({ error: describeError(value, name) }, true);
     if (value === undefined && isLast) return;

@@ -53,6 +53,17 @@ describe('answers with a framing', () => {
     expect(read('lines', '{"text":"a"}\n{"stop":"bye"}\n{"text":"b"}\n')).to.include({ text: 'a', finish: 'bye' });
   });
 
+  it('may have events without a value', () => {
+    const framing: Framing = (chunk) =>
+      chunk
+        ? [
+            { data: '', name: 'initial-response' },
+            { data: '{"text":"a"}', name: 'a' },
+          ]
+        : [];
+    expect(read(framing, 'x')).to.include({ text: 'a', error: undefined });
+  });
+
   it('fail at an error that is named as one, after what came before it', () => {
     const exception = { exception: 'throttlingException', data: { message: 'Later.' } };
     const { text, error } = read('aws-event-stream', encodeAwsEvents([{ event: 'a', data: { text: 'a' } }, exception]));
