@@ -43,7 +43,7 @@ import { type EngineSettings, openEngines } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
 import { openMoney } from './start/money.ts';
 import { type Demo, decideSandbox, NO_DEMO, openDemo } from './start/sandbox.ts';
-import { closeAll, endCalls, endLedger } from './start/shutdown.ts';
+import { closeAll, endCalls, endLedger, once } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
@@ -55,7 +55,7 @@ export interface Gateway {
   readonly server: Server;
   /** Starts listening; rejects with an `OperatorError` if the port is taken. */
   start(): Promise<void>;
-  /** Accepts no new calls, lets running ones finish for up to `drainMs`, then ends and settles the rest. */
+  /** Accepts no new calls, lets running ones finish for up to `drainMs`, then ends and settles the rest, once. */
   stop(): Promise<void>;
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
@@ -237,7 +237,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
       return { sandbox, demoKey, demoAccount, links: web.links, models, switchedOff, metricsUrl };
     },
     start,
-    stop,
+    stop: once(stop),
     reload: catalog.reload,
     onPluginError: engines.onPluginError,
     metrics,

@@ -1,5 +1,5 @@
 // The whole service in one process: its settings, its metrics, and what it leaves behind.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -74,6 +74,22 @@ describe('a gateway', () => {
       const failed = await send(url).catch((error: NodeJS.ErrnoException) => error.code);
       expect(failed).to.equal('ECONNREFUSED');
     }
+  });
+
+  it('stops once, however often it is told to', async () => {
+    const env = { DATABASE_URL: `sqlite:${join(folder, 'tollgate.db')}`, DATA_DIR: folder, SANDBOX: 'on' };
+    const file = join(folder, 'log');
+    const log = createLog({ level: 'info', keyPrefix: 'tg-', destination: file });
+    const gateway = await createGateway(readConfig({ PORT: '0', ...env }), log);
+    await gateway.start();
+    await Promise.all([gateway.stop(), gateway.stop()]);
+    await gateway.stop();
+    await log.written();
+    expect(
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => /"level":"(warn|error)"/.test(line)),
+    ).to.deep.equal([]);
   });
 
   it('closes the store if it cannot be created', async () => {

@@ -9,6 +9,15 @@ const LEDGER_DRAIN_MS = 5_000;
 /** How long closing the store may take; another process's lock could otherwise delay it for many times that. */
 const CLOSE_MS = 5_000;
 
+/** A shutdown may be asked for in several places: the first begins it, and all wait for the same end. */
+export function once(work: () => Promise<void>): () => Promise<void> {
+  let end: Promise<void> | undefined;
+  return () => {
+    end ??= work();
+    return end;
+  };
+}
+
 export async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
   await calls.drain(drainMs);
   // Also ends calls whose request was still arriving.
