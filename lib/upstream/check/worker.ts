@@ -55,7 +55,11 @@ async function collect(): Promise<readonly Check[]> {
 /** Resolves to why the check failed; undefined if it passed. */
 async function run(check: Check): Promise<string | undefined> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no end after ${CHECK_MS_MAX / 1000} s`)), CHECK_MS_MAX);
+  const timer = setTimeout(
+    () =>
+      reject(new Error(`the check has no end after ${CHECK_MS_MAX / 1000} s: a call hangs, or each takes too long`)),
+    CHECK_MS_MAX,
+  );
   try {
     await Promise.race([check.run(), late]);
     return undefined;

@@ -95,7 +95,10 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 }
 
 function findFlaw(plugin: unknown, folder: string, contracts: readonly number[]): string | undefined {
-  if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
+  if (plugin === undefined) return 'its index has no default export';
+  if (typeof plugin !== 'object' || plugin === null) {
+    return `its default export is ${plugin === null ? 'null' : `a ${typeof plugin}`}, not a plugin object`;
+  }
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
   const { contract, name, settings, faultWords, faultTexts, faultStatuses, faultHeader, limitHeaders, create } = given;
   if (!contracts.includes(contract as number))

@@ -65,7 +65,8 @@ describe('loader of plugins', () => {
     ['does not parse', 'export default {', /does not load: .+/],
     ['throws on import', "throw new Error('first line\\nsecond line');", 'does not load: first line'],
     ['has no default export', 'export const plugin = {};', 'its index has no default export'],
-    ['exports a function', 'export default () => {};', 'its index has no default export'],
+    ['exports a function', 'export default () => {};', 'its default export is a function, not a plugin object'],
+    ['exports null', 'export default null;', 'its default export is null, not a plugin object'],
     [
       'has another contract',
       source('broken', 'contract: 3'),
