@@ -63,14 +63,21 @@ export class FramedAnswer implements Decoder<ProviderPart> {
 
   #read(chunk: Uint8Array | undefined): void {
     if (this.done) return;
+    let frames: readonly Frame[];
     try {
-      for (const frame of this.#frame(chunk)) {
+      frames = this.#frame(chunk);
+    } catch (error) {
+      const { make } = this.#options.fault;
+      this.#fail(isUpstreamFault(error) ? error : make('protocol', `not the framing that is expected: ${error}`));
+      return;
+    }
+    try {
+      for (const frame of frames) {
         this.#take(frame, chunk === undefined);
         if (this.done) return;
       }
     } catch (error) {
-      const { make } = this.#options.fault;
-      this.#fail(isUpstreamFault(error) ? error : make('protocol', `not the framing that is expected: ${error}`));
+      this.#fail(error);
     }
   }
 

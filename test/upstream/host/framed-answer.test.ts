@@ -96,4 +96,16 @@ describe('answers with a framing', () => {
     };
     expect(read(broken, 'a').error).to.deep.include({ kind: 'protocol' });
   });
+
+  it('fail with what a reader throws, which says nothing of the framing', () => {
+    const thrown = new Error('a slip of the plugin');
+    const reader: AnswerReader = {
+      take() {
+        throw thrown;
+      },
+    };
+    const answer = new FramedAnswer({ reader, fault, framing: 'lines', bytesMax: 1000 });
+    answer.push(Buffer.from('{"text":"a"}\n'), []);
+    expect(answer.error).to.equal(thrown);
+  });
 });
