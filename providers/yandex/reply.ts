@@ -6,6 +6,8 @@ export function createYandexReader({ fault, fields }: Host): AnswerReader {
   return {
     take(line, out) {
       if (line.error) throw fault.ofComplaint(line, true);
+      const complaint = line.result ? undefined : fault.ofComplaint(line);
+      if (complaint) throw complaint;
       const { alternatives, usage, modelVersion } = fields(line.result);
       const counts = fields(usage);
       const { reasoningTokens: reasoning } = fields(counts.completionTokensDetails);

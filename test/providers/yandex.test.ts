@@ -80,6 +80,10 @@ describe('yandex', () => {
       { type: 'usage', input: 7, output: 2 },
     ]);
     expect(told.error).to.include({ kind: 'rate' });
+    const odd = { code: 8, message: 'rate limit exceeded', details: [] };
+    expect((await ask({}, `${JSON.stringify({ result })}\n${JSON.stringify(odd)}\n`)).error).to.include({
+      kind: 'rate',
+    });
   });
 
   for (const name of ['apiKey', 'folder']) {

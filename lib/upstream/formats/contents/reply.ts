@@ -76,6 +76,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
+      if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) refuseOdd(chunk, kit);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
       if (isFields(chunk.usageMetadata) && !isUncounted(chunk.usageMetadata)) {
         // What a chunk leaves out keeps its last value, but a total is of what is there.
@@ -146,6 +147,12 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
   if (images.length > 0 || !refused) return images;
   throw fault.make('request', `${refused.finishReason}: ${refused.finishMessage ?? ''}`, { about: 'content' });
+}
+
+/** What is no part of an answer may say that it broke off. */
+function refuseOdd(value: JsonObject, { fault }: Kit): void {
+  const complaint = fault.ofComplaint(value);
+  if (complaint) throw complaint;
 }
 
 /** A refused prompt is a reply with status 200 and a reason in place of candidates. */

@@ -24,7 +24,14 @@ export class ResponsesReply implements AnswerReader {
     const { type } = event;
     if (type === 'error' || event.error) throw this.#kit.fault.ofComplaint(event, true);
     if (event.object === 'response') this.#end(event, 'completed', out);
-    else if (typeof type === 'string' && type.startsWith(EVENT)) this.#takeEvent(type.slice(EVENT.length), event, out);
+    else if (typeof type !== 'string') this.#refuseOdd(event);
+    else if (type.startsWith(EVENT)) this.#takeEvent(type.slice(EVENT.length), event, out);
+  }
+
+  /** What is no event may say that the answer broke off. */
+  #refuseOdd(value: JsonObject): void {
+    const complaint = this.#kit.fault.ofComplaint(value);
+    if (complaint) throw complaint;
   }
 
   #takeEvent(type: string, event: JsonObject, out: AnswerWriter): void {

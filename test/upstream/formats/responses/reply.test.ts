@@ -300,6 +300,13 @@ describe('answers in the responses format', () => {
     ]);
   });
 
+  it('fail by an error that is no event', () => {
+    for (const odd of [{ detail: 'no' }, { code: 429, message: 'no' }, { success: false, msg: 'no' }]) {
+      expect(() => read([textDelta('Hi'), odd, done()]), JSON.stringify(odd)).to.throw('no');
+    }
+    expect(shapeOf(read([textDelta('Hi'), {}, { type: 'ping', message: 'x' }, done()]))).to.deep.equal(['text Hi']);
+  });
+
   it('fail by their state or their reason', () => {
     for (const [type, response] of [
       ['cancelled', {}],
