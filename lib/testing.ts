@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Accounts, createAccounts, quote } from './accounts/accounts.ts';
 import { OperatorError } from './base/operator-error.ts';
+import { refuseUnknownFields } from './base/unknown-fields.ts';
 import { type Config, readConfig } from './config.ts';
 import { type CreateTransform, createGateway, type Gateway } from './gateway.ts';
 import type { FinishedRequest } from './http/access-log.ts';
@@ -145,6 +146,7 @@ export function createTestClock(startAt: number = Date.now()): TestClock {
  * folder. Rejects with an `OperatorError`, which says what is wrong, for options or a catalog that make no sense.
  */
 export async function createTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  refuseUnknownFields('options', options, ['catalog', 'accounts', 'clock', 'env', 'transforms']);
   const releaseClock = takeClock(options.clock);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-testing-'));
   function cleanUp(): void {
@@ -264,7 +266,9 @@ async function seedAccounts(
 }
 
 async function addAccount(store: Store, accounts: Accounts, options: TestAccountOptions): Promise<TestAccount> {
+  refuseUnknownFields('accounts', options, ['name', 'rub', 'keys']);
   const { name = 'test', rub = '1000', keys: wanted = [{}] } = options;
+  for (const key of wanted) refuseUnknownFields('keys', key, ['name', 'budget', 'expiresAt', 'models']);
   const amount = readRub('rub', rub);
   const { id } = await accounts.create(name);
   const keys: { id: string; key: string }[] = [];

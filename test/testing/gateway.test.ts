@@ -156,13 +156,20 @@ describe('the options of a test gateway', () => {
       [{ accounts: [] }, /^accounts: there must be at least one account\.$/],
       [{ accounts: [{ keys: [] }] }, /^keys: there must be at least one key\.$/],
       [{ accounts: [{ name: '' }] }, /^The name is empty\.$/],
+      [{ acounts: [] }, /^options: there is no "acounts", only catalog, accounts, clock, env, transforms\.$/],
+      [{ accounts: [{ roubles: '5' }] }, /^accounts: there is no "roubles", only name, rub, keys\.$/],
+      [
+        { accounts: [{ keys: [{ bugdet: '5' }] }] },
+        /^keys: there is no "bugdet", only name, budget, expiresAt, models\.$/,
+      ],
       [{ catalog: { models: [{ id: 'half' }] } }, /half|models/],
       [{ catalog: '/nowhere/at/all' }, /^CATALOG_DIR \/nowhere/],
       [{ env: { PORT: 'http' } }, /^Bad environment: PORT/],
       [{ clock: { now: () => Number.NaN } }, /^clock: its now\(\)/],
     ] as const;
     for (const [options, message] of wrong) {
-      const error = await rejection(createTestGateway({ clock: createTestClock(), ...options }));
+      const given: object = { clock: createTestClock(), ...options };
+      const error = await rejection(createTestGateway(given));
       expect(error, message.source).to.be.instanceOf(OperatorError);
       expect(error.message).to.match(message);
       expect(Date.now).to.equal(now);
