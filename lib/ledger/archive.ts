@@ -36,9 +36,11 @@ interface ArchiveOptions {
 /** Resolves to the archive; undefined if there was nothing to archive. Rejects with `OperatorError`. */
 export async function archiveLedger(store: Parts, options: ArchiveOptions): Promise<Archive | undefined> {
   const { before, file, now = Date.now, onProgress } = options;
-  if (before > now() - ARCHIVE_DAYS_MIN * DAY_MS) {
+  const latest = now() - ARCHIVE_DAYS_MIN * DAY_MS;
+  if (before > latest) {
+    const day = new Date(latest).toISOString().slice(0, 10);
     throw new OperatorError(
-      `Calls can be archived once they are ${ARCHIVE_DAYS_MIN} days old: choose an earlier time.`,
+      `Calls can be archived once they are ${ARCHIVE_DAYS_MIN} days old: now those before ${day}.`,
     );
   }
   const run = await claimArchive(store, { before, file, startedAt: now() });
