@@ -32,6 +32,8 @@ export interface FaultDetail {
   readonly field?: string;
   /** What is wrong, or what would be right, as the end of a sentence. */
   readonly hint?: string;
+  /** True for a request that only reads: its refusal does not speak of changes. */
+  readonly reads?: true;
   readonly model?: string;
   /** Amounts for money refusals, already formatted in RUB. */
   readonly priceRub?: string;
@@ -321,7 +323,7 @@ const table = {
     type: 'conflict_error',
     chatCode: 'conflict',
     retryable: false,
-    text: (d) => `Nothing was changed: ${d.hint}.`,
+    text: (d) => `${d.reads ? 'This cannot be answered' : 'Nothing was changed'}: ${d.hint}.`,
   },
   idempotency_mismatch: {
     ...refused(422, 'idempotency_mismatch', 'This idempotency key was used for another request.'),

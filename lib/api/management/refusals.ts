@@ -30,7 +30,9 @@ function toHint(message: string): string {
 export function toManagementFault(error: unknown, { changes }: { readonly changes: boolean }): Fault {
   if (isFault(error)) return error;
   if (error instanceof UnknownError) return fault('no_such_object', { hint: toHint(error.message) });
-  if (error instanceof OperatorError) return fault('change_refused', { hint: toHint(error.message) });
+  if (error instanceof OperatorError) {
+    return fault('change_refused', { hint: toHint(error.message), ...(!changes && { reads: true }) });
+  }
   if (error instanceof InvalidInputError) return invalidField('request', toHint(error.message));
   if (error instanceof StoreError) {
     return fault(changes && error.applied === 'unknown' ? 'change_unconfirmed' : 'store_unavailable', {}, error);

@@ -17,6 +17,11 @@ describe('refusals of the management API', () => {
       'Not found: there is no key "k".',
     ]);
     expect(read(new OperatorError('The balance is 5.00 RUB: too low.'))[0]).to.equal('change_refused');
+    const broken = new OperatorError('Bad catalog: mine.json: model a: routes[0].upstream: unknown upstream b');
+    expect(read(broken, false)).to.deep.equal([
+      'change_refused',
+      'This cannot be answered: bad catalog: mine.json: model a: routes[0].upstream: unknown upstream b.',
+    ]);
     for (const [said, told] of [
       ['--user-reset needs --user-budget.', '`user_reset` needs `user_budget_rub`.'],
       ['--reset needs --cap.', '`reset` needs `cap_rub`.'],
