@@ -40,11 +40,6 @@ export class ToolArguments {
     return this.isComplete ? '' : this.#accept(json.slice(this.#characters));
   }
 
-  /** Whole, or without any, as far as anybody knows. */
-  get isPlausible(): boolean {
-    return this.isComplete || this.#isPlaceholder;
-  }
-
   /** Nothing follows: what was held back. */
   end(): string {
     if (this.#quoted !== undefined) return this.#unquote(this.#quoted);

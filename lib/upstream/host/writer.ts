@@ -229,8 +229,8 @@ export class Writer implements AnswerWriter {
 
   finish(reason: FinishReason, raw: string): void {
     this.#start();
-    this.#endTexts();
-    for (const [name, call] of this.#calls ?? []) if (call.open && call.args.isPlausible) this.#endCall(call, name);
+    this.#endWholeTexts();
+    this.#endWholeCalls();
     this.#hasFinish = true;
     this.#parts.push({ type: 'finish', reason, raw });
   }
@@ -252,6 +252,12 @@ export class Writer implements AnswerWriter {
     if (this.#blocks.length === 0) return;
     for (const block of this.#blocks) this.#close(block);
     this.#blocks = [];
+  }
+
+  /** Some servers have a reason to end with every fragment: the other half of a character may be in the next one. */
+  #endWholeTexts(): void {
+    for (const block of this.#blocks) if (block.half === '') this.#close(block);
+    if (this.#blocks.length > 0) this.#blocks = this.#blocks.filter(({ half }) => half !== '');
   }
 
   /** Into an open block. */

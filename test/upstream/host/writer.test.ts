@@ -35,6 +35,30 @@ function written(write: (out: Writer) => void): readonly Seen[] {
 
 const call = (id: string, name: string, text: string) => ({ type: 'tool', id, name, text });
 
+describe('what goes on behind a reason to end', () => {
+  const again = (out: Writer) => out.finish('stop', 'stop');
+
+  it('is the other half of a character', () => {
+    const write = (out: Writer) => {
+      for (const half of ['a\ud83d', '\ude00b']) {
+        out.text(half);
+        again(out);
+      }
+    };
+    expect(written(write)).to.deep.equal([{ type: 'text', text: 'a\u{1f600}b' }]);
+  });
+
+  it('are the arguments that a placeholder stood for', () => {
+    const write = (out: Writer) => {
+      for (const json of ['{}', '{"a":1}']) {
+        out.tool({ block: 0, id: 'id', name: 'f', json });
+        again(out);
+      }
+    };
+    expect(written(write)).to.deep.equal([call('id', 'f', '{"a":1}')]);
+  });
+});
+
 describe('calls of tools', () => {
   it('come whole and in order, however their pieces come in turn', () => {
     const json = fc
