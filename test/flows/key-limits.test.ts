@@ -11,6 +11,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { longer } from '../../testkit/long.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
@@ -198,7 +199,7 @@ describe('limits of a key', () => {
     expectRefusal(await post(key, MESSAGES, ask('hi', { model: 'big' })), MESSAGES, FORBIDDEN);
   });
 
-  it('are checked again once the body has arrived, on every endpoint, before any hold', async () => {
+  itTimed('are checked again once the body has arrived, on every endpoint, before any hold', async () => {
     const changes: readonly (readonly [status: number, change: (of: TestAccount) => Promise<unknown>])[] = [
       [401, ({ keyId }) => accounts().revokeKey(keyId)],
       [401, ({ keyId }) => accounts().limitKey(keyId, { expiresAt: Date.now() + 100 })],

@@ -5,6 +5,7 @@ import { readOrigins } from '../../lib/media/url.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { type Answer, flood, redirect, reply } from './network.ts';
 import * as files from './sample-images.ts';
 import { chunked, createStage, drip, expectSecrecy, imageReply, MIB, unmeasured } from './stage.ts';
@@ -210,7 +211,7 @@ describe('media results', () => {
     });
   }
 
-  it('are retried for the given time, and not after permanent failures', async () => {
+  itTimed('are retried for the given time, and not after permanent failures', async () => {
     for (const [answer, patienceMs, tries, kind] of [
       [reply({ status: 404 }), 1000, 3, 'protocol'],
       [reply({ status: 404 }), undefined, 1, 'protocol'],
