@@ -17,18 +17,21 @@ export function createYandexReader({ fault, fields }: Host): AnswerReader {
       out.start({ model: modelVersion });
       const reason = REASONS.get(status.replace('ALTERNATIVE_STATUS_', ''));
       const { text, toolCallList } = fields(message);
+      if (typeof text === 'string') takeText(text, reason === 'filter', out);
       if (toolCallList) takeCalls(fields(toolCallList).toolCalls, reason !== undefined, out);
-      else if (typeof text === 'string') takeText(text, reason === 'filter', out);
       if (reason !== undefined) out.finish(reason, status);
     },
   };
 
-  /** A filter replaces the answer with its own words. Nothing else may take back what the client has. */
+  /**
+   * A filter replaces the answer with its own words, and the last line may leave some or all of the text out. Nothing else
+   * may take back what the client has.
+   */
   function takeText(text: string, isFiltered: boolean, out: AnswerWriter): void {
     if (text.startsWith(sent)) {
       out.text(text.slice(sent.length));
       sent = text;
-    } else if (!isFiltered) throw fault.make('protocol', 'the text so far was replaced');
+    } else if (!isFiltered && !sent.startsWith(text)) throw fault.make('protocol', 'the text so far was replaced');
   }
 
   /** The last line has them as a whole. */

@@ -58,6 +58,14 @@ describe('yandex', () => {
     expect(replaced.error).to.include({ name: 'UpstreamFault', kind: 'protocol' });
   });
 
+  it('keeps what the last line does not repeat', async () => {
+    for (const last of ['', 'So it is']) {
+      const { parts, error } = await ask({}, line('So it is \n', 'PARTIAL') + line(last, 'FINAL'));
+      const texts = parts.flatMap((part) => (part.type === 'block-delta' ? [part.text] : []));
+      expect([texts, error]).to.deep.equal([['So it is \n'], undefined]);
+    }
+  });
+
   for (const [status, reason] of [
     ['TRUNCATED_FINAL', 'length'],
     ['TOOL_CALLS', 'tool'],
