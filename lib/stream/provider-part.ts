@@ -35,7 +35,10 @@ export type Block = TextBlock | ReasoningBlock | ToolBlock;
 
 /** What an upstream wants back with a reasoning or tool block in later requests; opaque to everybody else. */
 export interface BlockState {
-  /** The wire format that wrote it and is the only one to read it: `messages`, `chat`, `contents`, `responses`. */
+  /**
+   * The wire format that wrote it and is the only one to read it: `messages`, `chat`, `contents`, `responses`, or a name of
+   * the plugin's own in small letters, digits, `.`, `_` and `-`, a letter first.
+   */
   readonly format: string;
   readonly value: string;
 }

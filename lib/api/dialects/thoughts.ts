@@ -3,7 +3,7 @@ import type { BlockState } from '../../stream/provider-part.ts';
 import type { ReasoningContent } from '../../upstream/contract/provider.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './images.ts';
-import { readState } from './tool-id.ts';
+import { readState, writeState } from './tool-id.ts';
 
 const MESSAGES = 'messages';
 const CHAT = 'chat';
@@ -29,8 +29,8 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
 }
 
 /** What a thinking block carries for its upstream, as `readThinkingBlock` reads it. */
-export function writeSignature({ format, value }: BlockState): string {
-  return format === MESSAGES ? value : `${format}:${value}`;
+export function writeSignature(state: BlockState): string {
+  return writeState(state, MESSAGES);
 }
 
 /** In front of a state: its reasoning has no text that anybody may see. */
@@ -81,8 +81,9 @@ export function writeReasoningDetails({ text, redacted, state }: DeliveredReason
   const { format, value } = state;
   // An upstream's own entries go out, and come back, as they were.
   if (format === CHAT && /^[[{]/.test(value)) return [JSON.parse(value)].flat();
-  if (redacted) return [{ type: 'reasoning.encrypted', data: value, format, index }];
-  return [{ type: 'reasoning.text', text, signature: value, format, index }];
+  const named = OWN_FORMATS.includes(format) ? format : `${PLUGIN}${format}`;
+  if (redacted) return [{ type: 'reasoning.encrypted', data: value, format: named, index }];
+  return [{ type: 'reasoning.text', text, signature: value, format: named, index }];
 }
 
 /** `reasoning_content` and `reasoning_details` of an assistant message. */
@@ -109,16 +110,27 @@ function readDetails(details: unknown, field: string): readonly ReasoningContent
   });
 }
 
-/** The formats of states that we hand out; a detail of any other is one of an upstream, which wants it back as it was. */
-const OWN_FORMATS: readonly unknown[] = ['messages', 'contents', 'responses', 'chat'];
+/**
+ * The formats of states that we hand out; a detail of any other is one of an upstream, which wants it back as it was,
+ * unless it is a plugin's: these say so in front.
+ */
+const OWN_FORMATS: readonly string[] = [MESSAGES, 'contents', RESPONSES, CHAT];
+const PLUGIN = 'plugin:';
+
+/** Undefined for a detail of an upstream. */
+function readOwnFormat(format: unknown): string | undefined {
+  if (typeof format !== 'string') return undefined;
+  return format.startsWith(PLUGIN) ? format.slice(PLUGIN.length) : OWN_FORMATS.find((own) => own === format);
+}
 
 function readDetail(detail: Readonly<Record<string, unknown>>): ReasoningContent {
   const { type, text, summary, data, signature, format } = detail;
   const said = [text, summary].find((each) => typeof each === 'string') ?? '';
   const own = [signature, data].find((each) => typeof each === 'string' && each !== '');
-  const state = OWN_FORMATS.includes(format)
-    ? own !== undefined && { format: `${format}`, value: `${own}` }
-    : { format: 'chat', value: JSON.stringify(detail) };
+  const ours = readOwnFormat(format);
+  const state = ours
+    ? own !== undefined && { format: ours, value: `${own}` }
+    : { format: CHAT, value: JSON.stringify(detail) };
   return {
     type: 'reasoning',
     text: `${said}`,

@@ -24,8 +24,16 @@ export function readWireId(wire: string): CallId {
   return { id: wire.slice(0, at), state: readState(state, 'contents') };
 }
 
+/** A plugin chooses the name of its format. */
+const NAMED = /^([a-z][a-z0-9._-]*):([\s\S]*)$/;
+
 /** `format:value`; a state that names no format is of `unnamed`. */
 export function readState(text: string, unnamed: string): BlockState {
-  const [, format = unnamed, value = text] = /^([a-z]+):([\s\S]*)$/.exec(text) ?? [];
+  const [, format = unnamed, value = text] = NAMED.exec(text) ?? [];
   return { format, value };
+}
+
+/** As `readState` reads it: without its format if that is `unnamed` and the value does not look as if it named one. */
+export function writeState({ format, value }: BlockState, unnamed: string): string {
+  return format === unnamed && !NAMED.test(value) ? value : `${format}:${value}`;
 }
