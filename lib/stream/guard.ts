@@ -380,7 +380,12 @@ class AnswerGuard implements Guard {
     this.#passed = [];
     if (!this.#finish) return [{ type: 'error', fault: fault('upstream_truncated') }];
     this.#endAll();
-    if (!this.#hasOutput && !(this.#outputTokens > 0)) return [{ type: 'error', fault: fault('upstream_empty') }];
+    if (!this.#hasOutput && !(this.#outputTokens > 0)) {
+      // A filter that leaves nothing refuses the request.
+      return [
+        { type: 'error', fault: fault(this.#finish.reason === 'filter' ? 'upstream_content' : 'upstream_empty') },
+      ];
+    }
     this.#emit({ ...this.#finish, reason: settleReason(this.#finish, this.#hasTools) });
     return this.#passed;
   }

@@ -311,6 +311,12 @@ describe('guard', () => {
       }
     });
 
+    it('takes a filter that leaves nothing for a refusal of the content', () => {
+      const filtered = { ...FINISH, reason: 'filter' } as const;
+      expect(codeOf(pass([[START, usage(0), filtered]]))).to.equal('upstream_content');
+      expect(typesOf(pass([[START, usage(9), filtered]])).at(-1)).to.equal('finish');
+    });
+
     it('does not take for output what is no number', () => {
       for (const output of ['9', true, [9], 9n, Symbol('9'), { valueOf: () => 9 }, null]) {
         expect(codeOf(pass([[START, odd({ type: 'usage', output }), FINISH]]))).to.equal('upstream_empty');

@@ -296,8 +296,9 @@ export function observeFailure(error: unknown): Omit<Outcome, 'content'> {
 
 function nameFault(code: string | undefined, cause: unknown): string {
   if (code === 'upstream_truncated') return 'truncated';
-  if (code === 'upstream_empty') return 'empty';
   if (isUpstreamFault(cause)) return cause.kind;
+  // Or filtered until nothing was left.
+  if (code === 'upstream_empty' || code === 'upstream_content') return 'empty';
   return `something else than a fault was thrown: ${cause}`;
 }
 
