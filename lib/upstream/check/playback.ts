@@ -75,8 +75,8 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   if (kind === 'text') {
     const { text, finish, usage, reasoning, states, citations, tools } = outcome as TextOutcome;
     assert.equal(finish, expect.finish, 'another finish than expected');
-    if (expect.text !== undefined) assert.equal(text, expect.text);
-    if (expect.usage) assert.deepEqual(usage, expect.usage);
+    if (expect.text !== undefined) assert.equal(text, expect.text, 'another text than expected');
+    if (expect.usage) assert.deepEqual(usage, expect.usage, 'other usage than expected');
     if (expect.reasoning !== undefined) assert.equal(reasoning, expect.reasoning, 'other reasoning');
     if (expect.state) assert.deepEqual(states, expect.state, 'other states of reasoning');
     if (expect.citations) assert.deepEqual(citations, expect.citations, 'other citations');

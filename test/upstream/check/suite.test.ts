@@ -322,16 +322,21 @@ describe('the contract suite on the example of docs/providers.md', function () {
     expect(code).to.equal(0);
   });
 
-  it('exits with 1 when a check fails, and says why', async () => {
-    const folder = join(root, 'failing', 'acme');
-    await mkdir(join(folder, 'fixtures'), { recursive: true });
-    await writeFile(join(folder, 'index.ts'), source.replace("['complete', 'stop']", "['complete', 'other']"));
-    await writeFile(join(folder, 'fixtures', 'answers.json'), recordings);
-    const { code, output } = await run(folder);
-    expect(output).to.include('  ✗ reads as expected\n      another finish than expected');
-    expect(output).to.match(/\d+ checks, \d failed; \d cases not checked\n$/);
-    expect(code).to.equal(1);
-  });
+  for (const [what, from, to] of [
+    ['another finish than expected', "['complete', 'stop']", "['complete', 'other']"],
+    ['other usage than expected', 'out.usage(usage)', 'out.usage({})'],
+  ] as const) {
+    it(`exits with 1 when a check fails, and says why: ${what}`, async () => {
+      const folder = join(root, what, 'acme');
+      await mkdir(join(folder, 'fixtures'), { recursive: true });
+      await writeFile(join(folder, 'index.ts'), source.replace(from, to));
+      await writeFile(join(folder, 'fixtures', 'answers.json'), recordings);
+      const { code, output } = await run(folder);
+      expect(output).to.include(`  ✗ reads as expected\n      ${what}`);
+      expect(output).to.match(/\d+ checks, \d failed; \d cases not checked\n$/);
+      expect(code).to.equal(1);
+    });
+  }
 
   itLong('exits with 1 when there is no plugin', async () => {
     expect(await run(join(root, 'nowhere'))).to.deep.include({ code: 1 });
