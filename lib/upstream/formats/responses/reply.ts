@@ -94,7 +94,7 @@ export class ResponsesReply implements AnswerReader {
     const { type } = item;
     const id = item.id ?? undefined;
     const known = this.#findKnown(event, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
-    const isOver = known !== undefined && (isDone ? known.isDone && isNameless(event, id) : known.isBegun);
+    const isOver = isDone ? known?.isDone && (isNameless(event, id) || isOtherCall(known, item)) : known?.isBegun;
     const isAnother = !known || known.type !== type || isOver;
     const found = isAnother ? this.#add(new Item(`${type}`, id), event.output_index) : known;
     if (isDone) found.complete(item, out);
@@ -162,6 +162,11 @@ export class ResponsesReply implements AnswerReader {
 /** Nothing tells the item of an event from others of its kind. */
 function isNameless({ output_index: index }: JsonObject, id: unknown): boolean {
   return (index ?? id ?? undefined) === undefined;
+}
+
+/** Some servers have one index for all items. */
+function isOtherCall({ callId }: Item, { call_id: id }: JsonObject): boolean {
+  return typeof callId === 'string' && typeof id === 'string' && callId !== id;
 }
 
 const EVENT = 'response.';

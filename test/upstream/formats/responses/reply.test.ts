@@ -205,6 +205,11 @@ describe('answers in the responses format', () => {
       ['look {"a":1}', 'look {"b":2}'],
     ],
     [
+      'calls that are done on one index',
+      [itemDone(CALL), itemDone(OTHER_CALL), done()],
+      ['look {"a":1}', 'look {"b":2}'],
+    ],
+    [
       'a message that every event names anew',
       [
         event('output_item.added', { item: { ...MESSAGE, id: 'm1', content: [] } }),
