@@ -125,7 +125,8 @@ for (const sdk of OPENAI_SDKS) {
         ] as unknown as Item[];
         const body = { model: MODEL, input, store: false };
         const answer = await (streams ? client.responses.stream(body).finalResponse() : client.responses.create(body));
-        expect(answer.output_text).to.equal('Mended.');
+        // The older client adds up no text of a stream.
+        expect(answer.output.at(-1)).to.have.nested.property('content[0].text', 'Mended.');
         expect(upstream.calls.at(-1)?.body.input).to.deep.equal([
           input[0],
           { role: 'user', content: [{ type: 'input_text', text: 'What is here?' }] },
