@@ -81,7 +81,7 @@ function readWithoutContinue(this: Socket, size?: number): unknown {
   return chunk;
 }
 
-/** With its line break, which no text of an answer has in it: no body is mistaken for one. */
+/** A status line with its line break: only an answer that quotes one, cut right before it, could be taken for it. */
 const INTERIM = /^HTTP\/1\.1 1(\d\d)(?: [^\r\n"]*)?\r\n/;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_BYTES_MAX = 1024;

@@ -67,12 +67,12 @@ interface MessagesOptions {
   /** Whether system messages that come after others stay there. */
   readonly keepsSystem?: boolean;
   /** Adds to the content of a message who says it. */
-  readonly tellName?: (message: WireMessage, content: readonly RequestContent[]) => readonly RequestContent[];
+  readonly prefixSpeaker?: (message: WireMessage, content: readonly RequestContent[]) => readonly RequestContent[];
 }
 
 export function readMessages(
   wire: readonly unknown[],
-  { keepsSystem = false, tellName }: MessagesOptions = {},
+  { keepsSystem = false, prefixSpeaker }: MessagesOptions = {},
 ): ReadMessages {
   const system: TextContent[] = [];
   const messages: RequestMessage[] = [];
@@ -87,7 +87,7 @@ export function readMessages(
     const last = messages.findLast((each) => each.role !== 'system');
     if (role === 'assistant' && last?.role === 'user') calls.checkNone();
     const said = readMessage(message, field, { calls, files: found, followsResults: before === 'tool' });
-    const content = tellName ? tellName(message, said) : said;
+    const content = prefixSpeaker ? prefixSpeaker(message, said) : said;
     before = role;
     if (role === 'system' || role === 'developer') {
       const texts = textsIn(content);

@@ -7,8 +7,8 @@ import { readMessages } from '../messages.ts';
 import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
-import { createTellName } from './names.ts';
 import { chatFields } from './schema.ts';
+import { createSpeakerPrefix } from './speakers.ts';
 import { readCallEcho, readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
@@ -16,7 +16,7 @@ export function parseChatRequest(body: unknown): TextRequest {
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
   const { system, messages, images, files, hasCalls } = readMessages(fields.messages, {
-    tellName: createTellName(fields.messages),
+    prefixSpeaker: createSpeakerPrefix(fields.messages),
   });
   return {
     model: fields.model,

@@ -164,7 +164,7 @@ class History {
 
   /** Clients add to it as they go: what comes after other messages stays there, or the prompt would begin anew. */
   #takeSystem(texts: readonly TextContent[]): void {
-    if (!this.#calls.hasOpen) this.#tellResults();
+    if (!this.#calls.hasOpen) this.#flushResults();
     if (this.#messages.length === 0) this.#system.push(...texts);
     else if (texts.length > 0) this.#messages.push({ role: 'system', content: texts });
   }
@@ -198,7 +198,7 @@ class History {
   /** What starts a message does not belong to the one before. */
   #addAssistant(read: () => readonly RequestContent[], { startsMessage = false, isCall = false } = {}): void {
     // Results of calls that ran beside open ones come with theirs.
-    if (!isCall && !this.#calls.hasOpen) this.#tellResults();
+    if (!isCall && !this.#calls.hasOpen) this.#flushResults();
     const last = this.#messages.at(-1);
     if (this.#messages.findLast(({ role }) => role !== 'system')?.role === 'user') this.#calls.checkNone();
     const added = read();
@@ -209,18 +209,18 @@ class History {
   }
 
   #addUser(content: readonly RequestContent[]): void {
-    this.#tellResults();
+    this.#flushResults();
     if (content.length === 0) return;
     addMessage(this.#messages, { role: 'user', content: [...this.#compacted.splice(0), ...content] });
   }
 
-  #tellResults(): void {
+  #flushResults(): void {
     if (this.#results.length > 0) addMessage(this.#messages, { role: 'user', content: this.#results.splice(0) });
   }
 
   /** A compaction after everything else belongs to the last message. */
   #end(): void {
-    this.#tellResults();
+    this.#flushResults();
     const last = this.#messages.at(-1);
     if (!last) return;
     const content = [...last.content, ...this.#compacted.splice(0)];

@@ -1,17 +1,17 @@
-// The names of those who speak in a chat. Few vendors take them and many refuse them, so models read them before the texts.
+// Names of the speakers of a chat. Few vendors take them and many refuse them, so they are written before the texts.
 import type { RequestContent } from '../../../calls/text/request.ts';
 import { isRecord } from '../fields.ts';
 
 type Said = Readonly<Record<string, unknown>>;
 
-export type TellName = (message: Said, content: readonly RequestContent[]) => readonly RequestContent[];
+export type PrefixSpeaker = (message: Said, content: readonly RequestContent[]) => readonly RequestContent[];
 
 /** Only where a role has several names: one alone tells nobody from another, and a model would answer under its own. */
-export function createTellName(messages: readonly unknown[]): TellName {
+export function createSpeakerPrefix(messages: readonly unknown[]): PrefixSpeaker {
   const several = new Set(['user', 'assistant'].filter((role) => countNames(messages, role) > 1));
   return (message, content) => {
     const name = several.has(`${message.role}`) ? readName(message) : undefined;
-    return name === undefined ? content : tell(name, content);
+    return name === undefined ? content : prefixText(name, content);
   };
 }
 
@@ -24,7 +24,7 @@ function readName({ name }: Said): string | undefined {
   return typeof name === 'string' && name.trim() !== '' ? name.trim() : undefined;
 }
 
-function tell(name: string, content: readonly RequestContent[]): readonly RequestContent[] {
+function prefixText(name: string, content: readonly RequestContent[]): readonly RequestContent[] {
   const at = content.findIndex(({ type }) => type === 'text');
   const part = content[at];
   if (part?.type === 'text') return content.with(at, { ...part, text: `${name}: ${part.text}` });
