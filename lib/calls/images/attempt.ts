@@ -1,9 +1,10 @@
 // One attempt at one route: requests an image from the upstream and stores it, within the deadline and the call's signal.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import type { Results } from '../../media/results.ts';
+import type { KeepRequest, Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
-import type { ImageCall } from '../../upstream/contract/provider.ts';
+import type { ImageCall, MediaSource } from '../../upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
@@ -23,7 +24,7 @@ export interface AttemptOptions {
   readonly onRun: (run: PluginRun) => void;
 }
 
-/** How long a result's link is retried while its file is missing; then another route is tried. */
+/** How long the links of results are retried while their files are missing; then another route is tried. */
 const RESULT_PATIENCE_MS = 20_000;
 
 /** Never rejects. */
@@ -43,11 +44,28 @@ async function requestImage(
   const request = { ...call, model, options };
   const name = nameUpstream(upstream);
   const { images } = await callPlugin(name, signal, (inner) => image.call(provider, request, inner), onRun);
-  const [first] = images;
-  if (!first) throw fault('upstream_empty');
+  if (images.length === 0) throw fault('upstream_empty');
   onImages(images.length);
   const { accountId: account } = context;
   // Another route needs time, too.
-  const patienceMs = Math.min(RESULT_PATIENCE_MS, (deadline - performance.now()) / 2);
-  return results.keep(first, { kind: 'image', account, upstreamOrigin: origin, proxy, patienceMs, signal });
+  const patienceMs = Math.min(RESULT_PATIENCE_MS, (deadline - performance.now()) / 2) / images.length;
+  const kept: KeepRequest = { kind: 'image', account, upstreamOrigin: origin, proxy, patienceMs, signal };
+  return keepFirstWhole(images, (source) => results.keep(source, kept));
+}
+
+/** The vendor bills them all: a broken one is no reason to have another route make more. */
+async function keepFirstWhole(
+  images: readonly MediaSource[],
+  keep: (source: MediaSource) => Promise<StoredMedia>,
+): Promise<StoredMedia> {
+  let broken: unknown;
+  for (const image of images) {
+    try {
+      return await keep(image);
+    } catch (error) {
+      if (!isUpstreamFault(error)) throw error;
+      broken ??= error;
+    }
+  }
+  throw broken;
 }

@@ -194,11 +194,30 @@ describe('image engine', () => {
     let tries = 0;
     const keep: Keep = async () => {
       tries += 1;
-      if (tries === 1) throw upstreamFault('network', 'cannot fetch the result');
+      if (tries <= 2) throw upstreamFault('network', 'cannot fetch the result');
       return STORED;
     };
     const second = await run([makes, makes], { keep });
-    expect([second.asked.length, second.charged]).to.deep.equal([2, 2n * PRICE]);
+    expect([second.asked.length, second.charged, tries]).to.deep.equal([2, 2n * PRICE, 3]);
+  });
+
+  it('delivers the first whole image of several, charges one, and asks no other route for it', async () => {
+    const whole: MediaSource = { url: 'https://up-0.example/whole.png' };
+    const broken: MediaSource = { bytes: new Uint8Array([9]) };
+    const given: MediaSource[] = [];
+    const keep: Keep = async (source) => {
+      given.push(source);
+      if (source === broken) throw upstreamFault('protocol', 'the result is no image, or is cut short');
+      return STORED;
+    };
+    const several: Make = async () => ({ images: [broken, broken, whole, IMAGE] });
+    const { answer, asked, kept, charged, charge } = await run([several, makes], { keep });
+    expect(answer?.image).to.equal(STORED);
+    expect(given).to.deep.equal([broken, broken, whole]);
+    expect([asked.length, charged, charge?.usage]).to.deep.equal([1, PRICE, '{"images":1}']);
+    // They share the time that one image would be waited for.
+    const [{ patienceMs = 0 } = {}] = (await run([async () => ({ images: [IMAGE] })])).kept;
+    for (const request of kept) expect(request.patienceMs).to.be.closeTo(patienceMs / 4, 250);
   });
 
   it('tries the routes in the order of their health, and reports how each attempt ended', async () => {
