@@ -79,6 +79,8 @@ const NO_MODEL =
 /** A passing state, which some report as a bad request. */
 const TOO_FAST = /\brate limit\w* (was |has been )?(exceeded|reached|hit)|too many (concurrent )?requests/i;
 const TOO_BUSY = /\b(server|system|service|model) (is )?(currently )?(busy|overloaded)|负载/i;
+/** Another service behind this one has failed, and no reason is given: also reported as a bad request. */
+const FAILED_BEHIND = /\bupstream (request|service|server|provider)( has)? (failed|is unavailable|timed out)\W*$/i;
 
 /** Texts of refusals that tell what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
@@ -230,7 +232,8 @@ function classifyText(message: string): UpstreamFaultKind | RefusalCause | undef
   if (KEY.test(text) || BANNED.test(text)) return 'auth';
   if (NO_MODEL.test(text)) return 'missing';
   if (TOO_FAST.test(text)) return 'rate';
-  return TOO_BUSY.test(text) ? 'overloaded' : findRefusalCause(text);
+  if (TOO_BUSY.test(text)) return 'overloaded';
+  return findRefusalCause(text) ?? (FAILED_BEHIND.test(text) ? 'server' : undefined);
 }
 
 function findRefusalCause(text: string): RefusalCause | undefined {

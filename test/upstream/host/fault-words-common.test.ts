@@ -102,6 +102,11 @@ const SENTENCES: Meanings = {
   overloaded: `Server busy, please try again later
     The model is currently overloaded
     当前分组上游负载已饱和，请稍后再试`,
+  server: `Upstream request failed
+    Error from provider (Console): Upstream request failed.
+    The upstream provider timed out`,
+  request: `Upstream request failed: messages.0.role is not known
+    The upstream request is malformed`,
   'request/content': `Your input was flagged
     It breaks the content policy
     Rejected by content moderation
