@@ -67,12 +67,13 @@ const ENDS: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CAN
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const { fault, image, video } = host;
+  const { fault, fields, image, video } = host;
 
-  /** The result of a completed request. Throws the refusal that a failed one has instead. */
+  /** The result of a completed request; a workflow wraps it. Throws the refusal that a failed one has instead. */
   async function fetchFalResult({ ref, signal }: JobLooking): Promise<JsonObject> {
     const get = { method: 'GET', auth, keyId: ref.keyId, signal } as const;
-    return host.fields((await host.json(buildResultUrl(ref), get, REPLY_BYTES_MAX)).value);
+    const result = fields((await host.json(buildResultUrl(ref), get, REPLY_BYTES_MAX)).value);
+    return { ...result, ...fields(result.output) };
   }
 
   return {

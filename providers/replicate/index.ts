@@ -57,7 +57,7 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const ENDS: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
-function createProvider(settings: Settings, { fault, image, video }: Host): Provider {
+function createProvider(settings: Settings, { fault, fields, image, video }: Host): Provider {
   return {
     image: image.jobs(settings, {
       everyMs: 1000,
@@ -76,7 +76,9 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
         return createPredictionSubmission(base, call.model, (base64) => video.fill(call, input, { sizeMap, base64 }));
       },
       read({ status, output, error }) {
-        const media = async () => image.sourcesOf(output)[0];
+        // A model may name other files, such as the last frame, beside its video.
+        const { video: film = output } = fields(output);
+        const media = async () => image.sourcesOf(film)[0];
         return { status: status === 'aborted' ? 'canceled' : status, media, error };
       },
       cancellation: ({ url }) => ({ method: 'POST', url: `${url}/cancel` }),

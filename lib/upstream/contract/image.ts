@@ -20,7 +20,10 @@ export interface HostImage {
    * for what the call has. A field whose value the call does not have is left out. Images are data URLs.
    */
   fill(call: ImageCall, template: JsonObject, how: FillOptions): JsonObject;
-  /** Results as an upstream names them: a URL, a data URL, an object with one as `url`, or a list of any of these. */
+  /**
+   * Results as an upstream names them: a URL, a data URL, an object with one as `url`, or a list of any of these or an
+   * object that has them under other names.
+   */
   sourcesOf(value: unknown): readonly MediaSource[];
   /** The nearest of a model's aspects (`16:9`) to what the call asks for; undefined if it asks for none. */
   aspectOf(call: ImageCall, aspects: readonly string[]): string | undefined;

@@ -14,7 +14,8 @@ export function createDataUrl(
 /** `HostImage.sourcesOf`. */
 export function readMediaSources(value: unknown): readonly MediaSource[] {
   if (Array.isArray(value)) return value.flatMap(readMediaSources);
-  if (typeof value === 'object' && value !== null && 'url' in value) return readMediaSources(value.url);
+  if (typeof value === 'object' && value !== null)
+    return readMediaSources('url' in value ? value.url : Object.values(value));
   if (typeof value !== 'string') return [];
   if (value.startsWith('data:')) return [{ bytes: Buffer.from(value.slice(value.indexOf(',') + 1), 'base64') }];
   return /^https?:/i.test(value) ? [{ url: value }] : [];

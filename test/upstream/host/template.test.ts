@@ -100,6 +100,17 @@ describe('results of images', () => {
     ['a data URL', 'data:image/png;base64,aGk=', [{ bytes }]],
     ['an object with a URL', { url: 'http://a.example/1', width: 1 }, [{ url: 'http://a.example/1' }]],
     ['an object with a data URL', { url: 'data:;base64,aGk=' }, [{ bytes }]],
+    ['a list of objects that name it', [{ image: { url: 'http://a.example/1' } }], [{ url: 'http://a.example/1' }]],
+    [
+      'an object of several names',
+      { seed: 7, image: 'http://a.example/1', masks: ['http://a.example/2'], frames: { last: { url: 'data:,aGk=' } } },
+      [{ url: 'http://a.example/1' }, { url: 'http://a.example/2' }, { bytes }],
+    ],
+    [
+      'only the URL of an object with one',
+      { url: 'http://a.example/1', page: 'http://a.example/2' },
+      [{ url: 'http://a.example/1' }],
+    ],
     ['a list', ['https://a.example/1', { url: 'data:,aGk=' }], [{ url: 'https://a.example/1' }, { bytes }]],
     ['neither', [null, undefined, 7, '', 'words', {}, { url: '' }, { url: 'ftp://a.example/1' }], []],
   ] as const) {

@@ -140,7 +140,8 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   refuseBlocked(reply, kit);
   const candidates = readObjects(reply.candidates);
   const parts = candidates.flatMap((candidate) => readParts(candidate));
-  const images = parts.flatMap(({ inlineData, thought }) => {
+  // Some relays keep the names of the vendor's own libraries.
+  const images = parts.flatMap(({ inline_data: named, inlineData = named, thought }) => {
     const { data } = readFields(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
   });

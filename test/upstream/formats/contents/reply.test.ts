@@ -185,6 +185,7 @@ describe('replies in the contents format', () => {
       readImages(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
     const parts = [image('draft', { thought: true }), image('one'), { text: 'x' }, { inlineData: {} }, image('two')];
     expect(drawn(parts)).to.deep.equal(['one', 'two']);
+    expect(drawn([{ inline_data: { mime_type: 'image/png', data: btoa('one') } }])).to.deep.equal(['one']);
     expect(drawn(parts, { finishReason: 'SAFETY' })).to.deep.equal(['one', 'two']);
     expect(drawn([], { finishReason: 'STOP' })).to.deep.equal([]);
     for (const [finishMessage, says] of [
