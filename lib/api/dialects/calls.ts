@@ -103,12 +103,18 @@ export class OpenCalls {
     return unique;
   }
 
-  /** The call that a result belongs to; of several with the same id, the first. */
-  answer(wireId: unknown, field: string): Answered {
+  /** The call that a result belongs to; of several with the same id, the first. Without an id, the only one there is. */
+  answer(named: unknown, field: string): Answered {
+    const wireId = named == null || named === '' ? (this.#findOnly() ?? named) : named;
     checkText(wireId, field, ID_CHARACTERS_MAX);
     const call = this.#takeFirst(wireId);
     if (!call) throw invalidField(field, 'names no unanswered call of an earlier assistant message');
     return call;
+  }
+
+  #findOnly(): string | undefined {
+    const [[wireId, calls] = [undefined, []], ...others] = this.#open;
+    return others.length === 0 && calls.length === 1 ? wireId : undefined;
   }
 
   /** The same for a result that names only its tool. */

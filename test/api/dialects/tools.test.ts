@@ -159,6 +159,8 @@ const ROWS: readonly Row[] = [
   ['chat', talk(gives()), 'messages[1].tool_call_id', /no unanswered/],
   ['chat', talk({ role: 'tool', content: 'y' }), 'messages[1].tool_call_id', /string/],
   ['chat', talk(makes(fc()), gives(), gives()), 'messages[3].tool_call_id', /no unanswered/],
+  ['chat', talk(makes(fc(), fc({ id: 'z' })), gives({ tool_call_id: null })), 'messages[2].tool_call_id', /string/],
+  ['chat', talk(makes(fc(), fc()), gives({ tool_call_id: '' })), 'messages[2].tool_call_id', /empty/],
   ['chat', talk(makes(fc()), user), 'messages[1].tool_calls[0].id', /without a result/],
   ['chat', talk({ ...makes(), tool_calls: {} }), 'messages[1].tool_calls', /array/],
   ['chat', { tools: [5] }, 'tools[0]', /object/],
@@ -244,6 +246,20 @@ describe('tools of a request', () => {
     expect(made.messages[1]?.content).to.deep.equal([
       { type: 'tool-call', id: 'x', name: 'n'.repeat(256), json: '{}' },
     ]);
+  });
+
+  it('takes a result without an id for that of the only open call', () => {
+    for (const none of [undefined, null, '']) {
+      const { messages } = parseChatRequest({
+        model: 'm',
+        ...talk(makes(fc(), fc({ id: 'z' }, { name: 'g' })), gives(), gives({ tool_call_id: none, content: 'last' })),
+      });
+      expect(messages[2]?.content).to.have.length(2);
+      expect(messages[2]?.content[1]).to.include({ type: 'tool-result', id: 'z', name: 'g' });
+    }
+    const { tool_use_id: _, ...unnamed } = result();
+    const { messages } = parseMessageRequest({ model: 'm', ...talk(says(use('z')), answers(unnamed)) });
+    expect(messages[2]?.content[0]).to.include({ type: 'tool-result', id: 'z' });
   });
 
   it('reads whom a choice names, and whether one call is the most', () => {

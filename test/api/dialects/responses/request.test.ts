@@ -79,6 +79,12 @@ describe('responses requests', () => {
     ]);
   });
 
+  it('take an output without a call for that of the only open call', () => {
+    const { call_id: _, ...unnamed } = output('', 'B');
+    const { messages } = parse({ input: [user('hi'), call('a'), call('b'), output('a', 'A'), unnamed] });
+    expect(messages[2]?.content[1]).to.include({ type: 'tool-result', id: 'b', name: 'look' });
+  });
+
   it('take the state of reasoning back as it was handed out, and that of the vendor of the format', () => {
     const stateOf = (encrypted: string) => {
       const { messages } = parse({
