@@ -102,7 +102,10 @@ export const videoChapter: Chapter = {
       seconds: count('The length of the video in seconds.'),
       price_rub: rub('The amount charged'),
       balance_rub: rub('The available balance after the charge'),
-      size: text('Width and height in pixels.', { pattern: '^\\d+x\\d+$' }),
+      size: text(
+        'Width and height in pixels, as asked of the upstream: a size that was wished for may become another.',
+        { pattern: '^\\d+x\\d+$' },
+      ),
       resolution: { type: ['string', 'null'], description: 'The requested resolution; null if none was requested.' },
       billing: ref('VideoBilling'),
       poll: text('The path to poll for the status.'),

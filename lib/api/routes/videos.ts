@@ -74,14 +74,15 @@ async function findPayableModel(paid: PaidRequest, videoRequest: VideoRequest) {
 }
 
 function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: VideoStarted): object {
-  const { price, asked: videoRequest, size, resolution } = terms;
+  const { price, asked, resolution } = terms;
+  const { seconds, size } = asked;
   const charged = { price: toRub(paid.charge.charged), balance: toRub(paid.wallet.avail) };
   return {
     id,
     object: 'video',
     model: model.id,
     status: 'queued',
-    seconds: videoRequest.seconds,
+    seconds,
     price_rub: charged.price,
     balance_rub: charged.balance,
     size: `${size.width}x${size.height}`,

@@ -11,11 +11,9 @@ import { nearestAspect, parseRatio } from '../../upstream/host/aspects.ts';
 import type { VideoRequest } from './request.ts';
 
 export interface VideoTerms {
-  /** As requested, or as sent upstream. */
-  readonly size: Size;
   /** As the client named it. */
   readonly resolution: string | null;
-  /** What the upstream is asked for, and what is charged. */
+  /** What the upstream is asked for, and what is charged. Its size is told to the client, which may have wished for another. */
   readonly asked: Pick<VideoCall, 'seconds' | 'size' | 'aspect' | 'resolution'>;
   readonly price: VideoQuote;
   /** The price as JSON, as stored with the charge. */
@@ -42,7 +40,6 @@ export function computeVideoTerms(model: VideoModel, request: Asked): VideoTerms
     label === null ? (request.size ?? parsePixels(RESOLUTION_DEFAULT, aspect)) : parsePixels(label, aspect);
   const { prices, ...price } = quote(model, seconds, label);
   return {
-    size: request.size ?? pixels,
     resolution: request.resolution ?? null,
     asked: { seconds, size: pixels, aspect, resolution: label },
     price,
