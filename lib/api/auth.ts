@@ -62,15 +62,19 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   if (!rule) return;
   const { key, account } = listRules(rule, holder);
   await countRequest(key, holder.id, { limiter, state });
-  if (account) await countRequest(account, holder.account, { limiter, state });
+  if (account) await countRequest(account, holder.account, { limiter, state, of: ' for all keys of the account' });
 }
 
-type Counting = Pick<AuthOptions, 'limiter'> & { readonly state: RequestState };
+type Counting = Pick<AuthOptions, 'limiter'> & {
+  readonly state: RequestState;
+  /** What the limit is of, if not of the key alone. */
+  readonly of?: string;
+};
 
-async function countRequest(rule: LimitRule, id: string, { limiter, state }: Counting): Promise<void> {
+async function countRequest(rule: LimitRule, id: string, { limiter, state, of = '' }: Counting): Promise<void> {
   const hit = limiter.hit(rule, id, state.waitedMs);
   const { allowed, retryAfterS } = hit instanceof Promise ? await measureStoreWait(state, hit) : hit;
-  if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
+  if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute${of}`, retryAfterS });
 }
 
 /** Resolves early if the client disconnects. */

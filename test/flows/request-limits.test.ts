@@ -87,6 +87,8 @@ describe('limits of requests', () => {
       const keys = [account.key, await issue({}), await issue({ perMinute: 1000 })];
       const replies = await Promise.all(Array.from({ length: 40 }, (_, at) => post(keys[at % 3] as string)));
       expect(replies.filter(({ status }) => status === 200)).to.have.length(35);
+      const refused = replies.find(({ status }) => status === 429);
+      expect(refused?.json.error.message).to.contain('the limit is 35 per minute for all keys of the account. Retry');
       const other = await gateway.account();
       const alone = await Promise.all(Array.from({ length: 35 }, () => post(other.key)));
       expect(alone.filter(({ status }) => status === 200)).to.have.length(30);
