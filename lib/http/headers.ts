@@ -38,6 +38,8 @@ export function findHeaderProblem({ headers, httpVersion, rawHeaders }: Incoming
     return 'its transfer-encoding is not supported';
   }
   if (host !== undefined && !HOST.test(host)) return 'its host header is not a host';
+  // hapi would read and drop it all before anybody refuses it.
+  if (Number(headers['content-length'] ?? 0) > Number.MAX_SAFE_INTEGER) return 'its content-length is not plausible';
   // The usual case: no header came twice.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
   const repeated = findRepeated(rawHeaders);

@@ -73,6 +73,8 @@ export function createHttp(options: HttpOptions): Http {
       payload: {
         parse: false,
         output: 'stream',
+        // hapi would read and drop the whole body, whatever its length and pace, where it cannot read the content type.
+        override: 'application/octet-stream',
         maxBytes: Number.MAX_SAFE_INTEGER,
         timeout: false,
         failAction: 'ignore',

@@ -69,11 +69,15 @@ describe('hostile http', () => {
       `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
     ],
+    'a length beyond all': [
+      `POST ${MESSAGES} HTTP/1.1\r\nhost: x\r\nx-api-key: $KEY\r\ncontent-length: 9007199254740993\r\n\r\n{}`,
+      400,
+    ],
     'a header without end': [`GET /api/v1/models HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
   };
   for (const [name, [bytes, status]] of Object.entries(malformed)) {
     it(`answers ${name} with an id, an envelope and no advice to retry`, async () => {
-      const reply = parseReply(await exchange(bytes));
+      const reply = parseReply(await exchange(bytes.replace('$KEY', account.key)));
       expect(reply.status).to.equal(status);
       expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/);
       expect(reply.headers.get('request-id')).to.equal(reply.headers.get('x-request-id'));
@@ -97,6 +101,17 @@ describe('hostile http', () => {
       expect(json).to.have.property('type', 'error');
     }
   });
+
+  // hapi reads the content type, too, and would wait for the rest of the body before any of our limits.
+  for (const path of [...DIALECTS, '/api/v1/images/edits', '/api/v1/videos', '/login', '/payments/x/notice', '/none']) {
+    it(`does not wait for a body behind a content type that is none: ${path}`, async () => {
+      for (const type of ['nonsense', '/', 'multipart/form-data']) {
+        const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\ncontent-type: ${type}\r\n`;
+        const text = await exchange(`${head}content-length: 50000\r\n\r\n{`, (reply) => reply.includes('\r\n\r\n'));
+        expect([type, text]).to.satisfy(([, reply]: string[]) => /^HTTP\/1\.1 (?:400|404|415) /.test(reply ?? ''));
+      }
+    });
+  }
 
   it('refuses CONNECT with 405, and reads nothing after it', async () => {
     for (const target of ['example.org:443', CHAT, '127.0.0.1:22']) {
