@@ -1,16 +1,23 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
 
 import type { SmartRouting } from '../base/smart-tiers.ts';
-import type { BillingPart, FinishReason, ReplyBlock, StreamPart } from './part.ts';
+import type { BillingPart, FinishReason, ReplyBlock, ReplyImagePart, StreamPart } from './part.ts';
 import type { BlockState, Citation, UsageCounts } from './provider-part.ts';
 
 /** A block with its text; for a call, the JSON of its arguments. */
-export type CollectedBlock = ReplyBlock & {
+export type CollectedText = ReplyBlock & {
   readonly text: string;
   readonly state?: BlockState;
   /** Of a text; at least one. */
   readonly citations?: readonly Citation[];
 };
+
+export interface CollectedImage extends Pick<ReplyImagePart, 'type' | 'mediaType' | 'base64'> {
+  /** It has none. */
+  readonly text: '';
+}
+
+export type CollectedBlock = CollectedText | CollectedImage;
 
 export interface CollectedReply {
   /** Without the dialect's prefix. */
@@ -40,8 +47,15 @@ interface Collector {
   reply(): CollectedReply;
 }
 
+interface Collecting {
+  readonly block: ReplyBlock | Omit<CollectedImage, 'text'>;
+  text: string;
+  state?: BlockState;
+  citations?: Citation[];
+}
+
 export function createCollector(): Collector {
-  const blocks: { readonly block: ReplyBlock; text: string; state?: BlockState; citations?: Citation[] }[] = [];
+  const blocks: Collecting[] = [];
   let id = '';
   let model = '';
   let usage: UsageCounts = {};
@@ -62,14 +76,19 @@ export function createCollector(): Collector {
         break;
       case 'block-delta':
         // The last block is the open one.
-        (blocks.at(-1) as (typeof blocks)[number]).text += part.text;
+        (blocks.at(-1) as Collecting).text += part.text;
         break;
       case 'block-state':
-        (blocks.at(-1) as (typeof blocks)[number]).state = part.state;
+        (blocks.at(-1) as Collecting).state = part.state;
         break;
       case 'block-citation': {
-        const open = blocks.at(-1) as (typeof blocks)[number];
+        const open = blocks.at(-1) as Collecting;
         open.citations = [...(open.citations ?? []), part.citation];
+        break;
+      }
+      case 'image': {
+        const { index: _, ...image } = part;
+        blocks.push({ block: image, text: '' });
         break;
       }
       case 'usage': {
@@ -98,7 +117,7 @@ export function createCollector(): Collector {
     },
     reply() {
       if (!billing) throw new Error('the answer is not complete');
-      const whole = blocks.map(({ block, ...content }) => ({ ...block, ...content }));
+      const whole = blocks.map(({ block, ...content }) => ({ ...block, ...content }) as CollectedBlock);
       const stopped = sequence !== undefined && { sequence };
       return { id, model, blocks: whole, usage, reason, ...stopped, billing, ...(smart && { smart }) };
     },

@@ -1,45 +1,14 @@
 // The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
 // start, blocks in sequence, and one finish or one error at the end; and nothing beyond what was asked for.
 import { fault, isFault } from '../base/faults.ts';
+import { AnswerImages } from './answer-images.ts';
 import { takeCharacters } from './characters.ts';
 import { CitationLimit } from './citation-limit.ts';
 import { addState, checkState, continuesText, grammarError, settleBlock, settleReason } from './grammar.ts';
+import type { Guard, GuardOptions } from './guard-options.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
-import type { Transform } from './pipeline.ts';
-import type { Block, BlockState, Citation, FinishPart, ProviderPart, TextBlock } from './provider-part.ts';
-import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
-
-export interface GuardOptions {
-  /**
-   * Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer.
-   */
-  readonly outputMax: number;
-  /** Default `any`. */
-  readonly calls?: CallsAllowed | undefined;
-  /** The names of the tools that may be called. */
-  readonly toolNames?: readonly string[] | undefined;
-  /** Whether reasoning is passed on as blocks; by default it is hidden. */
-  readonly showsReasoning?: boolean | undefined;
-  /** Called at each reason to end, which content may still follow. */
-  readonly onFinish?: (() => void) | undefined;
-}
-
-/** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are hidden. */
-export type CallsAllowed = 'any' | 'one' | 'none';
-
-/**
- * Holds the finish back until the end, because text may follow an upstream's reason to end. Blocks that are open at the
- * same time upstream are passed on one after the other.
- */
-export interface Guard extends Transform<ProviderPart | ErrorPart, StreamPart> {
-  end(): readonly StreamPart[];
-  /** True once there is a finish that a broken connection does not put in doubt, or the answer was cut. */
-  readonly finished: boolean;
-  /** When content of any kind last arrived, or the first reason to end, by `performance.now()`; 0 before both. */
-  readonly workedAt: number;
-  /** True once the answer was cut or has failed: nothing more is wanted from the upstream. */
-  readonly done: boolean;
-}
+import type { Block, BlockState, Citation, FinishPart, ImagePart, ProviderPart, TextBlock } from './provider-part.ts';
+import { isBlock, type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts';
 
 export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
   return new AnswerGuard(options);
@@ -86,6 +55,7 @@ class AnswerGuard implements Guard {
   /** Our open block if it is a text, which the next may go on with. */
   #text: TextBlock | undefined;
   #citationLimit: CitationLimit | undefined;
+  #images: AnswerImages | undefined;
   #hasTools = false;
   /** For our open block. */
   #hasText = false;
@@ -113,7 +83,7 @@ class AnswerGuard implements Guard {
       for (; at < batch.length && !this.done; at += 1) this.#step(batch, at);
     } catch (error) {
       this.#passed ??= batch.slice(0, at) as StreamPart[];
-      this.#fail({ type: 'error', fault: fault('upstream_failed', {}, error) });
+      this.#fail({ type: 'error', fault: isFault(error) ? error : fault('upstream_failed', {}, error) });
     }
     const passed = this.#passed;
     this.#passed = undefined;
@@ -160,6 +130,9 @@ class AnswerGuard implements Guard {
     switch (part?.type) {
       case 'block-delta':
         this.#takeDelta(part.index, part.text);
+        break;
+      case 'image':
+        this.#takeImage(part);
         break;
       case 'usage':
         if (typeof part.output === 'number') this.#outputTokens = part.output;
@@ -236,10 +209,7 @@ class AnswerGuard implements Guard {
     const state = isStated ? checkState(following.state) : undefined;
     const waiting: WaitingBlock = { index, block, text: '', state, isEnded: false };
     if (Number.isNaN(this.#served)) this.#serve(waiting);
-    else {
-      this.#waiting ??= new WaitingBlocks();
-      this.#waiting.add(waiting);
-    }
+    else this.#wait().add(waiting);
   }
 
   #isHidden({ type }: Block): boolean {
@@ -283,6 +253,28 @@ class AnswerGuard implements Guard {
     waiting.isEnded = true;
   }
 
+  /** However many tokens were counted before: it is paid for. */
+  #takeImage(part: ImagePart): void {
+    if (!this.#started) throw grammarError('an image before the start');
+    this.#images ??= new AnswerImages();
+    const image = this.#images.take(part);
+    this.#noteContent(0);
+    this.#hasOutput = true;
+    if (Number.isNaN(this.#served)) this.#emitImage(image);
+    else this.#wait().add(image);
+  }
+
+  #emitImage(image: Required<ImagePart>): void {
+    this.#closeOurs();
+    this.#block += 1;
+    this.#emit({ ...image, index: this.#block });
+  }
+
+  #wait(): WaitingBlocks {
+    this.#waiting ??= new WaitingBlocks();
+    return this.#waiting;
+  }
+
   /** Passes a block on, with what has arrived of it. */
   #serve({ index, block, text, state, citations, isEnded }: WaitingBlock): void {
     this.#served = index;
@@ -313,7 +305,8 @@ class AnswerGuard implements Guard {
     while (Number.isNaN(this.#served)) {
       const next = this.#waiting?.take();
       if (!next) return;
-      this.#serve(next);
+      if (isBlock(next)) this.#serve(next);
+      else this.#emitImage(next);
     }
   }
 

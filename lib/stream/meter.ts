@@ -1,6 +1,7 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
 import { countPrompt, omitZeros, type PromptTokens, type Tokens } from '../money/price.ts';
 import { countCharacters } from './characters.ts';
+import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from './image-tokens.ts';
 import type { StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { UsageCounts } from './provider-part.ts';
@@ -69,6 +70,8 @@ export function createMeter(options: MeterOptions): Meter {
 class AnswerMeter implements Meter {
   readonly #options: MeterOptions;
   #hasText = false;
+  /** Images that were passed on. */
+  #images = 0;
   /** Of an upstream that is not trusted. */
   #characters = 0;
   /** Of the text before the pending one. */
@@ -86,6 +89,7 @@ class AnswerMeter implements Meter {
     for (const part of batch) {
       if (part.type === 'block-delta' || part.type === 'hidden') this.#takeText(part.text);
       else if (part.type === 'usage' && this.#options.trusted) this.#takeReport(part);
+      else if (part.type === 'image') this.#takeImage();
     }
     return batch;
   }
@@ -99,6 +103,11 @@ class AnswerMeter implements Meter {
     }
     this.#pending += text;
     if (this.#pending.length > PENDING_CHARACTERS_MAX) this.#countPending(this.#pending.lastIndexOf(' '));
+  }
+
+  #takeImage(): void {
+    this.#hasText = true;
+    this.#images += 1;
   }
 
   /** A word is counted as a whole: the beginning of one waits. */
@@ -133,7 +142,8 @@ class AnswerMeter implements Meter {
   exceeds(tokens: Tokens): boolean {
     if (countPrompt(this.promptSoFar()) > countPrompt(tokens)) return true;
     // Far from it, nothing has to be counted.
-    const atMost = this.#tokens + this.#pending.length * TOKENS_PER_CHARACTER_MAX;
+    const texts = this.#tokens + this.#pending.length * TOKENS_PER_CHARACTER_MAX;
+    const atMost = texts + this.#images * TOKENS_PER_IMAGE;
     const isFar = this.#options.trusted && Math.max(atMost, this.#reported?.output ?? 0) <= tokens.output;
     return !isFar && this.#outputSoFar() > tokens.output;
   }
@@ -154,8 +164,12 @@ class AnswerMeter implements Meter {
     return Math.min(Math.max(this.#believableOutput() ?? 0, this.#produced()), this.#options.outputMax);
   }
 
-  /** Tokens of all the text that was read. */
+  /** Tokens of all the text and the images that were read. */
   #produced(): number {
+    return this.#producedText() + this.#images * TOKENS_PER_IMAGE;
+  }
+
+  #producedText(): number {
     if (!this.#options.trusted) return convertToTokens(this.#characters);
     const pending = this.#pending === '' ? 0 : this.#options.estimateTokens(this.#pending);
     return Math.ceil(this.#tokens + pending);
@@ -218,9 +232,17 @@ class AnswerMeter implements Meter {
     const output = this.#reported?.output;
     if (output === undefined || !Number.isSafeInteger(output) || output < 0) return undefined;
     if (output === 0 && this.#hasText) return undefined;
-    return this.#unreported <= output * CHARACTERS_PER_TOKEN_MAX
-      ? Math.min(output, this.#options.outputMax)
-      : undefined;
+    if (this.#unreported > output * CHARACTERS_PER_TOKEN_MAX) return undefined;
+    return Math.min(output + this.#imagesBeside(output), this.#options.outputMax);
+  }
+
+  /** The tokens of images that a count of the rest leaves out: where another model has drawn them. */
+  #imagesBeside(output: number): number {
+    if (this.#images === 0) return 0;
+    const { reasoning = 0 } = this.#reported ?? {};
+    // Our estimate of the text may be twice a tokenizer's, so half of it is used.
+    const least = this.#producedText() / 2 + this.#images * TOKENS_PER_IMAGE_LEAST;
+    return output - reasoning < least ? this.#images * TOKENS_PER_IMAGE : 0;
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   BlockState,
   BlockStatePart,
   FinishPart,
+  ImagePart,
   ReasoningBlock,
   StartPart,
   TextBlock,
@@ -35,6 +36,11 @@ export type ReplyBlock = TextBlock | ReasoningBlock | ReplyToolBlock;
 /** A block starts: the one before it has ended. Numbered from 0. */
 export interface ReplyBlockStartPart extends Omit<BlockStartPart, 'block'> {
   readonly block: ReplyBlock;
+}
+
+/** A whole image, checked; it is numbered like a block. */
+export interface ReplyImagePart extends Required<ImagePart> {
+  readonly index: number;
 }
 
 /** What the upstream produced but nobody is shown: reasoning, dropped calls, what follows a cut. It is billed. */
@@ -77,6 +83,7 @@ export type StreamPart =
   | BlockStatePart
   | BlockCitationPart
   | BlockEndPart
+  | ReplyImagePart
   | HiddenPart
   | UsagePart
   | ReplyFinishPart

@@ -121,6 +121,19 @@ export interface BlockEndPart {
   readonly index: number;
 }
 
+/**
+ * A whole image that belongs to the answer, in its place among the blocks: it has neither an index nor deltas. Beside
+ * open blocks it comes after them. Drafts are not yielded, nor is an image a second time. One that is no PNG, JPEG, GIF
+ * or WebP, is cut short, has more than 20 MiB, or makes those of the answer more than 48 MiB, fails the answer.
+ */
+export interface ImagePart {
+  readonly type: 'image';
+  /** As the upstream says; clients are told what the bytes are. */
+  readonly mediaType?: string;
+  /** The bytes of its file. */
+  readonly base64: string;
+}
+
 /** Token counts. */
 export interface UsageCounts {
   /** Tokens of the prompt that were neither read from a cache nor written to one. */
@@ -164,6 +177,7 @@ export type ProviderPart =
   | BlockStatePart
   | BlockCitationPart
   | BlockEndPart
+  | ImagePart
   | UsagePart
   | FinishPart
   | AlivePart;

@@ -1,6 +1,7 @@
-// Blocks that wait for their turn: upstream several may be open at once, a client gets one after the other.
+// Blocks, and images beside them, that wait for their turn: upstream several may be open at once, a client gets one after
+// the other.
 import { grammarError } from './grammar.ts';
-import type { Block, BlockState, Citation } from './provider-part.ts';
+import type { Block, BlockState, Citation, ImagePart } from './provider-part.ts';
 
 /** The text of all that wait. */
 const CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -15,17 +16,22 @@ export interface WaitingBlock {
   isEnded: boolean;
 }
 
+/** An image has come whole. */
+type Waiting = WaitingBlock | Required<ImagePart>;
+
 export class WaitingBlocks {
-  readonly #blocks: WaitingBlock[] = [];
+  readonly #waiting: Waiting[] = [];
   #characters = 0;
 
-  add(block: WaitingBlock): void {
-    this.#blocks.push(block);
+  add(waiting: Waiting): void {
+    this.#waiting.push(waiting);
   }
 
   /** Undefined once it has ended. */
   find(index: number): WaitingBlock | undefined {
-    return this.#blocks.find((block) => block.index === index && !block.isEnded);
+    for (const waiting of this.#waiting)
+      if (isBlock(waiting) && waiting.index === index && !waiting.isEnded) return waiting;
+    return undefined;
   }
 
   append(block: WaitingBlock, text: string): void {
@@ -35,13 +41,17 @@ export class WaitingBlocks {
   }
 
   /** The first one, whose turn it is. */
-  take(): WaitingBlock | undefined {
-    const block = this.#blocks.shift();
-    this.#characters -= block?.text.length ?? 0;
-    return block;
+  take(): Waiting | undefined {
+    const next = this.#waiting.shift();
+    if (next && isBlock(next)) this.#characters -= next.text.length;
+    return next;
   }
 
   endAll(): void {
-    for (const block of this.#blocks) block.isEnded = true;
+    for (const waiting of this.#waiting) if (isBlock(waiting)) waiting.isEnded = true;
   }
+}
+
+export function isBlock(waiting: Waiting): waiting is WaitingBlock {
+  return 'block' in waiting;
 }

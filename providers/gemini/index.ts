@@ -7,6 +7,9 @@ import { createVideo } from './video.ts';
 /** An image of 4K comes as some 30 MiB of base64. */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** An image within a text answer comes in one event. */
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+
 /** Of one request for embeddings. */
 const INPUTS_MAX = 100;
 
@@ -36,6 +39,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     toolNames: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
     documents: true,
     audio: true,
+    answerImages: true,
     stateFormat: 'contents',
     models(signal) {
       const { baseUrl } = resolveWire({ model: '', options: {} });
@@ -46,7 +50,11 @@ function createProvider(settings: Settings, host: Host): Provider {
       const url = buildGeminiUrl(wire, call.model, 'streamGenerateContent?alt=sse');
       const { conversation } = call;
       const body = buildGeminiTextBody(call, wire, host);
-      return host.answer(url, { ...request, conversation, body, signal }, host.contents.reader());
+      return host.answer(
+        url,
+        { ...request, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX },
+        host.contents.reader(),
+      );
     },
     embed(call, signal) {
       const url = buildGeminiUrl(resolveWire(call), call.model, 'batchEmbedContents');

@@ -31,6 +31,9 @@ export default plugin;
 
 const NO_ROUTE = { model: '', options: {} };
 
+/** An image of an answer comes in one event. */
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+
 const HEADERS = { accept: 'text/event-stream, application/json' };
 
 const BEDROCK: CountNames = {
@@ -64,13 +67,23 @@ function createProvider(settings: Settings, host: Host): Provider {
     systemMessages: true,
     documents: true,
     audio: true,
+    // OpenRouter's formats go together; others may refuse the field.
+    answerImages: settings.reasoning === 'reasoning',
     cacheMarkers: settings.cacheMarkers === 'send',
     stateFormat: 'chat',
     text(call, signal) {
       const { wire, url, auth } = resolveTarget(call);
       const { conversation } = call;
       const body = buildChatBody(call, wire, host);
-      const request = { method: 'POST', headers: HEADERS, ...auth, conversation, body, signal } as const;
+      const request = {
+        method: 'POST',
+        headers: HEADERS,
+        ...auth,
+        conversation,
+        body,
+        signal,
+        eventCharsMax: EVENT_CHARS_MAX,
+      } as const;
       const toolNames = call.tools?.list.map(({ name }) => name);
       const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS, toolNames });
       return host.answer(url, request, reader);

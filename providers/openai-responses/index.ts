@@ -16,6 +16,9 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+/** An image of an answer comes in one event. */
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+
 function createProvider(settings: Settings, host: Host): Provider {
   const resolveWire = host.perRoute(settings, (wire) => ({ wire, url: host.urlBelow(wire.baseUrl, 'responses') }));
   const headers = { accept: 'text/event-stream, application/json' };
@@ -32,7 +35,11 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { wire, url } = resolveWire(call);
       const { conversation } = call;
       const body = buildResponsesBody(call, wire, host);
-      return host.answer(url, { ...request, conversation, body, signal }, host.responses.reader());
+      return host.answer(
+        url,
+        { ...request, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX },
+        host.responses.reader(),
+      );
     },
   };
 }

@@ -162,6 +162,23 @@ describe('the API document', () => {
         expect(failed.text).to.contain('Charge refunded');
       });
 
+      it(`${path}: answers and streams with an image`, async () => {
+        const { key } = await gateway.account();
+        const url = `data:image/png;base64,${PNG.toString('base64')}`;
+        const drawn = {
+          index: 0,
+          delta: { images: [{ type: 'image_url', image_url: { url } }] },
+          finish_reason: 'stop',
+        };
+        upstream.behave(({ response }) => {
+          response.writeHead(200, SSE).end(`data: ${JSON.stringify({ choices: [drawn] })}\n\ndata: [DONE]\n\n`);
+        });
+        for (const stream of [false, true]) {
+          const { text } = await verify(path, 200, { key, body: ask('hi', { stream }) });
+          expect(text).to.contain(PNG.toString('base64'));
+        }
+      });
+
       it(`${path}: answers and streams of smart, with its routing`, async () => {
         const { key } = await gateway.account();
         for (const model of ['smart', 'auto']) {

@@ -164,13 +164,13 @@ describe('vision', () => {
 
       it('refuses an image that no model would see', async () => {
         const messages = [
-          { role: 'assistant', content: [block] },
+          { role: 'system', content: [block] },
           ...(looking([text]) as { messages: object[] }).messages,
         ];
         const { status, json } = await send(gateway.url + path, { key, body: { ...ask(''), messages } });
         expect([status, json.error.message]).to.deep.equal([
           400,
-          `Invalid \`${history}[0].content\`: only user messages may contain images.`,
+          `Invalid \`${history}[0].content\`: only messages of users and assistants may contain images.`,
         ]);
       });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
-import { createGuard, type GuardOptions } from '../../lib/stream/guard.ts';
+import { createGuard } from '../../lib/stream/guard.ts';
+import type { GuardOptions } from '../../lib/stream/guard-options.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 
 const START: ProviderPart = { type: 'start' };

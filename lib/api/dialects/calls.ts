@@ -56,6 +56,13 @@ export const CALL_FIELDS: Readonly<Record<string, Json>> = {
     anyOf: [list(toolCall), { type: 'null' }],
   },
   refusal: { description: 'Of an earlier answer: the text of an `assistant` message without content.' },
+  images: {
+    description:
+      'Of an earlier answer: images of an `assistant` message, as the answer had them. Models that see no images are not ' +
+      'sent them.',
+    type: ['array', 'null'],
+    items: ref('ChatImagePart'),
+  },
   tool_call_id: text('The call that a `tool` message is the result of.'),
   reasoning_content: {
     type: ['string', 'null'],

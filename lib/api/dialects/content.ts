@@ -12,7 +12,7 @@ import type {
 import { readMessageCitation } from '../../upstream/formats/citations.ts';
 import { readCacheMarker } from './cache.ts';
 import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls.ts';
-import { invalidField } from './fields.ts';
+import { invalidField, isRecord } from './fields.ts';
 import { hasCitations, isTextDocument, readAttachment } from './files.ts';
 import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
 import { readThinkingBlock } from './thoughts.ts';
@@ -21,7 +21,7 @@ import { readThinkingBlock } from './thoughts.ts';
 export const IMAGES_MAX = 4;
 /** Images of a whole request. */
 export const IMAGES_TOTAL_MAX = 100;
-/** Other roles have neither images nor documents. */
+/** Other roles have no documents, and of them only an answer has images. */
 const WITH_FILES: ReadonlySet<string> = new Set(['user', 'tool', 'function', '']);
 /** How deep nested blocks are searched for text. */
 const DEPTH_MAX = 4;
@@ -40,6 +40,8 @@ export interface Reading {
 export interface FoundFiles {
   hasAny: boolean;
   images: number;
+  /** Of the assistant; absent before the first. */
+  answerImages?: number;
   hasReferences?: true;
   document?: string;
   audio?: string;
@@ -51,6 +53,8 @@ export function startReading(role: string, calls: OpenCalls, files: FoundFiles, 
 }
 
 function countAllowed(role: string, followsResults: boolean): number {
+  // As many as a request may have.
+  if (role === 'assistant') return Number.POSITIVE_INFINITY;
   if (!WITH_FILES.has(role)) return 0;
   return role === 'user' && !followsResults ? IMAGES_MAX : IMAGES_TOTAL_MAX;
 }
@@ -173,16 +177,35 @@ function readNextImage(
   // Before it is decoded, so that one image too many costs nothing.
   if (reading.imagesLeft === 0) throw invalidField(field, describeImageLimit(reading.role));
   const { files } = reading;
-  if (files.images === IMAGES_TOTAL_MAX) {
+  const { images, answerImages = 0 } = files;
+  if (images + answerImages === IMAGES_TOTAL_MAX) {
     throw invalidField('messages', `must contain at most ${pluralize(IMAGES_TOTAL_MAX, 'image')} in all`);
   }
-  files.images += 1;
+  if (reading.role === 'assistant') files.answerImages = answerImages + 1;
+  else files.images += 1;
   reading.imagesLeft -= 1;
   return readImageBlock(block, place);
 }
 
+/** `images` of an assistant message in a chat, as answers have them; what has another shape is left out, like other fields. */
+export function readAnswerImages(given: unknown, field: string, reading: Reading): readonly RequestImage[] {
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((item: unknown, at) => {
+    if (!isRecord(item) || !isRecord(item.image_url)) return [];
+    const block = { type: 'image_url', image_url: item.image_url };
+    return [readNextImage(block, { place: `${field}[${at}]`, field, reading })];
+  });
+}
+
+/** The image of an item that drew it; undefined if it has none. */
+export function readDrawnImage({ result }: Readonly<Record<string, unknown>>, field: string, reading: Reading) {
+  if (typeof result !== 'string' || result === '') return undefined;
+  const source = { type: 'base64', media_type: '', data: result };
+  return readNextImage({ type: 'image', source }, { place: field, field, reading });
+}
+
 function describeImageLimit(role: string): string {
-  if (!WITH_FILES.has(role)) return 'only user messages may contain images';
+  if (role === 'system' || role === 'developer') return 'only messages of users and assistants may contain images';
   return `a message may contain at most ${pluralize(IMAGES_MAX, 'image')}`;
 }
 

@@ -11,6 +11,7 @@ import {
   IMAGES_MAX,
   IMAGES_TOTAL_MAX,
   type Reading,
+  readAnswerImages,
   readContent,
   startReading,
 } from './content.ts';
@@ -55,6 +56,8 @@ export interface ReadMessages {
   readonly messages: readonly RequestMessage[];
   /** Images in user messages and in results. */
   readonly images: number;
+  /** Images in assistant messages; absent if there are none. */
+  readonly answerImages?: number;
   /** Present if there are documents or audio. */
   readonly files?: RequestFiles;
   /** Present if there are tool calls. */
@@ -108,11 +111,12 @@ export function readMessages(
 
 /** What was found in the contents of all messages. */
 export function describeContents(
-  { hasAny, hasReferences, images, ...files }: FoundFiles,
+  { hasAny, hasReferences, images, answerImages, ...files }: FoundFiles,
   calls: OpenCalls,
 ): Omit<ReadMessages, 'system' | 'messages'> {
   return {
     images,
+    ...(answerImages !== undefined && { answerImages }),
     ...(hasAny && { files }),
     ...(calls.hasAny && { hasCalls: true }),
     ...(hasReferences && { hasReferences }),
@@ -150,6 +154,7 @@ function readMessage(
   return [
     ...readReasoningFields(message, field),
     ...marked,
+    ...readAnswerImages(message.images, `${field}.images`, reading),
     ...readToolCalls(message.tool_calls, `${field}.tool_calls`, calls),
     ...readFunctionCall(message.function_call, `${field}.function_call`, calls),
   ];

@@ -58,6 +58,7 @@ const STREAM: Json = {
       'ChatRoleChunk',
       'ChatReasoningChunk',
       'ChatContentChunk',
+      'ChatImagesChunk',
       'ChatAnnotationsChunk',
       'ChatToolChunk',
       'ChatFunctionChunk',
@@ -142,6 +143,16 @@ const ANNOTATION: Json = {
 };
 const ANNOTATIONS = list(ref('ChatAnnotation'), { minItems: 1 });
 
+const IMAGE: Json = object({
+  type: constant('image_url'),
+  index: count('The index of the image in the answer.'),
+  image_url: object({ url: text('A data URI: `data:image/png;base64,…`.') }),
+});
+const IMAGES: Json = {
+  ...list(ref('ChatImage'), { minItems: 1 }),
+  description: 'Whole images, from models that draw; send them back unchanged in the `assistant` message.',
+};
+
 /** The first chunk of a tool call contains its id, type and name. */
 const TOOL_PIECE = object(
   {
@@ -191,12 +202,17 @@ export const chatChapter: Chapter = {
                 role: constant('assistant'),
                 content: { type: ['string', 'null'], description: 'Null if the answer has only tool calls.' },
                 annotations: ANNOTATIONS,
+                images: IMAGES,
                 reasoning_content: text("The model's reasoning."),
                 reasoning_details: list(REASONING_DETAIL, { minItems: 1 }),
                 tool_calls: list(toolCall, { minItems: 1 }),
                 function_call: FUNCTION_CALL,
               },
-              { optional: ['annotations', 'reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'] },
+              {
+                optional: [
+                  ...['annotations', 'images', 'reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'],
+                ],
+              },
             ),
             finish_reason: FINISH_REASON,
           }),
@@ -209,6 +225,8 @@ export const chatChapter: Chapter = {
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
     ChatContentChunk: chunk(object({ content: text('The next part of the answer.', { minLength: 1 }) }), NOT_YET),
     ChatAnnotation: ANNOTATION,
+    ChatImage: IMAGE,
+    ChatImagesChunk: chunk(object({ images: IMAGES }), NOT_YET),
     ChatAnnotationsChunk: chunk(object({ annotations: ANNOTATIONS }), NOT_YET),
     ChatReasoningChunk: chunk(
       object(

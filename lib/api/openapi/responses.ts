@@ -68,8 +68,21 @@ const CUSTOM_CALL = object(
   { optional: ['namespace'] },
 );
 
+const IMAGE = object({
+  id: ITEM_ID,
+  type: constant('image_generation_call'),
+  status: STATUS,
+  result: {
+    type: ['string', 'null'],
+    description: 'An image that the model drew, in base64; null before it is whole.',
+  },
+  output_format: choice(['png', 'jpeg', 'gif', 'webp']),
+});
+
 const OUTPUT_ITEM: Json = {
-  anyOf: ['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall'].map(ref),
+  anyOf: [
+    ...['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall', 'ResponseImage'],
+  ].map(ref),
 };
 
 /** As a response has them, or as a client writes them. */
@@ -206,6 +219,9 @@ function event(types: readonly string[], fields: Readonly<Record<string, Json>>)
 
 const DELTA = text('The next part.', { minLength: 1 });
 
+/** An image is in the item that follows them. */
+const IMAGE_STEPS = ['in_progress', 'generating', 'completed'].map((step) => `image_generation_call.${step}`);
+
 /** The events of a stream, in the order of an answer that has all of them. */
 const EVENTS: Readonly<Record<string, Json>> = {
   ResponseLifecycleEvent: event(['created', 'in_progress', 'completed', 'incomplete', 'failed'], {
@@ -237,6 +253,7 @@ const EVENTS: Readonly<Record<string, Json>> = {
   }),
   ResponseArgumentsDoneEvent: event(['function_call_arguments.done'], { ...PLACE, name: WHOLE, arguments: WHOLE }),
   ResponseInputDoneEvent: event(['custom_tool_call_input.done'], { ...PLACE, input: WHOLE }),
+  ResponseImageEvent: event(IMAGE_STEPS, PLACE),
 };
 
 const STREAM: Json = {
@@ -299,6 +316,7 @@ export const responsesChapter: Chapter = {
     ResponseReasoning: REASONING,
     ResponseFunctionCall: FUNCTION_CALL,
     ResponseCustomToolCall: CUSTOM_CALL,
+    ResponseImage: IMAGE,
     ResponseOutputText: OUTPUT_TEXT,
     ResponseAnnotation: ANNOTATION,
     ResponseRefusal: REFUSAL,

@@ -76,7 +76,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCal
     const bytes = measureRequest(parsed);
     // Until no route can need the request any more.
     if (bytes > SMALL_BYTES) reservation.take(bytes);
-    if (parsed.images > 0) {
+    if (parsed.images + (parsed.answerImages ?? 0) > 0) {
       parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
       // Before any is fetched.
       await refuseTooExpensive(paid, findLeastPrice(priced(), parsed, limits));

@@ -4,7 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
 import { capOutput } from '../../catalog/text-facts.ts';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
-import type { CallsAllowed } from '../../stream/guard.ts';
+import type { CallsAllowed } from '../../stream/guard-options.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { TextCall } from '../../upstream/contract/provider.ts';
 import { moveSystemMessages } from '../../upstream/formats/system-messages.ts';
@@ -12,6 +12,7 @@ import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, findInability, formatFor, preferAble } from './abilities.ts';
 import { type Caller, nameConversation, orderRoutes, preferStateMaker } from './affinity.ts';
+import { placeAnswerImages } from './answer-images.ts';
 import { addBreakpoints } from './breakpoints.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
 import { convertDocumentsToText } from './files.ts';
@@ -40,9 +41,11 @@ export interface Candidate extends RouteRef {
 }
 
 type RouteAbilities = Abilities &
-  Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput'> & {
+  Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput' | 'vision'> & {
     /** System messages between others stay where they are. */
     readonly systemMessages: boolean;
+    /** Images of earlier answers stay where they are. */
+    readonly answerImages: boolean;
   };
 
 interface Choosing {
@@ -84,14 +87,16 @@ function listCandidates(models: readonly TextModel[], { request, health, caller 
 }
 
 function findAbilities(model: TextModel, { provider }: Route, request: TextRequest): RouteAbilities {
-  const { json, schema, reasoning, cache, maxOutput } = model;
+  const { json, schema, reasoning, cache, maxOutput, vision } = model;
   const tools = usesTools(request) && model.tools && provider.tools === true;
   const documents = model.documents === true && provider.documents === true;
   const audio = model.audio === true && provider.audio === true;
   const messageFormat = provider.messageFormat === true;
   const systemMessages = provider.systemMessages === true;
+  const answerImages = provider.answerImages === true;
   const demands = tools && model.demands;
-  return { tools, demands, json, schema, reasoning, documents, audio, messageFormat, cache, maxOutput, systemMessages };
+  const taken = { tools, demands, json, schema, reasoning, documents, audio, vision };
+  return { ...taken, messageFormat, cache, maxOutput, systemMessages, answerImages };
 }
 
 export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
@@ -112,14 +117,15 @@ export function createCall(
   outputMax: number,
 ): Omit<TextCall, 'model' | 'options'> {
   const maxTokens = capOutput(abilities, outputMax);
-  const { system, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
+  const { system, images, answerImages = 0, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
   const { messageFields, betas } = request;
   const messages = abilities.tools ? request.messages : dropTools(request);
   const takesReferences = abilities.tools && abilities.messageFormat;
   const plain = request.hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
   const readable = files && !abilities.documents ? convertDocumentsToText(plain) : plain;
+  const seen = answerImages > 0 ? placeAnswerImages(readable, abilities) : readable;
   const call: Omit<TextCall, 'model' | 'options'> = {
-    messages: toProviderMessages({ messages: readable, images }),
+    messages: toProviderMessages({ messages: seen, images: images + answerImages }),
     maxTokens,
     system,
     tools: abilities.tools && tools ? fitFields(tools, abilities) : undefined,

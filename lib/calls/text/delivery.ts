@@ -39,7 +39,7 @@ export interface Delivery extends Transform<StreamPart> {
   readonly ending: ReplyFinishPart | ErrorPart | undefined;
   /** The upstream's id of the answer; empty until it has started. */
   readonly answerId: string;
-  /** True once text has arrived. */
+  /** True once text, or an image, has arrived. */
   readonly hasText: boolean;
   /** True once a fragment was passed on. */
   readonly begun: boolean;
@@ -77,7 +77,7 @@ class AnswerDelivery implements Delivery {
 
   #takeEarly(content: readonly StreamPart[]): readonly StreamPart[] {
     for (const part of content) {
-      if (part.type === 'block-delta') this.#noteText();
+      if (part.type === 'block-delta' || part.type === 'image') this.#noteText();
       if (part.type === 'start') this.answerId = part.id ?? '';
       if (part.type !== 'start' && part.type !== 'usage' && part.type !== 'hidden') this.#early.push(part);
     }

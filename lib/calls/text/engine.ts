@@ -6,9 +6,10 @@ import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { PaidCalls, PaidEnding } from '../paid.ts';
 import { TextAnswer, type TextAnswerDue } from './answer.ts';
+import { withoutAnswerImages } from './answer-images.ts';
 import type { TextAnswering } from './attempts.ts';
 import { createCachedPrompts } from './cached-prompts.ts';
-import { findCandidates, refuseUnable } from './candidates.ts';
+import { type Candidate, findCandidates, refuseUnable } from './candidates.ts';
 import { chooseModel } from './choice.ts';
 import { estimateInput } from './estimate.ts';
 import { type TextOutput, writeParts } from './output.ts';
@@ -37,10 +38,11 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
     const priced = chooseCatalog(catalog(), context);
     const { model, smart } = chooseModel(priced, request, context.limits);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-    const estimate = request.input ?? (await estimateInput(request));
+    const whole = request.input ?? (await estimateInput(request));
     const { limits } = context;
     const candidates = findCandidates({ request, model, catalog: priced, health, caller: context, limits });
     refuseUnable(request, candidates);
+    const estimate = candidates.some(seesImages) ? whole : withoutAnswerImages(whole, request);
     return new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });
   }
 
@@ -52,6 +54,8 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
     },
   };
 }
+
+const seesImages = ({ abilities }: Candidate): boolean => abilities.vision;
 
 /** The call is settled: its bill ends the answer. */
 function deliverEnding<Out>(

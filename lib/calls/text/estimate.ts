@@ -1,6 +1,7 @@
 // Estimates of input tokens, before any model has counted them.
 
 import { countCharacters, visitSlices } from '../../stream/characters.ts';
+import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from '../../stream/image-tokens.ts';
 import { convertToTokens } from '../../stream/meter.ts';
 import { countFileTokens, type FileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
@@ -8,11 +9,8 @@ import { countTokens } from './tokens.ts';
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
-export const TOKENS_PER_IMAGE = 1000;
 /** The instructions that a vendor adds for a tool of its own, whose definition is only a few words. */
 const TOKENS_PER_PREDEFINED_TOOL = 1000;
-/** No vendor counts less for an image. */
-const TOKENS_PER_IMAGE_LEAST = 64;
 
 /** How far above our count an upstream's is believed, besides what it adds to each prompt. */
 const BELIEVED_PER_COUNTED = 3;
@@ -40,13 +38,14 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     characters += countCharacters(slice);
     counted += countTokens(slice);
   });
-  const { images, messageCount } = request;
+  const { images, answerImages = 0, messageCount } = request;
   const imageTokens = TOKENS_PER_IMAGE * images;
+  const seen = imageTokens + TOKENS_PER_IMAGE * answerImages;
   const files = request.files ? countFileTokens(request.messages) : NO_FILES;
   const predefined = request.tools?.list.filter(({ isPredefined }) => isPredefined).length ?? 0;
   const instructions = TOKENS_PER_PREDEFINED_TOOL * predefined;
   const states = Math.ceil(countStateCharacters(request) / BYTES_PER_TOKEN);
-  const known = TOKENS_PER_MESSAGE * messageCount + imageTokens + instructions;
+  const known = TOKENS_PER_MESSAGE * messageCount + seen + instructions;
   const extras = known + files.estimated;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
@@ -56,7 +55,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + known + states + files.believable),
-    tokensBuffered: convertToTokens(characters) + imageTokens + files.estimated,
+    tokensBuffered: convertToTokens(characters) + seen + files.estimated,
     images: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
 }

@@ -1,5 +1,6 @@
 // The way of a text answer: the one list of what happens to its parts, in order.
-import { createGuard, type Guard, type GuardOptions } from '../../stream/guard.ts';
+import { createGuard } from '../../stream/guard.ts';
+import type { Guard, GuardOptions } from '../../stream/guard-options.ts';
 import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import type { Transform } from '../../stream/pipeline.ts';

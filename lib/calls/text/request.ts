@@ -81,6 +81,8 @@ export interface TextRequest {
   readonly messageCount: number;
   /** Images in user messages. */
   readonly images: number;
+  /** Images in assistant messages, which do not decide who answers; absent if there are none. */
+  readonly answerImages?: number;
   /** Absent if there are neither documents nor audio. */
   readonly files?: RequestFiles;
   /** Tools that the model may call; absent if there are none. */

@@ -1,7 +1,6 @@
 // The available models with their prices, and a price calculator.
 
 import { isFault } from '../../base/faults.ts';
-import { TOKENS_PER_IMAGE } from '../../calls/text/estimate.ts';
 import { computeHold } from '../../calls/text/hold.ts';
 import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels, type ModelListing } from '../../catalog/listing.ts';
@@ -9,6 +8,7 @@ import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Micro } from '../../money/money.ts';
 import { embeddingCost, TEXT_MINIMUM, textCost } from '../../money/price.ts';
+import { TOKENS_PER_IMAGE } from '../../stream/image-tokens.ts';
 import { select } from '../charge-query.ts';
 import { definitionList, field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';

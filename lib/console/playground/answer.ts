@@ -1,5 +1,6 @@
 // The playground's answer: the text or image with its cost, and the progress of a video.
 
+import { writeDataUrl } from '../../api/dialects/data-url.ts';
 import { isFault } from '../../base/faults.ts';
 import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
@@ -42,12 +43,16 @@ export function textAnswer(visit: OwnerVisit, input: PlaygroundForm, reply: Coll
   const thoughts = reply.blocks.map(({ type, text }) => (type === 'reasoning' ? text : '')).join('\n');
   const { outcome, conversation } = describeTextOutcome(visit, input, reply);
   const answer = answerSection(visit, {
-    body: replyText(reply),
+    body: html`${replyText(reply)}${reply.blocks.map(showImage)}`,
     outcome,
     asked: input.prompt,
     thoughts: thoughts.trim(),
   });
   return { answer, conversation };
+}
+
+function showImage(block: CollectedReply['blocks'][number]): HtmlValue {
+  return block.type === 'image' && html`<img src="${writeDataUrl(block)}" alt="">`;
 }
 
 interface TextOutcome {

@@ -211,6 +211,8 @@ async function showEvents(response, images) {
     rest = events.pop() ?? '';
     let text = '';
     let thoughts = '';
+    /** @type {HTMLImageElement[]} */
+    const drawn = [];
     for (const event of events) {
       const data = event.slice(event.indexOf('data: ') + 6);
       if (event.startsWith('event: outcome')) {
@@ -222,9 +224,13 @@ async function showEvents(response, images) {
         const delta = JSON.parse(data).choices?.[0]?.delta;
         text += delta?.content ?? '';
         thoughts += delta?.reasoning_content ?? '';
+        for (const {
+          image_url: { url },
+        } of delta?.images ?? [])
+          drawn.push(Object.assign(new Image(), { src: url }));
       }
     }
-    part('reply').append(text);
+    part('reply').append(text, ...drawn);
     if (thoughts !== '') {
       part('thoughts').hidden = false;
       part('thoughts').lastElementChild?.append(thoughts);

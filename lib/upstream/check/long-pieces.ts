@@ -32,6 +32,7 @@ const CHECKS: readonly (readonly [kind: Recording['kind'], group: string, name: 
     'keeps a long piece of reasoning whole',
     (stage, own) => lengthenPiece(stage, own as TextRecording, 'reasoning'),
   ],
+  ['text', 'stream', 'keeps a large image of an answer whole', enlargeImage],
   ['image', 'images', 'a large image arrives whole', enlargeImage],
 ];
 
@@ -105,6 +106,7 @@ const INLINE = /"((?:data:image\/[a-z]+;base64,)?)([A-Za-z0-9+/=]{60,})"/;
 
 /** The image of an answer, in base64 or as the body itself. */
 async function enlargeImage(stage: TestBench, recording: Recording) {
+  if (recording.kind === 'text' && !recording.expect.images) return undefined;
   const { body } = recording.reply;
   const { bytes } = createLargeImage();
   const base64 = Buffer.from(bytes).toString('base64');
@@ -119,7 +121,7 @@ async function enlargeImage(stage: TestBench, recording: Recording) {
     : Buffer.from(bytes);
   const reply: Reply = { ...recording.reply, body: large };
   return async () => {
-    const { images, fault, detail } = (await stage.run(recording, { reply })) as ImageOutcome;
+    const { images, fault, detail } = (await stage.run(recording, { reply })) as ImageOutcome | TextOutcome;
     assert.equal(fault, undefined, `an image of ${bytes.length} bytes is ${fault}: ${detail}`);
     assert.equal(images[0]?.size, bytes.length, 'a large image has another size than was sent');
   };

@@ -1,5 +1,6 @@
 // The outcome of a call, run the way the gateway runs it, in terms that recordings are compared with.
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import type { Fault } from '../../base/faults.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
@@ -49,6 +50,8 @@ export interface TextOutcome extends Outcome {
   readonly citations: readonly SeenCitation[];
   /** Tool calls, including broken-off ones. */
   readonly tools: readonly SeenCall[];
+  /** The images of the answer. */
+  readonly images: readonly Media[];
 }
 
 /** A citation whose original is no text but its value. */
@@ -149,6 +152,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   const texts = { text: '', reasoning: '', tool: '' };
   const states: (string | BlockState)[] = [];
   const citations: SeenCitation[] = [];
+  const images: Media[] = [];
   let open: keyof typeof texts = 'text';
   const tools: (SeenCall & { json: string })[] = [];
   let finish: FinishPart | undefined;
@@ -160,6 +164,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
       if (part.block.type === 'tool') tools.push(createSeenCall(part.block));
     } else if (part.type === 'block-state') states.push(shortenState(part.state));
     else if (part.type === 'block-citation') citations.push(parseOriginal(part.citation));
+    else if (part.type === 'image') images.push(describeBytes(Buffer.from(part.base64, 'base64')));
     else if (part.type === 'block-delta') {
       const last = open === 'tool' ? tools.at(-1) : undefined;
       if (last) last.json += part.text;
@@ -176,9 +181,12 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   }
   const { text, reasoning } = texts;
   const failed = failure ? observeFailure(failure) : NONE;
-  const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
+  const content = [
+    text,
+    ...[tools, images].filter(({ length }) => length > 0).map((list) => JSON.stringify(list)),
+  ].join('');
   const ended = { finish: finish?.reason, raw: finish?.raw, usage };
-  return { ...failed, content, text, ...ended, reasoning, states, citations, tools };
+  return { ...failed, content, text, ...ended, reasoning, states, citations, tools, images };
 }
 
 function parseOriginal({ original, ...citation }: Citation): SeenCitation {
@@ -272,7 +280,7 @@ export const KEY = '{{key}}';
 
 /** A result in the terms of a recording; a key sent to another host is a breach. */
 export function describeMedia(source: MediaSource, { origin, key }: Place): Media {
-  if ('bytes' in source) return { type: detectFormat(source.bytes), size: source.bytes.length };
+  if ('bytes' in source) return describeBytes(source.bytes);
   const url = URL.parse(source.url);
   assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
   const headers = Object.entries(source.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -283,6 +291,10 @@ export function describeMedia(source: MediaSource, { origin, key }: Place): Medi
     url: source.url.replaceAll(origin, ORIGIN),
     ...(headers.length > 0 && { headers: Object.fromEntries(shown) }),
   };
+}
+
+function describeBytes(bytes: Uint8Array): Media {
+  return { type: detectFormat(bytes), size: bytes.length };
 }
 
 /** What a call threw, in the terms of a recording. */
@@ -297,6 +309,7 @@ export function observeFailure(error: unknown): Omit<Outcome, 'content'> {
 function nameFault(code: string | undefined, cause: unknown): string {
   if (code === 'upstream_truncated') return 'truncated';
   if (isUpstreamFault(cause)) return cause.kind;
+  if (code === 'upstream_image') return 'undecodable';
   // Or filtered until nothing was left.
   if (code === 'upstream_empty' || code === 'upstream_content') return 'empty';
   return `something else than a fault was thrown: ${cause}`;

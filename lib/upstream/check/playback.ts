@@ -73,13 +73,14 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   assert.equal(outcome.fault, expect.fault, `another fault than expected: ${outcome.detail}`);
   if (expect.about !== undefined) assert.equal(outcome.about, expect.about, 'a refusal for another cause');
   if (kind === 'text') {
-    const { text, finish, usage, reasoning, states, citations, tools } = outcome as TextOutcome;
+    const { text, finish, usage, reasoning, states, citations, tools, images } = outcome as TextOutcome;
     assert.equal(finish, expect.finish, 'another finish than expected');
     if (expect.text !== undefined) assert.equal(text, expect.text, 'another text than expected');
     if (expect.usage) assert.deepEqual(usage, expect.usage, 'other usage than expected');
     if (expect.reasoning !== undefined) assert.equal(reasoning, expect.reasoning, 'other reasoning');
     if (expect.state) assert.deepEqual(states, expect.state, 'other states of reasoning');
     if (expect.citations) assert.deepEqual(citations, expect.citations, 'other citations');
+    assert.deepEqual(omitUnsaidSizes(images, expect.images), expect.images ?? [], 'other images in the answer');
     const named = tools.map((call, at) => (expect.tools?.[at]?.id === undefined ? { ...call, id: undefined } : call));
     assert.deepEqual(
       named,
@@ -94,13 +95,18 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   } else if (kind === 'image') {
     const { images } = outcome as ImageOutcome;
     const { images: expected = [] } = expect;
-    const seen = images.map(({ size, ...image }, at) =>
-      expected[at]?.size === undefined ? image : { ...image, size },
-    );
-    assert.deepEqual(seen, expected);
+    assert.deepEqual(omitUnsaidSizes(images, expected), expected);
   } else if (expect.ref !== undefined) {
     assert.deepEqual({ ...(outcome as StartOutcome).ref, ...expect.ref }, (outcome as StartOutcome).ref);
   }
+}
+
+interface Sized {
+  readonly size?: number;
+}
+
+function omitUnsaidSizes(images: readonly Sized[], expected: readonly Sized[] = []): readonly object[] {
+  return images.map(({ size, ...image }, at) => (expected[at]?.size === undefined ? image : { ...image, size }));
 }
 
 /** The client sends the answer back with its citations, and asks on. */

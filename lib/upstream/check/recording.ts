@@ -80,8 +80,13 @@ export interface TextRecording extends Recorded {
     /** In order; `original` is the JSON of the upstream's own. */
     readonly citations?: readonly SeenCitation[];
     readonly tools?: readonly ExpectedCall[];
+    /** In order; none by default. */
+    readonly images?: readonly ExpectedImage[];
   };
 }
+
+/** An image of an answer. */
+type ExpectedImage = Pick<ExpectedMedia, 'type' | 'size'>;
 
 /** A tool call; without an id, any matches. */
 interface ExpectedCall {
@@ -233,6 +238,7 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
         state: Joi.alternatives(Joi.string(), blockState),
       }),
     ),
+    images: Joi.array().items(Joi.object({ type: Joi.string().required(), size: tokens })),
   }).xor('finish', 'fault'),
   embed: Joi.object({
     ...failing,

@@ -45,6 +45,11 @@ export interface AnswerWriter {
    * The last state counts: write it once per block, when it is whole.
    */
   state(state: BlockState, block?: unknown): void;
+  /**
+   * A whole image of the answer, once; what a vendor shows of it while it is drawn is left out. The text and reasoning that
+   * are open end. What the bytes are is checked: see `ImagePart`.
+   */
+  image(image: { readonly mediaType?: unknown; readonly base64: string }): void;
   /** A piece of a tool call. Calls may be interleaved with each other and with anything else. */
   tool(piece: ToolPiece): void;
   /** Nothing more belongs to this block. */

@@ -44,7 +44,7 @@ export interface TextContent extends Cacheable {
   readonly phase?: string;
 }
 
-/** An image in a user message, or in a result. */
+/** An image in a user message, or in a result; for a provider with `answerImages`, also one of an earlier answer. */
 export interface ImageContent extends ImageInput, Cacheable {
   readonly type: 'image';
 }

@@ -87,6 +87,11 @@ export interface Provider {
   readonly systemMessages?: boolean;
   /** True if `text` takes documents. */
   readonly documents?: boolean;
+  /**
+   * True if `text` takes images in assistant messages: those of earlier answers. For other providers they are moved into
+   * the user message that follows.
+   */
+  readonly answerImages?: boolean;
   /** True if `text` takes audio. */
   readonly audio?: boolean;
   /** True if `text` passes cache markers on, so that its vendor writes to a cache only where a request has some. */

@@ -195,6 +195,17 @@ export class Writer implements AnswerWriter {
     for (const [name, call] of this.#calls) if (call.open && call.args.isComplete) this.#endCall(call, name);
   }
 
+  image({ mediaType, base64 }: { readonly mediaType?: unknown; readonly base64: string }): void {
+    this.#start();
+    this.#endTexts();
+    this.#endWholeCalls();
+    if (this.#hasFinish) this.#isFollowed = true;
+    // Its place among the blocks, though it is none: calls before it are not the last any more.
+    this.#index += 1;
+    this.#lastBlock = undefined;
+    this.#parts.push({ type: 'image', ...(typeof mediaType === 'string' && { mediaType }), base64 });
+  }
+
   end(name: unknown): void {
     const block = this.#blocks.find((open) => open.name === name);
     if (block) {

@@ -101,13 +101,15 @@ describe('images of messages', () => {
     expect(() => readMessages([prompt, shown])).to.throw('a message may contain at most 4 images');
   });
 
-  it('come from users and tools, never from others', () => {
+  it('come from users, tools and answers, never from the system', () => {
     const calls = [{ id: 'x', function: { name: 'f' } }];
     const tool = { role: 'tool', tool_call_id: 'x', content: [image] };
     expect(readMessages([prompt, { role: 'assistant', tool_calls: calls }, tool]).images).to.equal(1);
     expect(readMessages([prompt, { role: 'function', content: [image] }]).images).to.equal(1);
-    for (const role of ['assistant', 'system', 'developer']) {
-      expect(() => readMessages([prompt, { role, content: [image] }])).to.throw('only user messages');
+    for (const role of ['system', 'developer']) {
+      expect(() => readMessages([prompt, { role, content: [image] }])).to.throw(
+        'only messages of users and assistants',
+      );
     }
   });
 });

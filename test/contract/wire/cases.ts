@@ -111,6 +111,13 @@ const breakOff: Behaviour = ({ response }) => {
   setTimeout(() => response.destroy(), 50);
 };
 
+const drawPixel = (url: string) =>
+  streamed(
+    chunk({ content: 'A dot:' }),
+    chunk({ images: [{ type: 'image_url', image_url: { url } }] }),
+    end('stop', { ...USAGE, completion_tokens: 1290, total_tokens: 1302 }),
+  );
+
 function messageTools(): object {
   return {
     tools: [
@@ -172,6 +179,8 @@ const TEXT: readonly TextCase[] = [
   },
   { name: 'a choice by smart', answer: chatAnswer('Bonjour.'), body: { model: 'smart' } },
   { name: 'a buffered model without usage', answer: chatAnswer('Buffered words.'), body: { model: 'buffered-a' } },
+  { name: 'an answer with an image', answer: drawPixel(PIXEL), body: { max_tokens: 2000 } },
+  { name: 'an answer with a broken image', answer: drawPixel(PIXEL.slice(0, -20)) },
   {
     name: 'an image for a vision model',
     answer: chatAnswer('A dot.', { input: 9, output: 3 }),

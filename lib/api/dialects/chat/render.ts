@@ -2,7 +2,14 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
-import type { BillingPart, FinishReason, ReplyBlock, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
+import type {
+  BillingPart,
+  FinishReason,
+  ReplyBlock,
+  ReplyImagePart,
+  ReplyStartPart,
+  StreamPart,
+} from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
 import type { BlockState, Citation, UsageCounts } from '../../../stream/provider-part.ts';
 import { writeChatAnnotation } from '../../../upstream/formats/citations.ts';
@@ -14,6 +21,7 @@ import { writeReasoningDetails } from '../thoughts.ts';
 import { chatUsage } from '../usage.ts';
 import { type CallShape, findCallShape } from './call-shape.ts';
 import { chatFault } from './fault.ts';
+import { writeChatImage, writeChatImages } from './images.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
@@ -54,6 +62,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
   #prefix = '';
   #suffix = '';
   #calls = 0;
+  #images = 0;
   /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
   #reasoning: OpenReasoning | undefined;
   #detailed = 0;
@@ -110,6 +119,8 @@ class ChatRenderer implements Transform<StreamPart, string> {
         return '';
       case 'block-end':
         return this.#endBlock();
+      case 'image':
+        return this.#writeImage(part);
       case 'hidden':
         return '';
     }
@@ -129,6 +140,12 @@ class ChatRenderer implements Transform<StreamPart, string> {
     const usage = JSON.stringify(chatUsage(this.#counts));
     const billing = JSON.stringify(billingBlock(part));
     return `${this.#head}{},"finish_reason":"${reason}"}],"usage":${usage},"billing":${billing}${this.#routing}}\n\n${DONE}`;
+  }
+
+  #writeImage(image: ReplyImagePart): string {
+    const images = [writeChatImage(image, this.#images)];
+    this.#images += 1;
+    return `${this.#head}${JSON.stringify({ images })}${OPEN_END}`;
   }
 
   #writeInput(text: string): string {
@@ -202,15 +219,16 @@ function nameReason(reason: FinishReason, { finishReason }: CallShape): string {
 function renderMessage(reply: CollectedReply, shape: CallShape): object {
   const calls = reply.blocks.filter((block) => block.type === 'tool');
   const text = replyText(reply);
-  const more = { ...renderAnnotations(reply), ...renderReasoning(reply) };
+  const more = { ...renderAnnotations(reply), ...writeChatImages(reply), ...renderReasoning(reply) };
   if (calls.length === 0) return { role: 'assistant', content: text, ...more };
   return { role: 'assistant', content: text === '' ? null : text, ...more, ...shape.writeAll(calls) };
 }
 
 function renderAnnotations({ blocks }: CollectedReply): object {
   let start = 0;
-  const annotations = blocks.flatMap(({ type, text, citations = [] }) => {
-    if (type !== 'text') return [];
+  const annotations = blocks.flatMap((block) => {
+    if (block.type !== 'text') return [];
+    const { text, citations = [] } = block;
     const place = { start, end: start + text.length };
     start = place.end;
     return writeAnnotations(citations, place);

@@ -15,7 +15,7 @@ export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
-  const { system, messages, images, files, hasCalls } = readMessages(fields.messages, {
+  const { system, messages, images, answerImages, files, hasCalls } = readMessages(fields.messages, {
     prefixSpeaker: createSpeakerPrefix(fields.messages),
   });
   return {
@@ -24,6 +24,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     messages: markPrompt(messages, fields),
     messageCount: fields.messages.length,
     images,
+    ...(answerImages !== undefined && { answerImages }),
     ...(files && { files }),
     ...(tools && { tools }),
     ...readCallEcho(fields),

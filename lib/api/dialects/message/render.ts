@@ -2,7 +2,7 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { readArguments } from '../../../stream/arguments.ts';
-import type { CollectedBlock, CollectedReply } from '../../../stream/collect.ts';
+import type { CollectedBlock, CollectedImage, CollectedReply, CollectedText } from '../../../stream/collect.ts';
 import type {
   FinishReason,
   ReplyBlock,
@@ -81,20 +81,18 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
           isRedacted = false;
           return startBlock(part.index, { type: 'redacted_thinking', data: signature });
         }
-        const { index } = part;
-        return event('content_block_delta', { type: 'content_block_delta', index, delta: signatureDelta(signature) });
+        return continueBlock(part.index, { type: 'signature_delta', signature });
       }
       case 'block-citation': {
         const citation = writeMessageCitation(part.citation);
-        if (!citation) return '';
-        const { index } = part;
-        const delta = { type: 'citations_delta', citation };
-        return event('content_block_delta', { type: 'content_block_delta', index, delta });
+        return citation ? continueBlock(part.index, { type: 'citations_delta', citation }) : '';
       }
       case 'block-end':
         // Without a state there was nothing to start.
         if (isRedacted) return '';
-        return event('content_block_stop', { type: 'content_block_stop', index: part.index });
+        return stopBlock(part.index);
+      case 'image':
+        return startBlock(part.index, renderImage(part)) + stopBlock(part.index);
       case 'finish':
         return (
           event('message_delta', {
@@ -126,19 +124,26 @@ function startBlock(index: number, content: object): string {
   return event('content_block_start', { type: 'content_block_start', index, content_block: content });
 }
 
+function continueBlock(index: number, delta: object): string {
+  return event('content_block_delta', { type: 'content_block_delta', index, delta });
+}
+
+function stopBlock(index: number): string {
+  return event('content_block_stop', { type: 'content_block_stop', index });
+}
+
 function emptyContent(block: ReplyBlock): object {
   if (block.type === 'tool') return toolUse(block, {});
   if (block.type === 'text') return { type: 'text', text: '', ...(block.cited && { citations: [] }) };
   return { type: 'thinking', thinking: '', signature: '' };
 }
 
-const signatureDelta = (signature: string) => ({ type: 'signature_delta', signature });
-
 function toolUse(call: ReplyToolBlock, input: object): object {
   return messageCall({ id: toWireId(call), name: call.name }, input);
 }
 
 function renderContent(block: CollectedBlock): object {
+  if (block.type === 'image') return renderImage(block);
   const { text } = block;
   if (block.type === 'tool') return toolUse(block, readArguments(text));
   if (block.type === 'text') return { type: 'text', text, ...renderCitations(block) };
@@ -148,7 +153,12 @@ function renderContent(block: CollectedBlock): object {
     : { type: 'thinking', thinking: text, signature };
 }
 
-function renderCitations({ citations = [] }: CollectedBlock): object {
+/** No delta exists for it: in a stream its start has all of it. */
+function renderImage({ mediaType, base64 }: Pick<CollectedImage, 'mediaType' | 'base64'>): object {
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } };
+}
+
+function renderCitations({ citations = [] }: CollectedText): object {
   const written = citations.map(writeMessageCitation).filter((citation) => citation !== undefined);
   return written.length > 0 ? { citations: written } : {};
 }

@@ -15,7 +15,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, files, hasCalls, hasReferences } = readMessages(fields.messages, {
+  const { system, messages, images, answerImages, files, hasCalls, hasReferences } = readMessages(fields.messages, {
     keepsSystem: true,
   });
   const prompt = [...readSystem(fields.system), ...system];
@@ -25,6 +25,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     messages: markPrompt(messages, fields),
     messageCount: fields.messages.length,
     images,
+    ...(answerImages !== undefined && { answerImages }),
     ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),

@@ -3,7 +3,7 @@ import type { RequestContent, RequestMessage, RequestResult } from '../../../cal
 import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
 import { readPhase } from '../../../upstream/formats/responses/item.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
-import { createResult, type FoundFiles, readContent, startReading } from '../content.ts';
+import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
 import { invalidField, isRecord } from '../fields.ts';
 import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
@@ -94,6 +94,9 @@ class History {
       case 'custom_tool_call_output':
         this.#takeResult({ ...item, idField: `${field}.call_id`, field: `${field}.output` });
         break;
+      case 'image_generation_call':
+        this.#takeImage(item, field);
+        break;
       case 'additional_tools':
         // Read with the tools of the request.
         break;
@@ -103,6 +106,12 @@ class History {
         if (typeof type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
         this.#takeVendorItem({ ...item, type }, field);
     }
+  }
+
+  /** One that was not drawn to its end has told nothing. */
+  #takeImage(item: Item, field: string): void {
+    const image = readDrawnImage(item, `${field}.result`, startReading('assistant', this.#calls, this.#found));
+    if (image) this.#addAssistant(() => [image]);
   }
 
   #takeVendorItem(item: Item & { readonly type: string }, field: string): void {

@@ -1,12 +1,13 @@
 // Renders parts as events of a response, and whole responses.
 import { flattenString } from '../../../base/flat-string.ts';
 import type { SmartRouting } from '../../../base/smart-tiers.ts';
-import type { CollectedReply } from '../../../stream/collect.ts';
+import type { CollectedReply, CollectedText } from '../../../stream/collect.ts';
 import type {
   BillingPart,
   ErrorPart,
   FinishReason,
   ReplyBlockStartPart,
+  ReplyImagePart,
   ReplyStartPart,
   StreamPart,
 } from '../../../stream/part.ts';
@@ -18,6 +19,7 @@ import { escapeText } from '../escape.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
 import { responsesFailure } from './fault.ts';
+import { listImageEvents, writeImageItem } from './image-item.ts';
 import {
   describeEnd,
   describeResponse,
@@ -99,6 +101,8 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       case 'block-citation':
         if (this.#open) this.#open.citations = [...(this.#open.citations ?? []), part.citation];
         return '';
+      case 'image':
+        return this.#closeItem('completed') + this.#writeImage(part);
       case 'finish':
         return this.#finish(part.reason);
       case 'billing':
@@ -140,6 +144,15 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const begun = this.#writeEvent('output_item.added', added);
     if (block.type !== 'text') return begun;
     return begun + this.#writeEvent('content_part.added', { ...this.#place(id, kind), part: writePart(block, '') });
+  }
+
+  #writeImage(image: ReplyImagePart): string {
+    const place = { replyId: this.#id, index: this.#output.length };
+    const item = writeImageItem(image, place);
+    this.#output.push(item);
+    return listImageEvents(item, place)
+      .map(({ name, data }) => this.#writeEvent(name, data))
+      .join('');
   }
 
   /** Where a fragment or a part belongs. */
@@ -295,9 +308,10 @@ export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPar
 export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): object {
   const { names, members } = echo as ResponsesEcho;
   const { id, model, blocks, usage, reason, billing, smart } = reply;
-  const ended = describeEnd(reason, { hasRefused: blocks.some(isRefusal) });
+  const ended = describeEnd(reason, { hasRefused: blocks.some((block) => block.type !== 'image' && isRefusal(block)) });
   let start = 0;
   const output = blocks.map((block, index) => {
+    if (block.type === 'image') return writeImageItem(block, { replyId: id, index });
     const status = index === blocks.length - 1 ? ended.status : 'completed';
     const item = { replyId: id, index, block, names };
     const annotations = writeAnnotations(block.citations, { start, end: start + block.text.length });
@@ -308,6 +322,6 @@ export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): o
   return { ...describeResponse(facts), ...(JSON.parse(`{${members}}`) as object) };
 }
 
-function readBlockText(block: CollectedReply['blocks'][number], item: OutputItem): string {
+function readBlockText(block: CollectedText, item: OutputItem): string {
   return findEventKind(item) === 'custom_tool_call_input' ? readCustomInput(block.text) : block.text;
 }

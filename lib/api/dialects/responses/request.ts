@@ -16,7 +16,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
   const fields = checkFields<ResponsesFields>(responsesFields, body);
   refuseStored(fields);
   const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
-  const { system, messages, images, files, hasCalls } = readInput(fields.input);
+  const { system, messages, images, answerImages, files, hasCalls } = readInput(fields.input);
   const prompt = [...readSystem(fields.instructions, 'instructions'), ...system];
   return {
     model: fields.model,
@@ -24,6 +24,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
     messages,
     messageCount: typeof fields.input === 'string' ? 1 : fields.input.length,
     images,
+    ...(answerImages !== undefined && { answerImages }),
     ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),

@@ -15,6 +15,7 @@ import { isFields } from '../../host/fields.ts';
 import { readChatAnnotation, readSources } from '../citations.ts';
 import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
+import { hasImageParts, ReplyImages } from './images.ts';
 import { ReasoningDetails } from './reasoning.ts';
 
 interface Choice extends JsonObject {
@@ -45,6 +46,7 @@ export class ChatReply implements AnswerReader {
   #isCited = false;
   /** Most answers have none. */
   #calls: Calls | undefined;
+  #images: ReplyImages | undefined;
   #details: ReasoningDetails | undefined;
   #usage: Usage | undefined;
   /** The upstream's name for the answer; `null` once it gave two before the end. */
@@ -117,7 +119,8 @@ export class ChatReply implements AnswerReader {
   }
 
   #isCountedOnce(): boolean {
-    return this.#isCountedLast && this.#counted === 1 && (this.#chars > 0 || this.#calls !== undefined);
+    const hasContent = this.#chars > 0 || this.#calls !== undefined || this.#images !== undefined;
+    return this.#isCountedLast && this.#counted === 1 && hasContent;
   }
 
   /** Some say in an object of their own that the answer broke off. */
@@ -154,6 +157,7 @@ export class ChatReply implements AnswerReader {
       this.#hasThoughtDeltas ||= thought !== '';
       const content = delta.content;
       if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
+      if (delta.images || delta.image || typeof content === 'object') this.#takeImages(delta, out);
       if (delta.refusal) this.#takeRefusal(readText(delta.refusal), out);
       if (delta.annotations) this.#cite(delta.annotations, out);
       if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
@@ -164,10 +168,21 @@ export class ChatReply implements AnswerReader {
       const thought = this.#readThought(message);
       if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
       this.#append(readText(message.content), out);
+      this.#takeImages(message, out);
       if (message.refusal) this.#takeRefusal(readText(message.refusal), out);
       if (message.annotations) this.#cite(message.annotations, out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
+  }
+
+  #takeImages(fields: JsonObject, out: AnswerWriter): void {
+    const { images, image, content } = fields;
+    const hasParts = hasImageParts(content);
+    if (!images && !image && !hasParts) return;
+    this.#details?.flush(out);
+    this.#images ??= new ReplyImages();
+    if (hasParts) this.#images.takeParts(content, out);
+    this.#images.take(fields, out);
   }
 
   #cite(annotations: unknown, out: AnswerWriter): void {

@@ -99,13 +99,16 @@ function hasCalls({ content }: TextMessage): boolean {
 
 /** One message or several: tool results are separate messages, and come first. */
 function writeChatMessages({ role, content }: TextMessage, writing: Writing): readonly object[] {
-  const said = content.filter(isSaid);
+  const images = role === 'assistant' ? content.filter((part) => part.type === 'image') : [];
+  const said = content.filter(isSaid).filter((part) => !(images as readonly Said[]).includes(part));
+  const beside = images.length > 0 && { images: images.map((image) => writeChatBlock(image, writing.base64)) };
   const calls = content.filter((part) => part.type === 'tool-call');
   if (role === 'assistant' && calls.length > 0) {
     const made = calls.map(writeChatCall);
-    return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : null, tool_calls: made }];
+    return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : null, ...beside, tool_calls: made }];
   }
   const results = content.filter((part) => part.type === 'tool-result');
+  if (beside) return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : '', ...beside }];
   if (results.length === 0) return [{ role, content: writeChatContent(said, writing) }];
   return [
     ...results.map((result) => writeToolMessage(result, writing.markers)),

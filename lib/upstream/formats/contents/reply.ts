@@ -43,6 +43,15 @@ export function createContentsReader(kit: Kit): AnswerReader {
     else out.state(state, `signature ${signatures}`);
   }
 
+  /** Drafts drawn while the model reasons are not results. */
+  function takeImage({ inlineData, thought }: JsonObject, out: AnswerWriter): boolean {
+    const { mimeType, data } = readFields(inlineData);
+    if (thought || typeof data !== 'string' || !`${mimeType}`.startsWith('image/')) return false;
+    hasContent = true;
+    out.image({ mediaType: mimeType, base64: data });
+    return true;
+  }
+
   function takePart(part: JsonObject, out: AnswerWriter): void {
     const { text, thought } = part;
     hasContent ||= Boolean(part.functionCall ?? text);
@@ -53,7 +62,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
     if (typeof text === 'string' && text !== '') {
       if (thought) out.reasoning(text);
       else out.text(text);
-    } else if (text === undefined && Object.keys(part).length > 0) out.alive();
+    } else if (text === undefined && Object.keys(part).length > 0 && !takeImage(part, out)) out.alive();
     takeSignature(part, out);
   }
 

@@ -17,6 +17,7 @@ import type {
 } from '../../contract/provider.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { CONTENTS_STATE } from './reply.ts';
+import { findTurnSignatures, type TurnSignatures } from './turn-signatures.ts';
 
 export function contentsBody(
   { system, messages, tools }: ContentsCall,
@@ -34,17 +35,23 @@ function writeContents({ role, content }: TextMessage, base64: Base64, { noSigna
   const calls = content.filter((part) => part.type === 'tool-call');
   // Parallel calls have one signature, on the first.
   const unsigned = calls.some(({ state }) => state?.format === CONTENTS_STATE) ? undefined : calls[0];
+  const { signed, spent } = (role === 'assistant' && findTurnSignatures(content, noSignature)) || NO_IMAGES;
   return {
     role: role === 'assistant' ? 'model' : 'user',
-    parts: content.flatMap((part) => writeParts(part, base64, part === unsigned ? noSignature : undefined)),
+    parts: content
+      .filter((part) => !spent?.has(part))
+      .flatMap((part) => writeParts(part, base64, part === unsigned ? noSignature : signed?.get(part))),
   };
 }
+
+const NO_IMAGES: Partial<TurnSignatures> = {};
 
 function writeParts(content: Content, base64: Base64, signature: string | undefined): readonly object[] {
   switch (content.type) {
     case 'text':
-      return [{ text: content.text }];
+      return [{ text: content.text, ...writeSignature(signature) }];
     case 'image':
+      return [{ ...writeInlineData(content, base64), ...writeSignature(signature) }];
     case 'audio':
       return [writeInlineData(content, base64)];
     case 'document':
@@ -61,6 +68,10 @@ function writeParts(content: Content, base64: Base64, signature: string | undefi
     case 'tool-reference':
       return [{ text: content.name }];
   }
+}
+
+function writeSignature(thoughtSignature: string | undefined): object {
+  return thoughtSignature === undefined ? {} : { thoughtSignature };
 }
 
 function writeContentsDocument(content: DocumentContent, base64: Base64): object {

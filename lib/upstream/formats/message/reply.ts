@@ -180,7 +180,8 @@ export class MessageReply implements AnswerReader {
       if (typeof value.thinking === 'string' && value.thinking !== '') out.reasoning(value.thinking, block);
       takeState(value.signature, block, out);
       out.alive();
-    } else out.alive();
+    } else if (type === 'image') takeImage(value, out);
+    else out.alive();
   }
 
   #finish(stopReason: unknown, out: AnswerWriter): void {
@@ -198,6 +199,13 @@ export class MessageReply implements AnswerReader {
 
 /** The end mark, as the finish reason if there is no other. */
 const STOP = 'message_stop';
+
+/** Of gateways that have answers of other vendors in this format. */
+function takeImage({ source }: JsonObject, out: AnswerWriter): void {
+  const { media_type: mediaType, data } = readFields(source);
+  if (typeof data === 'string') out.image({ mediaType, base64: data });
+  else out.alive();
+}
 
 function takeState(value: unknown, block: unknown, out: AnswerWriter): void {
   if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_STATE, value }, block);

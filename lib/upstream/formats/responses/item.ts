@@ -74,6 +74,7 @@ export class Item {
   /** Of a message that has a phase. */
   #kind: { readonly phase: string } | undefined;
   #hasState = false;
+  #hasImage = false;
   #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
   readonly #parts = new Map<unknown, WrittenText>();
@@ -99,6 +100,7 @@ export class Item {
     if (this.type === 'function_call') this.#takeCall(item, true, out);
     else if (this.type === 'custom_tool_call') this.#completeCustomCall(item, out);
     else if (this.type === 'reasoning') this.#completeThought(item, out);
+    else if (this.type === 'image_generation_call') this.#completeImage(item, out);
     else if (this.type === 'message') {
       for (const [at, part] of readItems(item.content).entries()) this.completePart({ content_index: at, part }, out);
     } else out.alive();
@@ -217,6 +219,15 @@ export class Item {
 
   #completeThoughtPart(key: string, text: unknown, out: AnswerWriter): void {
     if (typeof text === 'string') this.#addThought(key, this.#parts.get(key)?.findMissing(text) ?? text, out);
+  }
+
+  /** What was shown of it before is not the image. */
+  #completeImage({ result, output_format: format }: JsonObject, out: AnswerWriter): void {
+    if (typeof result !== 'string' || result === '') out.alive();
+    else if (!this.#hasImage) {
+      this.#hasImage = true;
+      out.image({ mediaType: typeof format === 'string' ? `image/${format}` : undefined, base64: result });
+    }
   }
 
   /** What goes back is the item as it came, apart from its status. */

@@ -56,7 +56,9 @@ describe('message-style request', () => {
 
   it('takes no image in the system prompt', () => {
     const system = image({ type: 'url', url: 'https://x.example/a.png' });
-    expect(() => parseMessageRequest(body('hi', { system }))).to.throw('only user messages may contain images');
+    expect(() => parseMessageRequest(body('hi', { system }))).to.throw(
+      'only messages of users and assistants may contain images',
+    );
   });
 
   it('takes the parts of the other dialect', () => {

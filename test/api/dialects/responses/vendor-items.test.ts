@@ -164,7 +164,7 @@ describe("items of a vendor's own tools", () => {
       { type: 'web_search_call', id: 'w', status: 'completed', action: { type: 'search', query: 'q' } },
       { type: 'file_search_call', id: 'f', queries: ['q'], results: null },
       { type: 'code_interpreter_call', id: 'c', code: null, outputs: null },
-      { type: 'image_generation_call', id: 'i', status: 'completed', result: PIXEL },
+      { type: 'image_generation_call', id: 'i', status: 'failed', result: null },
       { type: 'mcp_call', id: 'm', name: 'read', arguments: '{}', output: null },
       { type: 'mcp_list_tools', id: 'l', server_label: 'db', tools: [] },
       { type: 'mcp_approval_request', id: 'a', name: 'x' },

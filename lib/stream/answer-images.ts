@@ -1,0 +1,32 @@
+// The images of one answer: each is checked before it passes, because a client cannot give it back.
+import { Buffer } from 'node:buffer';
+import { type Fault, fault } from '../base/faults.ts';
+import { sniffWhole } from '../base/sniff.ts';
+import { grammarError } from './grammar.ts';
+import type { ImagePart } from './provider-part.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const MEBIBYTES_MAX = { one: 20, all: 48 };
+
+export class AnswerImages {
+  #bytes = 0;
+
+  /** The image with the type that its bytes have. Throws unless it is whole, and not too large. */
+  take({ base64 }: ImagePart): Required<ImagePart> {
+    if (typeof base64 !== 'string') throw grammarError('an image without its base64');
+    const bytes = Buffer.from(base64, 'base64');
+    this.#bytes += bytes.length;
+    if (bytes.length > MEBIBYTES_MAX.one * MEBIBYTE) throw refuse(`has more than ${MEBIBYTES_MAX.one} MiB`);
+    if (this.#bytes > MEBIBYTES_MAX.all * MEBIBYTE) {
+      throw refuse(`is one too many: they have more than ${MEBIBYTES_MAX.all} MiB in all`);
+    }
+    const sniffed = sniffWhole(bytes);
+    if (sniffed?.kind !== 'image') throw refuse('is no PNG, JPEG, GIF or WebP, or is cut short');
+    // Encoded anew: vendors break lines, and clients read nothing but the standard alphabet.
+    return { type: 'image', mediaType: sniffed.mediaType, base64: bytes.toString('base64') };
+  }
+}
+
+function refuse(what: string): Fault {
+  return fault('upstream_image', {}, new Error(`an image of the answer ${what}`));
+}

@@ -1,0 +1,52 @@
+// The images in a chat-completions reply: the format has no place for them, so servers have them beside the text, or as
+// parts of it.
+import { hash } from 'node:crypto';
+import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
+import { isFields } from '../../host/fields.ts';
+
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/;
+const HEADER_CHARS_MAX = 256;
+
+/** Types of parts of the content. */
+const PART_TYPES = new Set<unknown>(['image_url', 'image', 'output_image']);
+
+/** Reads the images of one reply. */
+export class ReplyImages {
+  /** Some servers repeat them, in every chunk or in a whole message at the end. */
+  readonly #seen = new Set<string>();
+
+  take({ images, image }: JsonObject, out: AnswerWriter): void {
+    for (const item of [images, image].flat()) this.#takeItem(item, out);
+  }
+
+  takeParts(content: readonly unknown[], out: AnswerWriter): void {
+    for (const part of content) if (isFields(part) && PART_TYPES.has(part.type)) this.#takeItem(part, out);
+  }
+
+  #takeItem(item: unknown, out: AnswerWriter): void {
+    const said = readLocation(item);
+    if (said === undefined || said === '') return;
+    const digest = hash('sha1', said);
+    if (this.#seen.has(digest)) return;
+    this.#seen.add(digest);
+    const [head, mediaType] = DATA_URL.exec(said.slice(0, HEADER_CHARS_MAX)) ?? [];
+    if (head !== undefined) out.image({ mediaType, base64: said.slice(head.length) });
+    // A link that the vendor chose is not fetched, but not lost either.
+    else if (/^https?:/i.test(said)) out.text(`\n\n![image](${said})\n\n`);
+    else out.image({ base64: said });
+  }
+}
+
+/** Whether a part of the content is an image. */
+export function hasImageParts(content: unknown): content is readonly unknown[] {
+  return Array.isArray(content) && content.some((part) => isFields(part) && PART_TYPES.has(part.type));
+}
+
+/** `{ image_url: { url } }`, or shorter forms; some give the bytes alone. */
+function readLocation(item: unknown): string | undefined {
+  if (typeof item === 'string') return item;
+  if (!isFields(item)) return undefined;
+  const { image_url: inner, url = inner, b64_json: base64 = url } = item;
+  if (typeof base64 === 'string') return base64;
+  return isFields(base64) && typeof base64.url === 'string' ? base64.url : undefined;
+}
