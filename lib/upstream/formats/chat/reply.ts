@@ -9,10 +9,10 @@ import type {
   Host,
   JsonObject,
   TokenCounts,
-  UpstreamFault,
 } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
 import { readChatAnnotation, readSources } from '../citations.ts';
+import { OddEvents } from '../odd-events.ts';
 import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
 import { hasImageParts, ReplyImages } from './images.ts';
@@ -51,8 +51,8 @@ export class ChatReply implements AnswerReader {
   #usage: Usage | undefined;
   /** The upstream's name for the answer; `null` once it gave two before the end. */
   #id: string | null | undefined;
-  /** What may be an error in a shape that nobody knows, and after how much text it came. */
-  #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
+  /** Since the last piece of the answer; most have none. */
+  #odd: OddEvents | undefined;
 
   constructor(kit: Kit, { isCumulative = false, counts = [], callState, toolNames }: ChatQuirks) {
     this.#toolNames = toolNames;
@@ -64,12 +64,7 @@ export class ChatReply implements AnswerReader {
 
   take(chunk: JsonObject, out: AnswerWriter): void {
     const choice = firstChoice(chunk.choices);
-    if (choice === undefined || chunk.error || chunk.base_resp) {
-      const complaint = this.#kit.fault.ofComplaint(chunk);
-      if (complaint) throw complaint;
-      if (!choice) this.#refuseInner(chunk);
-      if (!choice && !chunk.choices && !isFields(chunk.usage)) this.#noteTrouble(chunk);
-    }
+    if (choice === undefined || chunk.error || chunk.base_resp) this.#takeOdd(chunk, choice);
     if (choice && this.#isOther(chunk.id, choice)) {
       out.done('another answer');
       return;
@@ -92,6 +87,15 @@ export class ChatReply implements AnswerReader {
     else if (choice) this.#endWithout(choice, isWhole, out);
   }
 
+  #takeOdd(chunk: JsonObject, choice: Choice | undefined): void {
+    const complaint = this.#kit.fault.ofComplaint(chunk);
+    if (complaint) throw complaint;
+    if (choice) return;
+    this.#refuseInner(chunk);
+    this.#odd ??= new OddEvents(this.#kit);
+    this.#odd.note(chunk);
+  }
+
   /** Behind the end of an answer, text of another name is not part of it. */
   #isOther(id: unknown, { delta, message, text }: Choice): boolean {
     if (typeof id !== 'string' || id === '' || this.#id === null) return false;
@@ -109,12 +113,13 @@ export class ChatReply implements AnswerReader {
     if (isWhole) this.#finish('stop', undefined, out);
   }
 
-  /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
+  /** After something like an error no count or mark makes an answer whole; after a refusal, a mark does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
     this.#details?.flush(out);
     this.#calls?.flush(out);
-    if (!marked && !this.#hasReason && this.#isCountedOnce()) this.#finish('stop', 'counted', out);
-    if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
+    const isCounted = !marked && !this.#hasReason && this.#isCountedOnce();
+    if ((marked && !this.#hasReason) || isCounted) this.#odd?.check();
+    if (isCounted) this.#finish('stop', 'counted', out);
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
   }
 
@@ -130,11 +135,6 @@ export class ChatReply implements AnswerReader {
         isFields(inner) && inner.error ? this.#kit.fault.ofComplaint({ error: inner.error }) : undefined;
       if (complaint) throw complaint;
     }
-  }
-
-  #noteTrouble(odd: JsonObject): void {
-    if (!TROUBLE.test(JSON.stringify(odd))) return;
-    this.#trouble = { fault: this.#kit.fault.ofComplaint(odd, true), chars: this.#chars };
   }
 
   /** At its end an answer may be counted elsewhere. */
@@ -217,12 +217,15 @@ export class ChatReply implements AnswerReader {
   }
 
   #takeThought(text: string, out: AnswerWriter): void {
+    if (text === '') return;
     this.#thoughtChars += text.length;
-    if (text !== '') out.reasoning(text);
+    this.#odd = undefined;
+    out.reasoning(text);
   }
 
   #takeCalls(fields: JsonObject, out: AnswerWriter): void {
     this.#details?.flush(out);
+    this.#odd = undefined;
     this.#calls ??= new Calls(this.#callState, this.#toolNames);
     this.#calls.take(fields, out);
   }
@@ -238,6 +241,7 @@ export class ChatReply implements AnswerReader {
     if (text === '') return;
     this.#isRefused = true;
     this.#chars += text.length;
+    this.#odd = undefined;
     this.#details?.flush(out);
     out.refusal(text);
   }
@@ -251,12 +255,11 @@ export class ChatReply implements AnswerReader {
   #append(text: string, out: AnswerWriter): void {
     if (text === '') return;
     this.#chars += text.length;
+    this.#odd = undefined;
     this.#details?.flush(out);
     out.text(text);
   }
 }
-
-const TROUBLE = /\berr|error|exception|fail|fault|denied|refused|unavailable|overload|exceeded|time(?:d )?out/i;
 
 /** Further choices are other answers to the same question. */
 function firstChoice(choices: unknown): Choice | undefined {

@@ -12,6 +12,7 @@ import type {
 import { isFields, readFields } from '../../host/fields.ts';
 import { readCount } from '../../host/token-counts.ts';
 import { readSources } from '../citations.ts';
+import { OddEvents } from '../odd-events.ts';
 
 /** The format of the signatures that reasoning and calls go back with. */
 export const CONTENTS_STATE = 'contents';
@@ -22,6 +23,8 @@ export function createContentsReader(kit: Kit): AnswerReader {
   const { fault, finishReason } = kit;
   let calls = 0;
   let hasContent = false;
+  let hasReason = false;
+  const odd = new OddEvents(kit);
   let signatures = 0;
   let usage: JsonObject = {};
   /** The pages cited so far. */
@@ -54,6 +57,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
 
   function takePart(part: JsonObject, out: AnswerWriter): void {
     const { text, thought } = part;
+    odd.forget();
     hasContent ||= Boolean(part.functionCall ?? text);
     if (part.functionCall) {
       takeCall(part, out);
@@ -85,7 +89,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
-      if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) refuseOdd(chunk, kit);
+      if (!chunk.candidates && !chunk.usageMetadata && !chunk.promptFeedback) odd.refuse(chunk);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
       if (isFields(chunk.usageMetadata) && !isUncounted(chunk.usageMetadata)) {
         // What a chunk leaves out keeps its last value, but a total is of what is there.
@@ -98,6 +102,10 @@ export function createContentsReader(kit: Kit): AnswerReader {
       if (isFields(candidate.groundingMetadata)) takeGrounding(candidate.groundingMetadata, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
+      hasReason ||= reason !== undefined;
+    },
+    end(_out, marked) {
+      if (marked && !hasReason) odd.check();
     },
   };
 }
@@ -157,12 +165,6 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
   if (images.length > 0 || !refused) return images;
   throw fault.make('request', `${refused.finishReason}: ${refused.finishMessage ?? ''}`, { about: 'content' });
-}
-
-/** What is no part of an answer may say that it broke off. */
-function refuseOdd(value: JsonObject, { fault }: Kit): void {
-  const complaint = fault.ofComplaint(value);
-  if (complaint) throw complaint;
 }
 
 /** A refused prompt is a reply with status 200 and a reason in place of candidates. */

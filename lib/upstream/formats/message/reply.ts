@@ -3,6 +3,7 @@ import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from
 import { isFields, readFields } from '../../host/fields.ts';
 import { sumNamedCounts } from '../../host/token-counts.ts';
 import { readMessageCitation } from '../citations.ts';
+import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
@@ -28,6 +29,8 @@ export class MessageReply implements AnswerReader {
   #isStarted = false;
   #hasBlocks = false;
   #hasReason = false;
+  /** Since the last piece of the answer; most have none. */
+  #odd: OddEvents | undefined;
 
   constructor(kit: Kit, quirks: MessageQuirks) {
     this.#kit = kit;
@@ -35,7 +38,7 @@ export class MessageReply implements AnswerReader {
   }
 
   take(event: JsonObject, out: AnswerWriter): void {
-    if (event.error) this.#refuse(event);
+    if (event.error) this.#takeOdd(event);
     switch (event.type) {
       case 'content_block_delta':
         this.#takeDelta(event, out);
@@ -53,6 +56,7 @@ export class MessageReply implements AnswerReader {
         this.#takeEnding(event, out);
         break;
       case 'message_stop':
+        this.#endByMark();
         this.#takeLastCounts(event, out);
         out.done(STOP);
         break;
@@ -60,9 +64,25 @@ export class MessageReply implements AnswerReader {
         this.#takeMessage(event, out);
         break;
       default:
-        // Events of unknown types are skipped, but errors of any shape are not.
-        if (event.type === undefined || event.type === 'error' || event.success === false) this.#refuse(event);
+        this.#takeOdd(event);
     }
+  }
+
+  end(_out: AnswerWriter, marked: boolean): void {
+    if (marked) this.#endByMark();
+  }
+
+  /** A mark alone does not say that the answer was whole. */
+  #endByMark(): void {
+    if (!this.#hasReason) this.#odd?.check();
+  }
+
+  /** Events of unknown types are skipped, but errors of any shape are not. */
+  #takeOdd(event: JsonObject): void {
+    this.#odd ??= new OddEvents(this.#kit);
+    const isComplaint = event.error || event.type === undefined || event.type === 'error' || event.success === false;
+    if (isComplaint) this.#odd.refuse(event);
+    else this.#odd.note(event);
   }
 
   #takeStart(message: unknown, out: AnswerWriter): void {
@@ -118,6 +138,7 @@ export class MessageReply implements AnswerReader {
 
   #takeDelta({ index, delta, usage }: JsonObject, out: AnswerWriter): void {
     if (!isFields(delta)) return;
+    this.#odd = undefined;
     const { type, text, thinking, signature, partial_json: json } = delta;
     const block = this.#find(index);
     if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) {
@@ -162,6 +183,7 @@ export class MessageReply implements AnswerReader {
   /** A start is always another block. Some endpoints put the first words, or all arguments, into it. */
   #takeBlock(index: unknown, value: unknown, out: AnswerWriter): void {
     if (!isFields(value)) return;
+    this.#odd = undefined;
     const { type, id, name, input } = value;
     const before = this.#blocks.get(index);
     if (before) out.end(before);
@@ -189,11 +211,6 @@ export class MessageReply implements AnswerReader {
     if (!reason) return;
     this.#hasReason = true;
     out.finish(reason, `${stopReason}`);
-  }
-
-  #refuse(event: JsonObject): void {
-    const complaint = this.#kit.fault.ofComplaint(event);
-    if (complaint) throw complaint;
   }
 }
 

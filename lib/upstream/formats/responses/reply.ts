@@ -2,6 +2,7 @@
 // add up to, some only one of the two: each character counts once, whichever event brings it first.
 import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
+import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
 import { Item } from './item.ts';
 
@@ -15,6 +16,8 @@ export class ResponsesReply implements AnswerReader {
   readonly #items: Item[] = [];
   readonly #byIndex = new Map<unknown, Item>();
   #id: unknown;
+  /** Since the last event of the format; most have none. */
+  #odd: OddEvents | undefined;
 
   constructor(kit: Kit) {
     this.#kit = kit;
@@ -24,18 +27,24 @@ export class ResponsesReply implements AnswerReader {
     const { type } = event;
     if (type === 'error' || event.error) throw this.#kit.fault.ofComplaint(event, true);
     if (event.object === 'response') this.#end(event, 'completed', out);
-    else if (typeof type !== 'string') this.#refuseOdd(event);
-    else if (type.startsWith(EVENT)) this.#takeEvent(type.slice(EVENT.length), event, out);
+    else if (typeof type === 'string' && type.startsWith(EVENT)) this.#takeEvent(type.slice(EVENT.length), event, out);
+    else this.#takeOdd(event);
   }
 
-  /** What is no event may say that the answer broke off. */
-  #refuseOdd(value: JsonObject): void {
-    const complaint = this.#kit.fault.ofComplaint(value);
-    if (complaint) throw complaint;
+  /** Without a last event: a mark alone does not say that the answer was whole. */
+  end(_out: AnswerWriter, marked: boolean): void {
+    if (marked) this.#odd?.check();
+  }
+
+  #takeOdd(event: JsonObject): void {
+    this.#odd ??= new OddEvents(this.#kit);
+    if (typeof event.type === 'string') this.#odd.note(event);
+    else this.#odd.refuse(event);
   }
 
   #takeEvent(type: string, event: JsonObject, out: AnswerWriter): void {
     const [name = '', step] = type.split('.');
+    this.#odd = undefined;
     switch (name) {
       case 'created':
         this.#begin(readFields(event.response), out);
@@ -50,6 +59,8 @@ export class ResponsesReply implements AnswerReader {
       case 'cancelled':
         this.#end(readFields(event.response), name, out);
         break;
+      case 'error':
+        throw this.#kit.fault.ofComplaint(event, true);
       case 'output_item':
         this.#takeItem(event, step === 'done', out);
         break;
