@@ -40,11 +40,27 @@ function unknownAccountError({ id }: Account): OperatorError {
   return new OperatorError(`The target has an account ${id} that the source does not have.`);
 }
 
+/** Leaves out rows of accounts that the copy does not have. */
+type KeepKnown = <Row>(rows: readonly Row[], getAccount: (row: Row) => string) => Promise<readonly Row[]>;
+
+/** A store in use gets accounts after the copy has begun: they are left out, with all that is theirs. */
+export function createKeepKnown({ accounts }: Pick<Store, 'accounts'>, live: boolean): KeepKnown {
+  if (!live) return async (rows) => rows;
+  return async (rows, getAccount) => {
+    const known = new Set<string>();
+    await eachConcurrently([...new Set(rows.map(getAccount))], READS_AT_ONCE, async (id) => {
+      if (await accounts.get(id)) known.add(id);
+    });
+    return rows.filter((row) => known.has(getAccount(row)));
+  };
+}
+
 /** Resolves to the number of keys. */
-export async function copyAllKeys(from: Side, to: Side): Promise<number> {
+export async function copyAllKeys(from: Side, to: Side, live: boolean): Promise<number> {
+  const keepKnown = createKeepKnown(to, live);
   let keys = 0;
   for await (const owners of keyOwners(from)) {
-    await eachConcurrently(owners, READS_AT_ONCE, async (account) => {
+    await eachConcurrently(await keepKnown(owners, (id) => id), READS_AT_ONCE, async (account) => {
       const copied = await copyKeys(from, to, account);
       keys += copied;
     });

@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
 import { DISPUTE_PHASES, type Payment, parseDispute, parseRefunds, type Refund } from '../money/payment-rules.ts';
+import { createKeepKnown } from './copy-accounts.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import { PAYMENT_FIELDS, type PaymentTable } from './payment-rows.ts';
+import type { AccountStore } from './ports/accounts.ts';
 import type { LedgerStore } from './ports/ledger.ts';
-import type { PaymentStore } from './ports/payments.ts';
+import type { AutoTopupRow, PaymentRows, PaymentStore } from './ports/payments.ts';
 
 const ROWS_PER_PAGE = 200;
 
@@ -15,28 +17,67 @@ interface Side {
   readonly ledger: Pick<LedgerStore, 'entry'>;
 }
 
+type Target = Side & { readonly accounts: AccountStore };
+
 /** Resolves to the number of payments. Must run after the journal was copied, so that no payment of it is missing. */
-export async function copyPayments(from: Side, to: Side, live: boolean): Promise<number> {
+export async function copyPayments(from: Side, to: Target, live: boolean): Promise<number> {
   let payments = 0;
   for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentTable[]) {
     for (let after = ''; ; ) {
       const page = await from.payments.page(sort, { after, limit: ROWS_PER_PAGE });
-      const rows =
-        live && sort === 'payments'
-          ? await Promise.all((page as Payment[]).map((payment) => rewindPayment(to, payment)))
-          : page;
+      const rows = live ? await rewindRows(from, to, { sort, page }) : page;
       await to.payments.put(sort, rows);
       const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
       // Rows after the last one of the source exist only if the target had other rows before.
       const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
       if (!same) throw mismatchError(`${sort} of payments`);
-      if (sort === 'payments') payments += page.length;
+      if (sort === 'payments') payments += rows.length;
       const last = page.at(-1);
       if (!last) break;
       after = last.id;
     }
   }
   return payments;
+}
+
+/** The rows of a page of a store in use that fit to what the copy has already. */
+async function rewindRows(
+  from: Side,
+  to: Target,
+  { sort, page }: { readonly sort: PaymentTable; readonly page: readonly PaymentRows[PaymentTable][] },
+): Promise<readonly PaymentRows[PaymentTable][]> {
+  if (sort === 'notices') return page;
+  const getWallet = (row: PaymentRows[PaymentTable]) => ('wallet' in row ? row.wallet : row.id);
+  const rows = await createKeepKnown(to, true)(page, getWallet);
+  if (sort === 'payments') return Promise.all((rows as Payment[]).map((payment) => rewindPayment(to, payment)));
+  if (sort !== 'autoTopups') return rows;
+  const autos: AutoTopupRow[] = [];
+  for (const { id } of rows) autos.push(await followAutoTopup(from, to, id));
+  return autos;
+}
+
+/** The row of an automatic top-up, whose payments the copy has then, and whose account shows the same. */
+async function followAutoTopup(from: Side, to: Target, wallet: string): Promise<AutoTopupRow> {
+  for (;;) {
+    const auto = (await from.payments.autoTopup(wallet)) as AutoTopupRow;
+    await copyLaterPayments(from, to, wallet);
+    const { enabled, amount, threshold } = auto;
+    await to.accounts.setAutoTopup(wallet, { enabled, amount, threshold });
+    // Each payment that it starts is another version.
+    if ((await from.payments.autoTopup(wallet))?.version === auto.version) return auto;
+  }
+}
+
+/** Those that were created after the payments had been copied. */
+async function copyLaterPayments(from: Side, to: Target, wallet: string): Promise<void> {
+  for (let before: Payment | undefined; ; ) {
+    const page = await from.payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+    const copies = await Promise.all(page.map(({ id }) => to.payments.get(id)));
+    const later = page.filter((_, index) => copies[index] === undefined);
+    await to.payments.put('payments', await Promise.all(later.map((payment) => rewindPayment(to, payment))));
+    before = page.at(-1);
+    if (!before || later.length < page.length) return;
+  }
 }
 
 /** Finds the kind of rows in which the two stores differ. */

@@ -1,6 +1,8 @@
 // Copies users with their memberships, the audit log, and alert settings.
 import { isDeepStrictEqual } from 'node:util';
+import { createKeepKnown } from './copy-accounts.ts';
 import { mismatchError } from './copy-mismatch.ts';
+import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { Membership, UserStore } from './ports/users.ts';
@@ -14,7 +16,12 @@ interface Side {
 }
 
 /** Resolves to the number of users. */
-export async function copyUsers({ users: from }: Side, { users: to }: Side): Promise<number> {
+export async function copyUsers(
+  { users: from }: Side,
+  { users: to, accounts }: Side & { readonly accounts: AccountStore },
+  live: boolean,
+): Promise<number> {
+  const keepKnown = createKeepKnown({ accounts }, live);
   let copied = 0;
   for (let after = ''; ; ) {
     const page = await from.page({ after, limit: ROWS_PER_PAGE });
@@ -29,9 +36,10 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
   }
   for (let after: Membership | undefined; ; ) {
     const page = await from.memberships({ after, limit: ROWS_PER_PAGE });
-    for (const membership of page) await to.join(membership);
-    const copies = await to.memberships({ after, limit: page.length || 1 });
-    for (const [index, membership] of page.entries()) {
+    const known = await keepKnown(page, ({ account }) => account);
+    for (const membership of known) await to.join(membership);
+    const copies = await to.memberships({ after, limit: known.length || 1 });
+    for (const [index, membership] of known.entries()) {
       const { user, account } = membership;
       if (!isDeepStrictEqual(copies[index], membership)) throw mismatchError(`the role of ${user} in ${account}`);
     }

@@ -3,18 +3,24 @@ import type { PromoStore, PromoUse } from './ports/promos.ts';
 
 const ROWS_PER_PAGE = 500;
 
-export async function copyPromos(from: PromoStore, to: PromoStore): Promise<void> {
-  for (let after = ''; ; ) {
-    const codes = await from.page({ after, limit: ROWS_PER_PAGE });
-    await to.put({ codes, uses: [] });
-    const last = codes.at(-1);
-    if (!last || codes.length < ROWS_PER_PAGE) break;
-    after = last.code;
-  }
+/** Uses first: from a store in use, each code has been used as often as the copy has uses of it. */
+export async function copyPromos(from: PromoStore, to: PromoStore, live: boolean): Promise<void> {
+  const counts = new Map<string, number>();
   for (let after: PromoUse | undefined; ; ) {
     const uses = await from.uses({ limit: ROWS_PER_PAGE, ...(after && { after }) });
+    for (const { code } of uses) counts.set(code, (counts.get(code) ?? 0) + 1);
     await to.put({ codes: [], uses });
     after = uses.at(-1);
-    if (!after || uses.length < ROWS_PER_PAGE) return;
+    if (!after || uses.length < ROWS_PER_PAGE) break;
+  }
+  for (let after = ''; ; ) {
+    const codes = await from.page({ after, limit: ROWS_PER_PAGE });
+    await to.put({
+      codes: live ? codes.map((code) => ({ ...code, used: counts.get(code.code) ?? 0 })) : codes,
+      uses: [],
+    });
+    const last = codes.at(-1);
+    if (!last || codes.length < ROWS_PER_PAGE) return;
+    after = last.code;
   }
 }

@@ -73,6 +73,11 @@ type Step = (options: CopyOptions & Pick<CopyReport, 'resumed'>) => Promise<Part
 
 /** The copy step of each port, in this order; null: nothing is copied directly. */
 const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
+  // First: what a reply says has happened by then, so the copy has it, too.
+  management: async ({ from, to }) => {
+    await copyManagement(from.management, to.management);
+    return {};
+  },
   accounts: async ({ from, to }) => ({ accounts: await copyAccounts(from, to) }),
   // Before the journal: sums that are read earlier are never ahead of it.
   usage: async ({ from, to }) => {
@@ -82,7 +87,7 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   journal: async (options) => ({ entries: await copyJournal(options) }),
   // Replaying the journal writes these rows.
   ledger: null,
-  keys: async ({ from, to }) => ({ keys: await copyAllKeys(from, to) }),
+  keys: async ({ from, to, live }) => ({ keys: await copyAllKeys(from, to, live) }),
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
   // The journal has copied those of calls; those of jobs may have ended since.
   attempts: async ({ from, to }) => {
@@ -92,9 +97,9 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
-  users: async ({ from, to }) => {
+  users: async ({ from, to, live }) => {
     await copyFormerUsers(from, to);
-    return { users: await copyUsers(from, to) };
+    return { users: await copyUsers(from, to, live) };
   },
   // The copy gets its own checkpoints when it is audited.
   checkpoints: null,
@@ -120,12 +125,8 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await to.rates.put(await from.rates.list());
     return {};
   },
-  management: async ({ from, to }) => {
-    await copyManagement(from.management, to.management);
-    return {};
-  },
-  promos: async ({ from, to }) => {
-    await copyPromos(from.promos, to.promos);
+  promos: async ({ from, to, live }) => {
+    await copyPromos(from.promos, to.promos, live);
     return {};
   },
   papers: async ({ from, to }) => {
