@@ -29,7 +29,6 @@ import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
 import { createShutdown } from './http/shutdown.ts';
-import { noteAttemptsSince } from './ledger/attempts-since.ts';
 import { createLateFetcher, type FetchLimits } from './media/fetcher.ts';
 import { createResults } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
@@ -42,6 +41,7 @@ import { createChores, openUsage } from './start/chores.ts';
 import { type EngineSettings, openEngines } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
 import { openMoney } from './start/money.ts';
+import { prepareStore } from './start/prepare-store.ts';
 import { type Demo, decideSandbox, NO_DEMO, openDemo } from './start/sandbox.ts';
 import { closeAll, endCalls, endLedger, once } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
@@ -204,7 +204,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   let metricsUrl: string | undefined;
 
   async function start(): Promise<void> {
-    await noteAttemptsSince(store.settings, Date.now());
+    await prepareStore(store, log);
     await owner.start();
     metricsUrl = await metrics?.start();
     await http.start();

@@ -7,6 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../base/operator-error.ts';
 import { syncToDisk } from './disk.ts';
 
+/**
+ * The setting that a backup has and its source has not: when it was made. A service that starts on it learns from it that
+ * it does not know what happened since, and notes so under the same name.
+ */
+export const BACKUP_SETTING = 'store.backup';
 const SUFFIX = '.unfinished';
 /** The side files of a SQLite database. */
 const SIDE_FILES = ['-journal', '-wal', '-shm'];

@@ -1,5 +1,6 @@
 // Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
+import { RESTORED } from '../../payments/restored.ts';
 import { defineWords, findWord, type Language } from '../language.ts';
 
 interface ReasonWords {
@@ -79,6 +80,8 @@ const WORDS = defineWords<ReasonWords>({
         'платёж тестовый, а платёжная система теперь принимает настоящие деньги',
       'test: false, but its provider takes no real money now':
         'платёж настоящий, а платёжная система теперь принимает только тестовые',
+      [RESTORED]:
+        'данные сервиса восстановлены из резервной копии: неизвестно, списывались ли деньги с карты после неё',
       [NEVER_STARTED]: 'платёж не был создан в платёжной системе',
       [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },

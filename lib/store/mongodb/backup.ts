@@ -1,6 +1,6 @@
 // The backup of a MongoDB store is a SQLite store: a single file that any Tollgate can open and copy back.
 import { resolve } from 'node:path';
-import { writeBackup } from '../backup-file.ts';
+import { BACKUP_SETTING, writeBackup } from '../backup-file.ts';
 import { copyStore } from '../copy.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
 import type { OnProgress, Store } from '../store.ts';
@@ -11,6 +11,7 @@ export async function backUpToFile(store: Omit<Store, 'close'>, name: string, on
     const copy = await openSqliteStore(path, { temporary: true, repeatable: true });
     try {
       await copyStore({ from: store, to: copy, live: true, onProgress });
+      await copy.settings.set(BACKUP_SETTING, new Date().toISOString());
     } finally {
       await copy.close();
     }

@@ -1,6 +1,6 @@
 // A consistent copy of the database file and its media files, made while other connections write.
 import { backup, DatabaseSync } from 'node:sqlite';
-import { getDefaultMediaFolder, writeBackup } from '../backup-file.ts';
+import { BACKUP_SETTING, getDefaultMediaFolder, writeBackup } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { type MediaFiles, openMediaFiles } from './media-files.ts';
@@ -29,11 +29,26 @@ export function copyDatabase(
     } finally {
       source.close();
     }
+    markAsBackup(target);
     await copyMediaFiles(target, {
       from: openMediaFiles(mediaFolder),
       to: openMediaFiles(getDefaultMediaFolder(target)),
     });
   });
+}
+
+/** People sign in again, as on any copy: sessions that have ended since would be open again. */
+function markAsBackup(target: string): void {
+  const db = new DatabaseSync(target);
+  try {
+    db.exec('DELETE FROM sessions');
+    db.prepare('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
+      BACKUP_SETTING,
+      new Date().toISOString(),
+    );
+  } finally {
+    db.close();
+  }
 }
 
 /** Copies the media files, and deletes rows whose file is missing. */

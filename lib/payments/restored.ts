@@ -1,0 +1,45 @@
+// Automatic top-ups after a restore: cards charged since the backup were charged for money that the wallets do not have
+// any more, and owners may have turned them off since. So none is charged until its owner has seen the wallet.
+import { BACKUP_SETTING } from '../store/backup-file.ts';
+import type { Store } from '../store/store.ts';
+import { markPaused } from './topup-rules.ts';
+
+type Parts = Pick<Store, 'payments' | 'settings'>;
+
+/** Why they are paused; owners see it. */
+export const RESTORED = 'the service was restored from a backup: the card may have been charged since';
+const ROWS_PER_PAGE = 200;
+const NOTED = 'restored ';
+
+export interface RestoredBackup {
+  /** When it was made. */
+  readonly backup: string;
+  /** How many automatic top-ups are paused now. */
+  readonly paused: number;
+}
+
+/** Pauses them all on the first start of a service on a backup; undefined if this is none. Any number may do it at once. */
+export async function pauseTopupsOfBackup(store: Parts, now: number): Promise<RestoredBackup | undefined> {
+  const backup = await store.settings.get(BACKUP_SETTING);
+  if (backup === undefined || backup.startsWith(NOTED)) return undefined;
+  let paused = 0;
+  for (let after = ''; ; ) {
+    const page = await store.payments.page('autoTopups', { after, limit: ROWS_PER_PAGE });
+    for (const { id } of page) if (await pauseTopup(store, id, now)) paused += 1;
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.id;
+  }
+  // Last, so that a start that is killed does it again.
+  await store.settings.set(BACKUP_SETTING, `${NOTED}${new Date(now).toISOString()}`);
+  return { backup, paused };
+}
+
+/** An order in flight at the backup goes on: it is sent again under its own key. */
+async function pauseTopup({ payments }: Parts, wallet: string, now: number): Promise<boolean> {
+  for (;;) {
+    const auto = await payments.autoTopup(wallet);
+    if (!auto?.enabled || auto.pausedAt !== null) return false;
+    if (await payments.changeAutoTopup(markPaused(auto, RESTORED, now))) return true;
+  }
+}

@@ -1,0 +1,98 @@
+// A service that starts on a backup: it does not know which cards were charged since, so it charges none by itself.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pauseTopupsOfBackup, RESTORED } from '../../lib/payments/restored.ts';
+import { markResumed } from '../../lib/payments/topup-rules.ts';
+import { copyStore } from '../../lib/store/copy.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
+import { until } from '../../testkit/client.ts';
+import { startGateway } from '../../testkit/gateway.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { newWallet, RUB, type StoreDatabase } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
+
+for (const kind of STORES) {
+  describe(`a backup of ${kind.name}`, () => {
+    let bank: Bank;
+    let folder: string;
+    let database: StoreDatabase;
+    let store: Store;
+
+    before(async function () {
+      this.timeout(60_000);
+      bank = await startBank();
+      bank.charges = 'pay';
+      folder = mkdtempSync(join(tmpdir(), 'tollgate-restored-'));
+      database = await kind.create();
+      store = await openStore(database.url, { inProcess: true });
+    });
+    after(async () => {
+      await store.close();
+      await database.remove();
+      await bank.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    /** A wallet below the threshold of its automatic top-up. */
+    async function newLowWallet(): Promise<string> {
+      const wallet = await newWallet(store);
+      const { id: method } = await store.payments.saveMethod(newMethod(wallet, { provider: 'till' }));
+      const wish = { threshold: 2000n * RUB, amount: 500n * RUB, cap: 100_000n * RUB, method };
+      await store.payments.changeAutoTopup(newAuto(wallet, wish));
+      return wallet;
+    }
+
+    it('charges no card until its owner resumes the automatic top-up', async function () {
+      this.timeout(60_000);
+      const wallet = await newLowWallet();
+      const file = join(folder, 'backup.db');
+      await store.backup(file);
+      const catalog = { payments: { till: { plugin: 'till', settings: { baseUrl: bank.url } } } };
+      const start = () => startGateway({ catalog, env: { PAYMENTS_PATH: TILLS }, database: `sqlite:${file}` });
+      let gateway = await start();
+      const read = async () => (await gateway.store.payments.autoTopup(wallet)) as AutoTopupRow;
+      const paused = await read();
+      await gateway.stop();
+      expect(paused).to.include({ enabled: true, reason: RESTORED, order: null });
+      expect([paused.pausedAt === null, bank.payments.size]).to.deep.equal([false, 0]);
+      gateway = await start();
+      await gateway.store.payments.changeAutoTopup(markResumed(await read()));
+      await gateway.stop();
+      gateway = await start();
+      await until(async () => bank.payments.size > 0 && (await read()).order === null);
+      expect((await read()).pausedAt).to.equal(null);
+      await gateway.checkMoney();
+      await gateway.stop();
+    });
+
+    it('is one as a copy of it, and has no open sessions; its source is none', async function () {
+      this.timeout(60_000);
+      const wallet = await newLowWallet();
+      const session = { user: 'usr_1', createdAt: 1, seenAt: 1, expiresAt: 9e12, idleMs: 9e12, provenAt: null };
+      await store.sessions.add({ hash: `s-${kind.name}`, ...session, address: '192.0.2.1', agent: 'x' });
+      const file = join(folder, 'again.db');
+      await store.backup(file);
+      expect(await pauseTopupsOfBackup(store, Date.now())).to.equal(undefined);
+      const backup = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
+      const target = await kind.create();
+      const copy = await openStore(target.url, { inProcess: true, unfinished: true });
+      try {
+        expect(await backup.sessions.get(`s-${kind.name}`)).to.equal(undefined);
+        await copyStore({ from: backup, to: copy, live: false });
+        const found = await pauseTopupsOfBackup(copy, Date.now());
+        expect(found).to.include({ paused: (await store.payments.page('autoTopups', { limit: 10 })).length });
+        expect((await copy.payments.autoTopup(wallet))?.reason).to.equal(RESTORED);
+        expect(await pauseTopupsOfBackup(copy, Date.now())).to.equal(undefined);
+      } finally {
+        await backup.close();
+        await copy.close();
+        await target.remove();
+      }
+    });
+  });
+}
