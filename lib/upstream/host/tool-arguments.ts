@@ -8,6 +8,8 @@ export class ToolArguments {
   /** The first piece, until a second one shows what pieces are. */
   #first: string | undefined;
   #mode: 'unknown' | 'pieces' | 'cumulative' = 'unknown';
+  /** A second piece that may repeat the first, or be a value that begins like it: the next one tells. */
+  #doubtful: string | undefined;
   #characters = 0;
   /** An empty object may be a placeholder for what comes. */
   #isPlaceholder = false;
@@ -20,6 +22,7 @@ export class ToolArguments {
     if (piece === '') return '';
     if (this.#quoted !== undefined) return this.#takeQuoted(piece);
     if (this.#isPlaceholder) return this.#replacePlaceholder(piece);
+    if (this.#doubtful !== undefined) return this.#settle(this.#doubtful, piece);
     if (this.#characters === 0 && isNothing(piece)) {
       this.#isPlaceholder = true;
       return '';
@@ -37,12 +40,14 @@ export class ToolArguments {
       return this.take(json);
     }
     if (this.#isPlaceholder || this.#characters === 0) return this.take(json);
+    this.#doubtful = undefined;
     return this.isComplete ? '' : this.#accept(json.slice(this.#characters));
   }
 
   /** Nothing follows: what was held back. */
   end(): string {
     if (this.#quoted !== undefined) return this.#unquote(this.#quoted);
+    if (this.#doubtful !== undefined) return this.#settle(this.#doubtful);
     if (!this.#isPlaceholder) return '';
     this.#isPlaceholder = false;
     return this.#accept('{}');
@@ -72,10 +77,24 @@ export class ToolArguments {
       if (this.#mode === 'unknown') this.#first = piece;
       return piece;
     }
+    const repeats = first !== undefined && piece.startsWith(first) && piece.trimStart().startsWith('{');
+    if (repeats && this.#scan.isBeforeValue) {
+      this.#doubtful = piece;
+      return '';
+    }
     this.#first = undefined;
-    const repeats = first !== undefined && piece.startsWith(first) && !this.#scan.couldContinueWith(piece);
     this.#mode = repeats ? 'cumulative' : 'pieces';
     return repeats ? piece.slice(this.#characters) : piece;
+  }
+
+  /** Without a next piece, what makes an object of both is a value. */
+  #settle(second: string, next?: string): string {
+    const repeats = next === undefined ? !isJson(`${this.#first}${second}`) : next.startsWith(second);
+    this.#first = undefined;
+    this.#doubtful = undefined;
+    this.#mode = repeats ? 'cumulative' : 'pieces';
+    const fresh = this.#accept(this.#freshOf(second));
+    return next === undefined ? fresh : fresh + this.take(next);
   }
 
   #accept(fresh: string): string {
@@ -83,6 +102,15 @@ export class ToolArguments {
     this.#scan.read(fresh);
     this.isComplete = this.#scan.isComplete;
     return fresh;
+  }
+}
+
+function isJson(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -128,11 +156,9 @@ class JsonScan {
     return this.#isText;
   }
 
-  /** Whether a piece that starts with a brace can be the next of this JSON. */
-  couldContinueWith(piece: string): boolean {
-    const isObject = piece.trimStart().startsWith('{');
-    if (this.#isText) return !isObject;
-    return !isObject || this.#last === COLON || this.#last === OPEN_BRACKET || this.#last === COMMA;
+  /** Whether an object can be the next of this JSON. */
+  get isBeforeValue(): boolean {
+    return !this.#isText && (this.#last === COLON || this.#last === OPEN_BRACKET || this.#last === COMMA);
   }
 
   read(json: string): void {

@@ -43,6 +43,19 @@ describe('arguments of a call', () => {
     ['that are only a text', ['"a', ' text"'], '"a text"'],
     ['that are a text of what is no object', ['"{a}"'], '"{a}"'],
     ['whose next piece begins like the first', ['{"', 'a', '":{"', 'a":1}}'], '{"a":{"a":1}}'],
+    ['with everything so far, cut behind a colon', [whole.slice(0, 5), whole.slice(0, 12), whole]],
+    ['with everything so far, cut behind a bracket', [whole.slice(0, 11), whole.slice(0, 12), whole]],
+    ['with everything so far, cut behind a colon, in two', [whole.slice(0, 5), whole]],
+    ['with everything so far, cut behind a colon, again at the end', [whole.slice(0, 5), whole, [whole]]],
+    ['with everything so far, cut in a text', [whole.slice(0, 14), whole.slice(0, 15), whole]],
+    ['with everything so far, cut for good', ['{"a":', '{"a":{"b'], '{"a":{"b'],
+    ['whose next piece is a value like the whole', ['{"a":', '{"a":1}', '}'], '{"a":{"a":1}}'],
+    ['whose last piece is a value like the whole', ['{"a":', '{"a":1}}'], '{"a":{"a":1}}'],
+    [
+      'whose next piece is a value like the whole, as a whole',
+      ['{"a":', '{"a":1}', ['{"a":{"a":1}}']],
+      '{"a":{"a":1}}',
+    ],
     ['with an object in a list that repeats', ['{"l":[{"a":1}', ',{"a":1}', ']}'], '{"l":[{"a":1},{"a":1}]}'],
   ];
   for (const [what, pieces, json = whole] of rows) {
