@@ -19,6 +19,7 @@ import {
 } from './delivery.ts';
 import { OPERATORS } from './operators.ts';
 import type { ServiceWatches } from './service.ts';
+import { readSettledSums } from './settled-sums.ts';
 import type { AlertContent, Watch } from './watch.ts';
 
 export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
@@ -108,7 +109,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     // Keys that share a budget are watched once, under the last one issued.
     const watched = new Map(keys.map((key) => [getBudgetKeyId(key), key]));
     if (watched.size === 0) return [];
-    const sums = new Map((await store.ledger.budgets([...watched.keys()])).map((sum) => [sum.key, sum]));
+    const sums = await readSettledSums(store.ledger, { account, keys: watched, at });
     return [...watched].map(([sumKey, key]) => watchBudget(key, sums.get(sumKey), at));
   }
 

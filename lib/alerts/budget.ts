@@ -6,17 +6,21 @@ import { periodAt } from '../money/period.ts';
 import type { Watch } from './watch.ts';
 
 /** Percent of the budget, highest first. */
-const SHARES = [100n, 95n, 80n];
+const FIRST_SHARE = 80n;
+const SHARES = [100n, 95n, FIRST_SHARE];
 
-interface WatchedKey extends SharesBudget {
+export interface WatchedKey extends SharesBudget {
   readonly id: string;
   readonly name: string;
   readonly limits: KeyLimits;
 }
 
-/**
- * Holds count as spent, and a released hold does not re-arm the alert, so spending that hovers around a share alerts once.
- */
+/** Whether a sum reaches the first share. */
+export function isBudgetDue({ limits }: WatchedKey, sum: BudgetSum | undefined): boolean {
+  return sum !== undefined && sum.spent * 100n >= (limits.budget ?? 0n) * FIRST_SHARE;
+}
+
+/** A refund does not re-arm the alert, so spending that hovers around a share alerts once. */
 export function watchBudget(key: WatchedKey, sum: BudgetSum | undefined, at: number): Watch {
   const { id, name, limits } = key;
   const budget = limits.budget ?? 0n;

@@ -17,11 +17,11 @@ import {
   AT,
   adjust,
   applied,
+  charge,
   newId,
   newWallet,
   RUB,
   rejection,
-  reserve,
   topup,
   useStore,
 } from '../contract/store/context.ts';
@@ -118,7 +118,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
       const spendBy = (wallet: string, amount: bigint) => {
         const budget = { period: periodAt(now, limits).start, limit: limits.budget };
-        return applied(store, reserve(wallet, { key: `key_${wallet}`, amount, at: now, budget }));
+        return applied(store, charge(wallet, { key: `key_${wallet}`, amount, at: now, budget }));
       };
       for (const wallet of [account, quiet]) {
         const key = { id: `key_${wallet}`, account: wallet, name: 'laptop', hash: newId('hash'), last4: 'abcd' };

@@ -7,7 +7,7 @@ import { periodAt } from '../../lib/money/period.ts';
 import type { AlertStore } from '../../lib/store/ports/alerts.ts';
 import { until } from '../../testkit/client.ts';
 import { SQLITE } from '../../testkit/stores.ts';
-import { AT, adjust, applied, newId, newWallet, RUB, reserve, topup, useStore } from '../contract/store/context.ts';
+import { AT, adjust, applied, charge, newId, newWallet, RUB, topup, useStore } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
 const MINUTE_MS = 60_000;
@@ -182,7 +182,7 @@ describe('rounds of alerts', () => {
       const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd' };
       await store.keys.add({ ...key, createdAt: AT - 2, limits }, 10);
       const budget = { period: periodAt(AT, limits).start, limit: limits.budget };
-      await applied(store, reserve(account, { key: key.id, amount: 9n * RUB, at: AT, budget }));
+      await applied(store, charge(account, { key: key.id, amount: 9n * RUB, at: AT, budget }));
       return key.id;
     };
     await spent({ expiresAt: AT - 1 });

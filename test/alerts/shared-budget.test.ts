@@ -6,7 +6,7 @@ import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { AT, applied, newId, newWallet, RUB, reserve, useStore } from '../contract/store/context.ts';
+import { AT, applied, charge, newId, newWallet, RUB, reserve, settle, useStore } from '../contract/store/context.ts';
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts of a shared budget on ${kind.name}`, () => {
@@ -24,11 +24,12 @@ for (const kind of longer([SQLITE], STORES)) {
         { id: old, account, name: 'laptop', hash: newId('hash'), last4: 'abcd', createdAt: AT, limits },
         10,
       );
-      const spendBy = (key: string, amount: bigint) => {
+      const termsOf = (key: string) => {
         const shared = key === old ? {} : { key: old };
-        const budget = { ...shared, period: periodAt(AT, limits).start, limit: limits.budget };
-        return applied(store, reserve(account, { key, amount, at: AT, budget }));
+        return { ...shared, period: periodAt(AT, limits).start, limit: limits.budget };
       };
+      const spendBy = (key: string, amount: bigint) =>
+        applied(store, charge(account, { key, amount, at: AT, budget: termsOf(key) }));
       const alerts = createAlerts({
         store,
         mailer: undefined,
@@ -42,7 +43,12 @@ for (const kind of longer([SQLITE], STORES)) {
         const budgets = (await alerts.last(account)).filter(({ event }) => event.type === 'budget.used');
         return budgets.map(({ event: { id, data } }) => ({ id, data: [data.key, data.percent, data.spent] }));
       };
-      await spendBy(old, 8n * RUB);
+      await spendBy(old, 7n * RUB);
+      const chargeId = newId('req');
+      const running = { key: old, chargeId, amount: 3n * RUB, budget: termsOf(old) };
+      await applied(store, reserve(account, running));
+      expect(await told(), 'what a call reserves').to.deep.equal([]);
+      await applied(store, settle(account, chargeId));
       const [first, ...none] = await told();
       expect([first?.data, none]).to.deep.equal([[old, '80', '8.00'], []]);
       const next = { id: fresh, hash: newId('hash'), last4: 'abce', createdAt: AT + 1, endsAt: AT + 60_000 };
