@@ -26,6 +26,7 @@ describe('cli grant', () => {
       'another amount, end or account',
     );
     expect(await rig.refused(2, ...give('1', 'past', '--expires', '2020-01-31'))).to.include('has passed');
+    for (const id of ['.', '..']) expect(await rig.refused(2, ...give('1', id)), id).to.include('dots alone is lost');
     for (const id of ['promo:spring-17', `promo:SPRING:${account}`, `monthly:${account}:2099-01`])
       expect(await rig.refused(2, ...give('1', id)), id).to.include('gives itself');
     expect(await rig.refused(2, ...give('-1', 'less'))).to.include('above zero');

@@ -13,6 +13,9 @@ export const grantActions = { give, setMonthly, list, revoke };
 
 export const MONTHLY_REASON = 'monthly allowance';
 
+/** In a path, these are steps: every client takes them out, even encoded. */
+const STEPS: ReadonlySet<string> = new Set(['.', '..']);
+
 interface GiveFlags {
   readonly id: string;
   readonly reason: string;
@@ -27,6 +30,7 @@ async function give(session: Session, id: string, amount: Micro, flags: GiveFlag
     throw new InvalidInputError(
       'Ids that begin with "promo:" or "monthly:" are those of grants that the service gives itself.',
     );
+  if (STEPS.has(grantId)) throw new InvalidInputError('An id of dots alone is lost on the way to the management API.');
   if (expires !== null && expires <= at) throw new InvalidInputError('The end of the grant has passed.');
   const { giveGrant } = await import('../../accounts/grants.ts');
   const terms = { wallet: id, at, amount, grantId, reason, until: expires };
