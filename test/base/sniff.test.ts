@@ -120,6 +120,6 @@ describe('media sniff', () => {
     const before = cpuMs();
     expect(readImageSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);
     expect(readImageSize(Buffer.alloc(8 * 1024 * 1024, 0xff), 'jpeg')).to.equal(undefined);
-    expect(cpuMs() - before).to.be.below(1_000);
+    expect(cpuMs() - before).to.be.below(100);
   });
 });
