@@ -1,7 +1,6 @@
 // One poll of a job's upstream, and what follows from it. Only the upstream's verdict ends a job: any other failure
 // says nothing about the job itself.
 
-import { limitConcurrency } from '../../base/limit-concurrency.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
@@ -9,9 +8,10 @@ import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
 import { findAlert, toClientFault } from '../../upstream/host/client-fault.ts';
-import { isUpstreamFault } from '../../upstream/host/fault.ts';
+import { isUpstreamFault, upstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
 import type { CallLog } from '../context.ts';
+import { createTurns } from './turns.ts';
 
 interface PollOptions {
   /** The current catalog. */
@@ -20,6 +20,8 @@ interface PollOptions {
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
   /** How long one poll may take. */
   readonly pollMsMax?: number | undefined;
+  /** How long one waits until others at its upstream are done. */
+  readonly turnMsMax?: number | undefined;
   /** In ms, from any origin. */
   readonly now?: (() => number) | undefined;
   /** Called with the result of each poll. */
@@ -37,6 +39,8 @@ export type PollOutcome =
       readonly retryAfterMs: number | undefined;
       /** The poll said nothing, or the result is not there yet, or could not be stored. */
       readonly failed: boolean;
+      /** It is finished upstream, and only waits to be stored here: its deadline does not end it. */
+      readonly waits?: true;
     }
   /** The result is stored. */
   | { readonly kind: 'completed'; readonly result: string }
@@ -47,14 +51,16 @@ export type PollOutcome =
 export type PollJob = (job: Job, signal: AbortSignal) => Promise<PollOutcome>;
 
 const POLL_MS_MAX = 30_000;
+const TURN_MS_MAX = 30_000;
+/** Of each upstream. */
 const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
 export function createPollJob(options: PollOptions): PollJob {
-  const { catalog, results, log, pollMsMax = POLL_MS_MAX } = options;
+  const { catalog, results, log, pollMsMax = POLL_MS_MAX, turnMsMax = TURN_MS_MAX } = options;
   const { now = () => performance.now(), onPoll } = options;
-  const polls = limitConcurrency(POLLS_AT_ONCE);
-  const keeps = limitConcurrency(KEEPS_AT_ONCE);
+  const polls = createTurns({ atOnce: POLLS_AT_ONCE, waitMsMax: turnMsMax });
+  const keeps = createTurns({ atOnce: KEEPS_AT_ONCE, waitMsMax: turnMsMax });
   const isNews = createNews(now);
 
   function note(job: Job, error: unknown, what: string): void {
@@ -89,7 +95,9 @@ export function createPollJob(options: PollOptions): PollJob {
         proxy: route.proxy,
         signal,
       } as const;
-      const { id, mediaType } = await keeps(() => results.keep(source, request));
+      const stored = await keeps(job.upstream, () => results.keep(source, request));
+      if (!stored) return createUnfinished({ ...WITHOUT_RESULT, waits: true });
+      const { id, mediaType } = stored;
       return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
     } catch (error) {
       signal.throwIfAborted();
@@ -110,7 +118,8 @@ export function createPollJob(options: PollOptions): PollJob {
       return createUnfinished({ shown: job.shown, progress: job.progress, failed: true });
     }
     try {
-      const state = await polls(() => poll(job, route, signal));
+      const state = await polls(upstream, () => poll(job, route, signal));
+      if (!state) throw upstreamFault('overloaded', 'too many polls of this upstream take too long');
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return failedBy(state.fault);
       if (state.status === 'completed') return keep(job, state.result, route, signal);

@@ -12,6 +12,7 @@ interface Stage {
   readonly poll: (ref: unknown, signal?: AbortSignal) => Promise<VideoState>;
   readonly keep?: () => Promise<{ id: string; mediaType: string }>;
   readonly pollMsMax?: number;
+  readonly turnMsMax?: number;
   readonly models?: readonly object[];
 }
 
@@ -107,6 +108,48 @@ describe('a poll of a job', () => {
     expect(sight).to.deep.equal({ kind: 'completed', result: '{"id":"file","mediaType":"video/mp4"}' });
     expect(told.found).to.deep.equal([['up', 'completed']]);
     expect(told.kept[0]).to.include({ kind: 'video', account: 'w', upstreamOrigin: 'https://up.example' });
+  });
+
+  it('does not wait for an upstream that hangs, be it its own or that of others', async () => {
+    const hung = Promise.withResolvers<VideoState>();
+    let asked = 0;
+    const hang = () => {
+      asked += 1;
+      return hung.promise;
+    };
+    const routes = [routeTo(hang), routeTo(async () => ({ status: 'completed', result: RESULT }), 'other')];
+    const pollJob = open({ poll: hang, models: [{ id: 'film', type: 'video', routes }], turnMsMax: 50 });
+    const sights = Array.from({ length: 40 }, (_, at) => pollJob({ id: `job_${at}` }));
+    expect(await pollJob({ upstream: 'other' })).to.include({ kind: 'completed' });
+    const late = await Promise.all(sights.slice(32));
+    expect(late).to.deep.equal(
+      late.map(() => ({
+        kind: 'unfinished',
+        shown: 'processing',
+        progress: 40,
+        retryAfterMs: undefined,
+        failed: true,
+      })),
+    );
+    hung.resolve({ status: 'processing' });
+    expect((await Promise.all(sights.slice(0, 32))).every(({ kind }) => kind === 'unfinished')).to.equal(true);
+    await pollJob();
+    // Those whose turn did not come were never asked for.
+    expect(asked).to.equal(33);
+  });
+
+  it('says of a result that waits too long to be stored that it waits', async () => {
+    const hung = Promise.withResolvers<{ id: string; mediaType: string }>();
+    const pollJob = open({
+      poll: async () => ({ status: 'completed', result: RESULT }),
+      keep: () => hung.promise,
+      turnMsMax: 50,
+    });
+    const sights = Array.from({ length: 9 }, (_, at) => pollJob({ id: `job_${at}` }));
+    expect(await sights[8]).to.include({ kind: 'unfinished', progress: 99, waits: true });
+    hung.resolve({ id: 'file', mediaType: 'video/mp4' });
+    expect((await Promise.all(sights.slice(0, 8))).every(({ kind }) => kind === 'completed')).to.equal(true);
+    expect(told.kept.length).to.equal(8);
   });
 
   it('asks of many jobs 32 at once, and stores the results of eight at once', async () => {

@@ -136,6 +136,12 @@ describe('a worker', () => {
     }
   });
 
+  it('does not end at the deadline what is finished upstream and only waits to be stored', async () => {
+    const { refunds, changes } = await workOn({ job: { deadline: AT }, sight: { ...OPEN, waits: true } });
+    expect(refunds).to.deep.equal([]);
+    expect(changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 1000 }]);
+  });
+
   it('cancels upstream what it gives up at the deadline, and nothing that ends in another way', async () => {
     const late = { deadline: AT };
     expect((await workOn({ job: late })).cancelled).to.deep.equal(['job']);
