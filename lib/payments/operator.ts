@@ -82,12 +82,21 @@ export async function requestRefund(
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
   const { at, amount, reason, refund = newId('rfd', at) } = request;
-  const known = parseRefunds(payment).find((each) => each.id === refund);
-  if (known) return { status: BigInt(known.amount) === amount ? 'exists' : 'refund_taken', payment };
+  const known = findRepeatedRefund(payment, refund, amount);
+  if (known) return known;
   // Providers are promised whole kopecks.
   const isOrderable = amount > 0n && amount % KOPECK === 0n && amount <= refundableAmount(payment);
   if (!isOrderable) return { status: 'refused', payment };
-  return applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount), payment);
+  const outcome = await applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount), payment);
+  // At the same moment, another request may have taken the id.
+  const taken = outcome.status === 'exists' && outcome.payment;
+  return (taken && findRepeatedRefund(taken, refund, amount)) || outcome;
+}
+
+/** The answer to a refund whose id the payment has already. */
+function findRepeatedRefund(payment: Payment, refund: string, amount: Micro): OperatorOutcome | undefined {
+  const known = parseRefunds(payment).find((each) => each.id === refund);
+  return known && { status: BigInt(known.amount) === amount ? 'exists' : 'refund_taken', payment };
 }
 
 /**

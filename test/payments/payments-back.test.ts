@@ -87,6 +87,25 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('are made once when two of one id are requested at the same moment, and another amount is told', async () => {
+      for (const [other, answers] of [
+        [300n, ['done', 'exists']],
+        [500n, ['done', 'refund_taken']],
+      ] as const) {
+        const payment = await credited();
+        const asked = (rub: bigint) =>
+          requestRefund(stage.store, payment.id, {
+            ...{ at: stage.now(), amount: rub * RUB, reason: 'wish', refund: `at once ${other}` },
+          });
+        const outcomes = await Promise.all([asked(300n), asked(other)]);
+        expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(answers);
+        const [refund] = parseRefunds((await stage.payment(payment.id)) as Payment);
+        const done = outcomes.findIndex(({ status }) => status === 'done');
+        expect(refund?.amount).to.equal(`${[300n, other].map((rub) => rub * RUB)[done]}`);
+      }
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('are sent once although the answer was lost, and are booked if they started at the bank', async () => {
       const payment = await credited();
       await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
