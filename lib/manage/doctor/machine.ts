@@ -13,7 +13,7 @@ export function checkSettings(config: Config): readonly Finding[] {
 }
 
 function checkPublicUrl({ publicUrl, publicUrlSet, host }: Config): Finding {
-  const { protocol, hostname } = new URL(publicUrl);
+  const { protocol, hostname, pathname } = new URL(publicUrl);
   if (!publicUrlSet && !LOOPBACK.has(host)) {
     return failed('PUBLIC_URL', 'not set, so links point to this machine', 'Set it to the address that clients use.');
   }
@@ -22,6 +22,13 @@ function checkPublicUrl({ publicUrl, publicUrlSet, host }: Config): Finding {
       'PUBLIC_URL',
       `${publicUrl} is not encrypted`,
       'Put a proxy with TLS in front: keys are as good as money.',
+    );
+  }
+  if (pathname !== '/') {
+    return warning(
+      'PUBLIC_URL',
+      `the pages do not work below a path such as ${pathname}`,
+      'Serve the gateway under a host name of its own.',
     );
   }
   return ok('PUBLIC_URL', publicUrl);

@@ -86,9 +86,10 @@ describe('doctor', () => {
     expect(find('settings')[0]?.detail).to.equal('the variable RATE_LIMIT_PER_MINUT is not read');
   });
 
-  it('warns of a public address without TLS and of secrets that are not encrypted', async () => {
+  it('warns of a public address without TLS or with a path, and of secrets that are not encrypted', async () => {
     const find = await run({ PUBLIC_URL: 'http://ai.example.invalid' });
     expect(find('PUBLIC_URL')[0]).to.include({ state: 'warning' });
+    expect(state((await run({ PUBLIC_URL: `${gateway.url}/ai` }))('PUBLIC_URL'))).to.equal('warning');
     expect(find('SECRETS_KEY')[0]).to.include({ state: 'warning' });
     expect(state((await run({ HOST: '0.0.0.0', PUBLIC_URL: '' }))('PUBLIC_URL'))).to.equal('failed');
   });
