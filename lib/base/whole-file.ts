@@ -9,7 +9,13 @@ interface WholeCheck {
 }
 
 /** What a walk wants next: bytes to look at, to pass over some, or to pass over all up to the next of this value. */
-type Step = { readonly read: number } | { readonly skip: number } | { readonly find: number };
+type Step = { readonly read: number } | { readonly skip: number } | Search;
+
+interface Search {
+  readonly find: number;
+  /** What may follow the value without being what is looked for. */
+  readonly isPassed: (next: number) => boolean;
+}
 
 type Walk = Generator<Step, void, Buffer>;
 
@@ -48,7 +54,7 @@ export function createWholeCheck(format: MediaFormat): WholeCheck {
   /** Takes what the step wants of the chunk; returns how much that was. */
   function take(wanted: Step, chunk: Buffer): number {
     if ('find' in wanted) {
-      const at = chunk.indexOf(wanted.find);
+      const at = search(wanted, chunk);
       if (at < 0) return chunk.length;
       advance(chunk);
       return at + 1;
@@ -74,6 +80,13 @@ export function createWholeCheck(format: MediaFormat): WholeCheck {
   };
 }
 
+/** The last byte of a chunk may be the value: what follows it is then looked at by the walk. */
+function search({ find, isPassed }: Search, chunk: Buffer): number {
+  let at = chunk.indexOf(find);
+  while (at >= 0 && at + 1 < chunk.length && isPassed(chunk[at + 1] as number)) at = chunk.indexOf(find, at + 2);
+  return at;
+}
+
 /** Whether the bytes are a whole file. */
 export function isWholeFile(bytes: Uint8Array, format: MediaFormat): boolean {
   const check = createWholeCheck(format);
@@ -96,15 +109,18 @@ function* walkPng(progress: Progress): Walk {
 function* walkJpeg(progress: Progress): Walk {
   yield { skip: 2 };
   for (;;) {
-    yield { find: 0xff };
+    yield { find: 0xff, isPassed: isBareMarker };
     let marker = 0xff;
     while (marker === 0xff) marker = (yield { read: 1 }).readUInt8();
     if (marker === 0xd9) break;
-    // Within a scan: an escaped byte, or a restart.
-    const isBare = marker === 0 || marker === 1 || (marker >= 0xd0 && marker <= 0xd8);
-    if (!isBare) yield { skip: Math.max(0, (yield { read: 2 }).readUInt16BE() - 2) };
+    if (!isBareMarker(marker)) yield { skip: Math.max(0, (yield { read: 2 }).readUInt16BE() - 2) };
   }
   progress.mayEnd = true;
+}
+
+/** Within a scan: an escaped byte, or a restart. Most of a photograph's markers are these. */
+function isBareMarker(marker: number): boolean {
+  return marker === 0 || marker === 1 || (marker >= 0xd0 && marker <= 0xd8);
 }
 
 function* walkGif(progress: Progress): Walk {

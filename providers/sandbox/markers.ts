@@ -1,7 +1,7 @@
 // What `[[…]]` in a prompt asks for: an upstream having a bad day, or an answer of a certain length.
 import type { Host } from '../../lib/upstream/contract/provider.ts';
 
-const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\d+)\]\]/g;
+const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|draw|words:\d+)\]\]/g;
 
 /** No call may have more tokens than this, so no more words are made. */
 const WORDS_MAX = 40_000;

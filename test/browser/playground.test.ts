@@ -67,6 +67,17 @@ describe('the playground in a browser', function () {
     await check(page, 'text-live');
   });
 
+  it('shows the image of an answer as it arrives', async () => {
+    const page = await visit('text', { wide: true });
+    await page.fill('#prompt', 'A red square [[draw]]');
+    await page.click('button[value=send]');
+    await page.waitForSelector('#outcome dl');
+    const width = "document.querySelector('#reply img[alt^=\"A red square\"]').naturalWidth";
+    expect(await page.evaluate(width)).to.equal(256);
+    expect(await page.textContent('#reply')).to.contain('You wrote');
+    await check(page, 'text-drawn');
+  });
+
   itLong('ends the call when stopped, and is ready for another', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[stall]]');

@@ -32,6 +32,8 @@ interface Answer {
   readonly input: number | undefined;
   readonly output: number | undefined;
   readonly thrown: unknown;
+  /** Their types. */
+  readonly images: readonly unknown[];
 }
 
 /** What comes out behind the guard. */
@@ -54,6 +56,7 @@ async function ask(asked: TextCall, signal = never): Promise<Answer> {
     input: usage.findLast((part) => part.input !== undefined)?.input,
     output: usage.findLast((part) => part.output !== undefined)?.output,
     thrown,
+    images: parts.flatMap((part) => (part.type === 'image' ? [part.mediaType] : [])),
   };
 }
 
@@ -132,6 +135,14 @@ describe('provider sandbox', () => {
       expect(answer.text).to.equal(answer.text.trim());
     });
   }
+
+  it('draws behind its words on [[draw]], unless it was cut', async () => {
+    const { text, images, output, finish } = await ask(call('A red square [[draw]]'));
+    expect([images, finish]).to.deep.equal([['image/png'], 'stop']);
+    expect(output).to.equal(wordsOf(text) + 250);
+    const cut = await ask(call('A red square [[draw]]', { maxTokens: 5 }));
+    expect([cut.images, cut.output, cut.finish]).to.deep.equal([[], 5, 'length']);
+  });
 
   it('fails before the first part on [[fail]]', async () => {
     const { text, thrown, input } = await ask(call('please [[fail]] now'));

@@ -8,7 +8,7 @@ import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import { countPrompt } from '../../money/price.ts';
-import { type CollectedReply, replyText } from '../../stream/collect.ts';
+import { type CollectedBlock, type CollectedReply, replyText } from '../../stream/collect.ts';
 import { definitionList } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
@@ -43,7 +43,7 @@ export function textAnswer(visit: OwnerVisit, input: PlaygroundForm, reply: Coll
   const thoughts = reply.blocks.map(({ type, text }) => (type === 'reasoning' ? text : '')).join('\n');
   const { outcome, conversation } = describeTextOutcome(visit, input, reply);
   const answer = answerSection(visit, {
-    body: html`${replyText(reply)}${reply.blocks.map(showImage)}`,
+    body: html`${replyText(reply)}${reply.blocks.map((block) => showImage(block, input))}`,
     outcome,
     asked: input.prompt,
     thoughts: thoughts.trim(),
@@ -51,8 +51,8 @@ export function textAnswer(visit: OwnerVisit, input: PlaygroundForm, reply: Coll
   return { answer, conversation };
 }
 
-function showImage(block: CollectedReply['blocks'][number]): HtmlValue {
-  return block.type === 'image' && html`<img src="${writeDataUrl(block)}" alt="">`;
+function showImage(block: CollectedBlock, { prompt }: PlaygroundForm): HtmlValue {
+  return block.type === 'image' && html`<img src="${writeDataUrl(block)}" alt="${prompt.slice(0, ALT_MAX)}">`;
 }
 
 interface TextOutcome {

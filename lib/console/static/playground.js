@@ -224,10 +224,9 @@ async function showEvents(response, images) {
         const delta = JSON.parse(data).choices?.[0]?.delta;
         text += delta?.content ?? '';
         thoughts += delta?.reasoning_content ?? '';
-        for (const {
-          image_url: { url },
-        } of delta?.images ?? [])
-          drawn.push(Object.assign(new Image(), { src: url }));
+        for (const { image_url: image } of delta?.images ?? []) {
+          drawn.push(Object.assign(new Image(), { src: image.url, alt: part('asked').textContent }));
+        }
       }
     }
     part('reply').append(text, ...drawn);

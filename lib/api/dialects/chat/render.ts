@@ -21,7 +21,7 @@ import { writeReasoningDetails } from '../thoughts.ts';
 import { chatUsage } from '../usage.ts';
 import { type CallShape, findCallShape } from './call-shape.ts';
 import { chatFault } from './fault.ts';
-import { writeChatImage, writeChatImages } from './images.ts';
+import { writeChatImageJson, writeChatImages } from './images.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
@@ -143,9 +143,9 @@ class ChatRenderer implements Transform<StreamPart, string> {
   }
 
   #writeImage(image: ReplyImagePart): string {
-    const images = [writeChatImage(image, this.#images)];
+    const index = this.#images;
     this.#images += 1;
-    return `${this.#head}${JSON.stringify({ images })}${OPEN_END}`;
+    return `${this.#head}{"images":[${writeChatImageJson(image, index)}]}${OPEN_END}`;
   }
 
   #writeInput(text: string): string {

@@ -156,8 +156,9 @@ export class ChatReply implements AnswerReader {
       if (thought !== '') this.#takeThought(this.#isCumulative ? thought.slice(this.#thoughtChars) : thought, out);
       this.#hasThoughtDeltas ||= thought !== '';
       const content = delta.content;
-      if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
-      if (delta.images || delta.image || typeof content === 'object') this.#takeImages(delta, out);
+      if (typeof content === 'string' && content !== '') this.#takeDelta(content, out);
+      else this.#takeOtherContent(delta, out);
+      if (delta.images) this.#takeImages(delta, out);
       if (delta.refusal) this.#takeRefusal(readText(delta.refusal), out);
       if (delta.annotations) this.#cite(delta.annotations, out);
       if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
@@ -173,6 +174,13 @@ export class ChatReply implements AnswerReader {
       if (message.annotations) this.#cite(message.annotations, out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
+  }
+
+  /** Most deltas are text. */
+  #takeOtherContent(delta: JsonObject, out: AnswerWriter): void {
+    const { content, images } = delta;
+    if (content !== undefined && content !== null && content !== '') this.#takeDelta(readText(content), out);
+    if (!images) this.#takeImages(delta, out);
   }
 
   #takeImages(fields: JsonObject, out: AnswerWriter): void {
