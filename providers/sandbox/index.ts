@@ -7,7 +7,6 @@ import type {
   ImageResult,
   ProviderPart,
   ProviderPlugin,
-  Size,
   TextCall,
   ToolCallContent,
 } from '../../lib/upstream/contract/provider.ts';
@@ -55,6 +54,7 @@ export default plugin;
 const SLOW_WORD_MS = 100;
 /** And before an image. */
 const SLOW_IMAGE_MS = 5_000;
+const DRAWN = { width: 256, height: 256, tokens: 250 };
 
 interface Calling<Call> {
   readonly call: Call;
@@ -102,21 +102,13 @@ async function* answer({ call, signal, host, settings, eye }: Answering): AsyncG
     if (markers.has('[[fail-mid]]') && tokens === sent) throw failure('[[fail-mid]]', host);
     yield [{ type: 'block-end', index }];
   }
-  if (markers.has('[[draw]]') && kept === all) yield await drawBeside(prompt, tokens);
+  if (markers.has('[[draw]]') && kept === all) {
+    const base64 = Buffer.from(await draw(prompt, DRAWN)).toString('base64');
+    yield [{ type: 'image', base64 }];
+    yield [{ type: 'usage', output: tokens + DRAWN.tokens }];
+  }
   const reason = calls.length > 0 ? 'tool' : 'stop';
   yield [{ type: 'finish', reason: kept < all ? 'length' : reason }];
-}
-
-const DRAWN: Size = { width: 256, height: 256 };
-const TOKENS_PER_IMAGE = 250;
-
-/** An image within a text answer. */
-async function drawBeside(prompt: string, tokens: number): Promise<readonly ProviderPart[]> {
-  const bytes = await draw(prompt, DRAWN);
-  return [
-    { type: 'image', mediaType: 'image/png', base64: Buffer.from(bytes).toString('base64') },
-    { type: 'usage', output: tokens + TOKENS_PER_IMAGE },
-  ];
 }
 
 type Block = Extract<ProviderPart, { readonly type: 'block-start' }>['block'];

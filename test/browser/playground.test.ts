@@ -72,7 +72,7 @@ describe('the playground in a browser', function () {
     await page.fill('#prompt', 'A red square [[draw]]');
     await page.click('button[value=send]');
     await page.waitForSelector('#outcome dl');
-    const width = "document.querySelector('#reply img[alt^=\"A red square\"]').naturalWidth";
+    const width = 'document.querySelector(\'#reply img[alt^="A red square"]\').naturalWidth';
     expect(await page.evaluate(width)).to.equal(256);
     expect(await page.textContent('#reply')).to.contain('You wrote');
     await check(page, 'text-drawn');

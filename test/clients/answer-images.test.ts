@@ -1,6 +1,8 @@
 // Images in the answers of text models as real clients read them, from each upstream's format, and as they send them back;
 // what they cost, and what becomes of broken ones.
+import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
+import { generateText, streamText } from 'ai';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import {
@@ -244,6 +246,18 @@ describe('images in answers at real clients', () => {
       });
     });
   }
+
+  it('are the result of a tool for the AI SDK over responses', async () => {
+    answer('responses', { counts: counted });
+    const sdk = createOpenAI({ apiKey: account.key, baseURL: `${gateway.url}/api/v1` });
+    const asking = { model: sdk.responses('responses'), prompt: 'Draw a dot.', maxRetries: 0 };
+    const { text, content } = await generateText(asking);
+    expect(text).to.equal('Here it is.');
+    const result = content.find((part) => part.type === 'tool-result');
+    expect(result).to.deep.include({ toolName: 'image_generation', output: { result: BASE64 } });
+    const streamed = await streamText(asking).toolResults;
+    expect(streamed[0]).to.deep.include({ toolName: 'image_generation', output: { result: BASE64 } });
+  });
 
   it('that are larger than the gateway takes fail the answer in words', async () => {
     answer('chat', { base64: png({ bytes: 21 * 1024 * 1024 }).toString('base64') });

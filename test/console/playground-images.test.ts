@@ -1,6 +1,7 @@
 // Images in the playground: read, edited and animated under the rules of the API, at the quoted price.
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { sniffWhole } from '../../lib/base/sniff.ts';
 import {
   addTurn,
   NO_CONVERSATION,
@@ -14,7 +15,7 @@ import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, FORM_TYPE, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { longer } from '../../testkit/long.ts';
-import { setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
+import { hiddenFields, setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
 import { PNG, png } from '../media/sample-images.ts';
 
 const PAGE = '/account/playground';
@@ -56,6 +57,23 @@ describe('images in the playground', function () {
     await test.checkMoney();
     await test.stop();
     await upstream.close();
+  });
+
+  it('are shown where a text answer has them, on the page and in a stream', async () => {
+    const { csrf = '' } = hiddenFields((await owner.get(PAGE)).text, PAGE);
+    const fields = {
+      kind: 'text',
+      model: 'words',
+      max_tokens: '700',
+      key: account.keyId,
+      prompt: 'A red dot [[draw]]',
+    };
+    const { text } = await owner.submit(PAGE, { ...fields, do: 'send' });
+    const [, base64 = ''] = /<img src="data:image\/png;base64,([^"]+)" alt="A red dot/.exec(text) ?? [];
+    expect(sniffWhole(Buffer.from(base64, 'base64'))?.format).to.equal('png');
+    const events = parseEvents((await owner.post(`${PAGE}/text`, { csrf, ...fields })).text);
+    const [drawn] = events.flatMap(({ data }) => data?.choices?.[0]?.delta?.images ?? []);
+    expect(drawn.image_url.url).to.equal(`data:image/png;base64,${base64}`);
   });
 
   const FIELDS = {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { sniffWhole } from '../../lib/base/sniff.ts';
 import { keyCallsId } from '../../lib/money/budget.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { SERVICE_OWNER } from '../../lib/money/operations.ts';
@@ -89,15 +88,6 @@ describe('the playground', function () {
     await owner.get(`${PAGE}?lang=en`);
     expect(events.at(-1)?.data.html).to.contain('сбой у провайдера').and.to.contain('/account/calls/');
     expect((await lastCharge())?.charged).to.equal(500_000n);
-  });
-
-  it('shows the image of a text answer, on the page and in a stream', async () => {
-    const fields = { ...TEXT, prompt: 'A red square [[draw]]' };
-    const [, base64 = ''] = /<img src="data:image\/png;base64,([^"]+)" alt="A red square/.exec((await ask(fields)).text) ?? [];
-    expect(sniffWhole(Buffer.from(base64, 'base64'))?.format).to.equal('png');
-    const deltas = parseEvents((await stream(fields)).text).map(({ data }) => data?.choices?.[0]?.delta);
-    const [drawn] = deltas.flatMap((delta) => delta?.images ?? []);
-    expect(drawn.image_url.url).to.equal(`data:image/png;base64,${base64}`);
   });
 
   it('generates an image and links to it on the same origin', async () => {
