@@ -71,8 +71,8 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   }
 
   async function hasOpenJobs(wallet: string): Promise<boolean> {
-    const jobs = await store.usage.openJobs(wallet).catch(() => []);
-    return jobs.length > 0;
+    const progress = await store.usage.progress(wallet).catch(() => undefined);
+    return progress !== undefined && progress.jobs.length > 0;
   }
 
   async function fold(): Promise<void> {

@@ -83,11 +83,7 @@ function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly Usa
 /** Folds the rest of the journal if it is short; otherwise resolves to how far behind the sums are. */
 export async function catchUpUsage(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
   const { ledger, usage } = store;
-  const [state, counted, open] = await Promise.all([
-    ledger.wallet(wallet),
-    usage.cursor(wallet),
-    usage.openJobs(wallet),
-  ]);
+  const [state, { cursor: counted, jobs: open }] = await Promise.all([ledger.wallet(wallet), usage.progress(wallet)]);
   const entries = state?.seq ?? 0;
   if (entries === counted && open.length === 0) return undefined;
   if (entries - counted <= ENTRIES_PER_STEP) {
@@ -113,8 +109,7 @@ export async function* foldSteps(store: UsageParts, wallet: string): AsyncGenera
   const { journal, ledger, usage } = store;
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (;;) {
-    const cursor = await usage.cursor(wallet);
-    const open = await usage.openJobs(wallet);
+    const { cursor, jobs: open } = await usage.progress(wallet);
     const entries = cursor < end ? await journal.usedEntries(wallet, cursor, ENTRIES_PER_STEP) : [];
     const sums = new UsageSums();
     for (const entry of entries) sums.addEntry(entry);
@@ -127,7 +122,7 @@ export async function* foldSteps(store: UsageParts, wallet: string): AsyncGenera
     // If another fold moved the cursor, the next read starts after it.
     const isAdded = await usage.add({ wallet, from: cursor, to, ...rows, ...jobs });
     // Damaged rows would be refused again and again.
-    if (!isAdded && (await usage.cursor(wallet)) === cursor) return;
+    if (!isAdded && (await usage.progress(wallet)).cursor === cursor) return;
     yield;
   }
 }

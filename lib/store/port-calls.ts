@@ -51,7 +51,7 @@ export const READS = {
     'findWrongMarks',
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'openJobs', 'sums', 'slots', 'readAll', 'findBehind', 'serviceSums', 'serviceDay', 'serviceWeek'],
+  usage: ['progress', 'sums', 'slots', 'readAll', 'findBehind', 'serviceSums', 'serviceDay', 'serviceWeek'],
   users: [
     'get',
     'find',

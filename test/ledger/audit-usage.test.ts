@@ -42,7 +42,7 @@ describe('the audit of folded usage', () => {
   });
 
   it('reports a part that was folded twice, even if a fold runs between its reads', async () => {
-    const cursor = await faulty.real.usage.cursor(wallet);
+    const cursor = (await faulty.real.usage.progress(wallet)).cursor;
     const counts = { ...NO_USAGE, charged: 1n };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
     await faulty.real.usage.add({ wallet, from: cursor, to: cursor, hours: [hour] });

@@ -43,7 +43,7 @@ for (const kind of longer([SQLITE], STORES)) {
     it('folds settlements, charges and refunds in the background', async () => {
       const { store, wallet, chore, ledger, used, call, charged } = await open();
       await chore.fold();
-      expect(await store.usage.cursor(wallet)).to.equal(0);
+      expect((await store.usage.progress(wallet)).cursor).to.equal(0);
       await call();
       await chore.fold();
       expect(await charged()).to.equal(RUB / 2n);
@@ -53,10 +53,10 @@ for (const kind of longer([SQLITE], STORES)) {
       await ledger.refund({ chargeId: charge.id, wallet });
       await chore.fold();
       const seq = (await store.ledger.wallet(wallet))?.seq;
-      expect(await store.usage.cursor(wallet)).to.equal(seq);
+      expect((await store.usage.progress(wallet)).cursor).to.equal(seq);
       await ledger.settle(await ledger.hold(request(wallet)), used);
       await chore.fold();
-      expect(await store.usage.cursor(wallet)).to.equal((seq ?? 0) + 2);
+      expect((await store.usage.progress(wallet)).cursor).to.equal((seq ?? 0) + 2);
     });
 
     it('runs between start and stop', async () => {
@@ -91,11 +91,13 @@ for (const kind of longer([SQLITE], STORES)) {
       await applied(store, reserve(other), reserve(other));
       const chore = createUsageChore({ store, onError: String });
       await chore.fold();
-      expect([await store.usage.cursor(one), await store.usage.cursor(other)]).to.deep.equal([2, 3]);
+      expect([(await store.usage.progress(one)).cursor, (await store.usage.progress(other)).cursor]).to.deep.equal([
+        2, 3,
+      ]);
       await applied(store, reserve(one));
       await chore.fold();
       // Searched only once: from then on the chore observes the calls.
-      expect(await store.usage.cursor(one)).to.equal(2);
+      expect((await store.usage.progress(one)).cursor).to.equal(2);
     });
 
     it('folds a wallet shown on a page at once', async () => {
@@ -104,15 +106,15 @@ for (const kind of longer([SQLITE], STORES)) {
       await appliedInBatches(store, calls);
       const chore = createUsageChore({ store, onError: String, everyMs: 3_600_000 });
       for (let times = 0; times < 3; times += 1) chore.foldSoon(wallet);
-      await until(async () => (await store.usage.cursor(wallet)) === 1201, 10_000);
+      await until(async () => (await store.usage.progress(wallet)).cursor === 1201, 10_000);
       await applied(store, charge(wallet));
       chore.foldSoon(wallet);
-      await until(async () => (await store.usage.cursor(wallet)) === 1202, 10_000);
+      await until(async () => (await store.usage.progress(wallet)).cursor === 1202, 10_000);
       chore.stop();
       await applied(store, charge(wallet));
       chore.foldSoon(wallet);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      expect(await store.usage.cursor(wallet)).to.equal(1202);
+      expect((await store.usage.progress(wallet)).cursor).to.equal(1202);
     });
   });
 }
@@ -127,7 +129,7 @@ describe('the usage chore', () => {
     const log = { warn: () => undefined, error: () => undefined };
     const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
     await ledger.charge({ ...request(wallet), kind: 'video', usage: { seconds: 5 } });
-    faulty.next('usage.cursor', refuse);
+    faulty.next('usage.progress', refuse);
     await chore.fold();
     faulty.next('usage.add', refuse);
     await chore.fold();
@@ -148,15 +150,15 @@ describe('the usage chore', () => {
     await chore.fold();
     faulty.next('usage.add', refuse);
     await chore.fold();
-    expect([await store.usage.cursor(wallet), errors.length]).to.deep.equal([0, 1]);
+    expect([(await store.usage.progress(wallet)).cursor, errors.length]).to.deep.equal([0, 1]);
     await chore.fold();
-    expect(await store.usage.cursor(wallet)).to.equal(2);
+    expect((await store.usage.progress(wallet)).cursor).to.equal(2);
     await applied(store, charge(wallet));
     faulty.next('usage.add', refuse);
     chore.foldSoon(wallet);
     await until(() => errors.length === 2);
     chore.foldSoon(wallet);
-    await until(async () => (await store.usage.cursor(wallet)) === 3);
+    await until(async () => (await store.usage.progress(wallet)).cursor === 3);
     chore.stop();
     await faulty.close();
   });
@@ -178,7 +180,7 @@ describe('the usage chore', () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(begun).to.equal(1);
     gate.open();
-    for (const wallet of wallets) await until(async () => (await store.usage.cursor(wallet)) === 2);
+    for (const wallet of wallets) await until(async () => (await store.usage.progress(wallet)).cursor === 2);
     chore.stop();
     await faulty.close();
   });

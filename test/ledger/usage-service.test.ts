@@ -143,7 +143,7 @@ for (const kind of longer([SQLITE], STORES)) {
         await foldUsage(store(), wallet);
         expect(await problems()).to.deep.equal([]);
         const [row] = await sums({ by: 'name' });
-        return [row?.calls, row?.cost, (await store().usage.openJobs(wallet)).length];
+        return [row?.calls, row?.cost, (await store().usage.progress(wallet)).jobs.length];
       };
       expect(await count()).to.deep.equal([1, 0n, 1]);
       await put(RUNNING);

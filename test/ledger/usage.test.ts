@@ -213,7 +213,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const query = { by: 'kind', filter: {} } as const;
       const wanted = await reportUsage(store.ledger, wallet, query);
       expect(await readUsage(store, wallet, query)).to.deep.equal(wanted);
-      expect(await store.usage.cursor(wallet)).to.equal((await walletOf(store, wallet)).seq);
+      expect((await store.usage.progress(wallet)).cursor).to.equal((await walletOf(store, wallet)).seq);
       await store.usage.forget(wallet);
       expect(await store.usage.sums(wallet, { by: 'kind' })).to.deep.equal([]);
       await foldUsage(store, wallet);
@@ -229,7 +229,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const whole = await reportUsage(store.ledger, wallet, query);
       const none = { entries: 901, counted: 0, until: undefined };
       expect((await readUsage(store, wallet, query)).behind).to.deep.equal(none);
-      expect(await store.usage.cursor(wallet)).to.equal(0);
+      expect((await store.usage.progress(wallet)).cursor).to.equal(0);
 
       const steps = foldSteps(store, wallet);
       await steps.next();
@@ -244,7 +244,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await steps.next();
       // The rest is short enough to be folded at once.
       expect(await readUsage(store, wallet, query)).to.deep.equal(whole);
-      expect(await store.usage.cursor(wallet)).to.equal(901);
+      expect((await store.usage.progress(wallet)).cursor).to.equal(901);
     });
 
     it('lists the wallets that are behind, in pages', async () => {
@@ -275,7 +275,7 @@ for (const kind of longer([SQLITE], STORES)) {
           .filter((problem) => problem.wallet === wallet)
           .map(({ problem }) => problem);
       expect(await problems()).to.deep.equal([]);
-      const cursor = await store.usage.cursor(wallet);
+      const cursor = (await store.usage.progress(wallet)).cursor;
       const hour = { hour: 0, key: 'key_a', model: 'm', kind: 'text' } as const;
       const units = { ...NO_USAGE, charged: 1n };
       expect(await store.usage.add({ wallet, from: cursor - 1, to: cursor, hours: [{ ...units, ...hour }] })).to.equal(

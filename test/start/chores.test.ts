@@ -147,11 +147,11 @@ describe('chores', () => {
   it('fold the usage of wallets left behind if asked to, and log failures', async () => {
     const wallet = await opened.wallet();
     await openUsage(opened.store, log, { sweeps: false }).fold();
-    expect(await opened.real.usage.cursor(wallet)).to.equal(0);
+    expect((await opened.real.usage.progress(wallet)).cursor).to.equal(0);
     opened.next('usage.findBehind', refuse);
     await openUsage(opened.store, log, { sweeps: true }).fold();
     expect(await messages()).to.deep.equal(['could not update the usage sums']);
     await openUsage(opened.store, log, { sweeps: true }).fold();
-    expect(await opened.real.usage.cursor(wallet)).to.equal(1);
+    expect((await opened.real.usage.progress(wallet)).cursor).to.equal(1);
   });
 });

@@ -22,11 +22,9 @@ export function usageStore(connection: Connection, transactions: Transactions): 
   const { db, scanner } = connection;
   const cursors = db.collection<Row>('usage_cursors');
   const wallets = db.collection<Row>('wallets');
-  const findCursor = async (wallet: string) =>
-    readCursorDocument(await read((signal) => cursors.findOne({ _id: wallet }, { signal })));
   return {
-    cursor: async (wallet) => (await findCursor(wallet)).cursor,
-    openJobs: async (wallet) => (await findCursor(wallet)).jobs,
+    progress: async (wallet) =>
+      readCursorDocument(await read((signal) => cursors.findOne({ _id: wallet }, { signal }))),
     // A retry after a lost answer finds the cursor moved, so the caller reads again.
     add: (step) => transactions.run({ steps: (send) => addUsageStep(send, step) }),
     ...usageSumStore(db),

@@ -82,13 +82,18 @@ export interface UsageStep {
   readonly jobs?: { readonly from: readonly OpenJob[]; readonly to: readonly OpenJob[] };
 }
 
-export interface FoldedUsage {
+export interface UsageProgress {
+  /** `seq` of the last folded entry; 0 before the first. */
   readonly cursor: number;
+  /** Those that are counted once they have ended. */
+  readonly jobs: readonly OpenJob[];
+}
+
+export interface FoldedUsage extends UsageProgress {
   readonly hours: readonly UsageHour[];
   /** As they are stored; they follow from the hours. */
   readonly days: readonly UsageDay[];
   readonly routes: readonly RouteHour[];
-  readonly jobs: readonly OpenJob[];
   /** Some archived calls were folded by a version that counted neither failures nor attempts. */
   readonly isPartial: boolean;
 }
@@ -176,10 +181,8 @@ export interface ServiceWeek {
 }
 
 export interface UsageStore {
-  /** `seq` of the last folded entry of the wallet; 0 before the first. */
-  cursor(wallet: string): Promise<number>;
-  /** The jobs of the wallet that are counted once they have ended. */
-  openJobs(wallet: string): Promise<readonly OpenJob[]>;
+  /** How far the journal of the wallet is folded. */
+  progress(wallet: string): Promise<UsageProgress>;
   /**
    * Adds the sums, also to those of days and of all wallets, and moves the cursor, in one transaction; false when the
    * cursor is no longer at `from`, or the open jobs have changed.

@@ -3,10 +3,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
-  OpenJob,
   RouteHour,
   UsageDay,
   UsageHour,
+  UsageProgress,
   UsageStep,
   UsageStore,
   UsageTotals,
@@ -117,8 +117,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     return { cursor: row?.seq ?? 0, jobs: parseOpenJobs(row?.jobs ?? '[]'), isPartial: row?.partial === 1 };
   };
   return {
-    cursor: (wallet: string): number => readCursor(wallet).cursor,
-    openJobs: (wallet: string): readonly OpenJob[] => readCursor(wallet).jobs,
+    progress: (wallet: string): UsageProgress => readCursor(wallet),
     readAll: (wallet: string): FoldedUsage =>
       inReadTransaction(db, () => ({
         ...readCursor(wallet),

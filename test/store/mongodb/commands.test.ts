@@ -92,8 +92,7 @@ describe('calls of the MongoDB store', () => {
     },
     media: { get: ['m'], page: [page] },
     usage: {
-      cursor: ['w'],
-      openJobs: ['w'],
+      progress: ['w'],
       sums: ['w', query],
       slots: ['w', { by: 'model', starts: [0], to: AT }],
       readAll: ['w'],
