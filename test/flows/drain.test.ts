@@ -172,6 +172,7 @@ describe('drain', () => {
       expect(failure?.error, name).to.include({
         type: 'api_error',
         message: `The service is restarting.${refund}`,
+        ...(path !== MESSAGES && { code: 'upstream_error' }),
       });
       if (path === MESSAGES) expect(failure?.event).to.equal('error');
       else if (path === CHAT) expect(events.at(-1)?.data).to.equal('[DONE]');

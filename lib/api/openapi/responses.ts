@@ -131,7 +131,7 @@ const RESPONSE = withRouting(
       status: choice(['in_progress', 'completed', 'incomplete', 'failed']),
       error: orNull(
         object({
-          code: text('As in an error, or `context_length_exceeded`.'),
+          code: text('`upstream_error`; if trying again does not help, `context_length_exceeded` or `invalid_prompt`.'),
           type: text('As in an error.'),
           message: text('In words.'),
         }),

@@ -330,9 +330,10 @@ describe('the contract of dialects: streams', () => {
       for (const code of codes) {
         it(`ends a stream that fails with ${code} before and after its first fragment`, () => {
           const reason = fault(code, { refunded: true });
-          const { type, chatCode } = reason.data as { type: string; chatCode: string };
+          const { type } = reason.data as { type: string };
           // After any other code agents of this dialect would try again.
-          const known = subject.name === 'responses' && code === 'upstream_refused' ? 'invalid_prompt' : chatCode;
+          const known =
+            subject.name === 'responses' && code === 'upstream_refused' ? 'invalid_prompt' : 'upstream_error';
           const envelope = subject.envelope({ type, code: known, message: reason.message });
           expect(reason.message).to.match(/ Charge refunded\.$/);
           const early = readStream(subject, renderAll(subject, [[{ type: 'error', fault: reason }]]));

@@ -20,7 +20,7 @@ import { CustomInput } from '../responses/custom-input.ts';
 import { writeReasoningDetails } from '../thoughts.ts';
 import { chatUsage } from '../usage.ts';
 import { type CallShape, findCallShape } from './call-shape.ts';
-import { chatFault } from './fault.ts';
+import { chatFailure } from './fault.ts';
 import { writeChatImageJson, writeChatImages } from './images.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -108,7 +108,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
       case 'billing':
         return this.#end(part);
       case 'error':
-        return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
+        return `data: ${JSON.stringify(chatFailure(part.fault))}\n\n${DONE}`;
       case 'block-start':
         return this.#begin(part.block);
       case 'block-state':

@@ -1,6 +1,6 @@
 // Errors of the responses dialect: the chat-style envelope, and what a response says that failed.
 import type { Fault, FaultCode } from '../../../base/faults.ts';
-import { chatFault } from '../chat/fault.ts';
+import { chatFault, STREAM_CODE } from '../chat/fault.ts';
 
 export const responsesFault = chatFault;
 
@@ -15,7 +15,7 @@ const KNOWN_CODES: Readonly<Partial<Record<FaultCode, string>>> = {
   upstream_picture: 'invalid_prompt',
 };
 
-/** The `error` of a failed response. */
+/** The `error` of a failed response, which only streams have. */
 export function responsesFailure({ data, message }: Fault): object {
-  return { code: (data && KNOWN_CODES[data.code]) ?? data?.chatCode, type: data?.type, message };
+  return { code: (data && KNOWN_CODES[data.code]) ?? STREAM_CODE, type: data?.type, message };
 }
