@@ -183,7 +183,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const nameSort = ({ table, column, row, value }: Place) =>
         `${table}.${column} ${longer('', `${row.kind} ${row.state} ${value === null}`)}`;
       const sorts = [...new Map(all.map((place) => [nameSort(place), place])).values()];
-      const every = kind.name === 'sqlite' ? longer(10, 1) : longer(10, 3);
+      const every = kind.name === 'sqlite' ? longer(10, 1) : longer(10, 6);
       return sorts.filter((_, at) => at % every === 0);
     }
 
@@ -226,7 +226,7 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('reports every missing row of money', async () => {
       const missed: string[] = [];
-      const every = longer(kind.name === 'sqlite' ? 14 : 20, 1);
+      const every = kind.name === 'sqlite' ? longer(14, 1) : longer(20, 4);
       const tables = await raw.tables();
       const money = ['accounts', 'wallets', 'charges', 'entries', 'payments', 'jobs', 'budgets', 'call_attempts'];
       for (const table of [
