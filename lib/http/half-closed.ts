@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 
 /** A stream of events, which can be probed with comments. */
 interface ProbedStream {
-  probe(): void;
+  keepAlive(): void;
 }
 
 const streams = new WeakMap<ServerResponse, ProbedStream>();
@@ -65,7 +65,7 @@ function createProbe(response: ServerResponse, socket: Socket): () => void {
   let sent = 0;
   return () => {
     if (response.headersSent) {
-      if (!response.writableEnded) streams.get(response)?.probe();
+      if (!response.writableEnded) streams.get(response)?.keepAlive();
       return;
     }
     if (sent === START.length) return;

@@ -12,10 +12,7 @@ export interface SseReply {
   push(texts: readonly string[]): readonly Promise<void>[];
   /** The same for one text. */
   write(text: string): Promise<void> | undefined;
-  /** Writes a comment, unless something was written since the last call: silent connections are closed on the way. */
   keepAlive(): void;
-  /** Writes a comment in any case. */
-  probe(): void;
   close(): void;
 }
 
@@ -53,8 +50,6 @@ class ResponseEvents implements SseReply {
   #takenAt = 0;
   #stillAt = 0;
   #isFramed = false;
-  /** Nothing was written since the last call of `keepAlive`. */
-  #isSilent = true;
 
   constructor(response: ServerResponse, { headers, stallMs, onOpen }: SseReplyOptions) {
     this.#response = response;
@@ -86,16 +81,10 @@ class ResponseEvents implements SseReply {
   write(text: string): Promise<void> | undefined {
     if (text === '' || this.#response.destroyed) return undefined;
     const outlet = this.#outlet();
-    this.#isSilent = false;
     return this.#send(text, outlet) ? undefined : this.#drained(outlet);
   }
 
   keepAlive(): void {
-    if (this.#isSilent) this.probe();
-    this.#isSilent = true;
-  }
-
-  probe(): void {
     if (!this.#response.destroyed) this.#send(': keep-alive\n\n', this.#outlet());
   }
 

@@ -2,20 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, joinText, MESSAGES, parseEvents, readHead, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, readHead, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import {
-  chatAnswer,
-  chatChunk,
-  chatEnd,
-  chatStall,
-  SSE,
-  startUpstream,
-  type TestUpstream,
-} from '../../testkit/upstream.ts';
+import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('http', () => {
   let upstream: TestUpstream;
@@ -278,27 +269,6 @@ describe('http', () => {
       await impatient.checkMoney();
       upstream.behave(chatAnswer('Hello there.'));
     });
-  });
-
-  it('keeps a stream alive while nothing of it is sent, also after its first words', async () => {
-    const quick = await startGateway({ catalog: chatCatalog(upstream.url), timings: { heartbeatMs: 50 } });
-    upstream.behave(async ({ response }) => {
-      response.writeHead(200, SSE);
-      response.write(chatChunk('First words, '));
-      for (let at = 0; at < 20; at += 1) {
-        await sleep(20);
-        const thought = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'hm ' } }] });
-        response.write(`data: ${thought}\n\n`);
-      }
-      response.end(chatChunk('last words.') + chatEnd());
-    });
-    const { key } = await quick.account();
-    const { text } = await send(quick.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
-    expect(text).to.match(/First words, [\s\S]*?\n\n(?:: keep-alive\n\n){2,}event: content_block_delta\n.*last words/);
-    expect(joinText(parseEvents(text))).to.equal('First words, last words.');
-    await quick.checkMoney();
-    await quick.stop();
-    upstream.behave(chatAnswer('Hello there.'));
   });
 
   /** Sends pieces on a raw socket and reads until it is closed. */

@@ -262,8 +262,8 @@ const STREAM: Json = {
       'The data of one event. Each event is a line `event: <type>`, a line `data: <JSON>` and an empty line. ' +
       '`response.created` and `response.in_progress` come first; each item begins with `response.output_item.added` and ' +
       'ends with `response.output_item.done`; the last event is `response.completed`, `response.incomplete` or ' +
-      '`response.failed`, whose `response` has all items, usage and `billing`. Comments (`: keep-alive`) may precede ' +
-      'any event.',
+      '`response.failed`, whose `response` has all items, usage and `billing`. Comments (`: keep-alive`) may precede the ' +
+      'first event.',
     oneOf: Object.keys(EVENTS).map(ref),
   },
   examples: {

@@ -48,7 +48,7 @@ export interface TextTimeouts {
   /** Between contents. */
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** How often a stream in which nothing is sent has a heartbeat. */
+  /** How often a stream without a fragment yet sends a heartbeat. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -167,6 +167,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   onBegin(): void {
+    this.#watch.delivered();
     this.#call.onBegin();
   }
 }

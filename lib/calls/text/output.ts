@@ -21,7 +21,7 @@ export interface TextSink<Out = StreamPart> {
    * Returns a promise if the client reads more slowly than this arrives. Throws the fault of an `error` if not live.
    */
   push(batch: readonly Out[]): readonly Promise<void>[];
-  /** Called regularly: if nothing was written meanwhile, the connection has to be kept open. */
+  /** Nothing has arrived yet, but the connection is alive. */
   keepAlive(): void;
   /** Nothing follows. */
   close(): void;

@@ -17,7 +17,7 @@ export interface Watched {
   readonly workedAt: number;
   /** The upstream has given its reason to end, and no content has followed it. */
   readonly finished: boolean;
-  /** Called every `heartbeatMs`, but not while the reader is slow. */
+  /** Called every `heartbeatMs` until `delivered`. */
   onHeartbeat(): void;
   /** Called once, when a limit is exceeded. */
   onTimeout(): void;
@@ -32,6 +32,8 @@ export interface Watch {
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void;
   resume(): void;
+  /** The client got its first fragment: no more heartbeats. */
+  delivered(): void;
   stop(): void;
 }
 
@@ -95,6 +97,10 @@ class TimerWatch implements Watch {
     this.#arm();
   }
 
+  delivered(): void {
+    this.#heartbeatAt = Number.POSITIVE_INFINITY;
+  }
+
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -120,7 +126,7 @@ class TimerWatch implements Watch {
     }
     if (at >= this.#heartbeatAt) {
       this.#heartbeatAt = at + this.#heartbeatMs;
-      if (!this.#paused) this.#watched.onHeartbeat();
+      this.#watched.onHeartbeat();
     }
     this.#arm();
   };

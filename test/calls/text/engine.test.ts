@@ -249,6 +249,7 @@ describe('text engine', () => {
       const slow = playing([START, OPEN, delta('Hello')], () => sleep(300), [CLOSE, usage(7, 900), FINISH]);
       const { beats } = await stage.call({ routes: [slow], delivery, timeouts: { heartbeatMs: 20 } });
       expect(beats).to.be.above(2);
+      expect((await stage.call({ routes: [slow], timeouts: { heartbeatMs: 250 } })).beats, 'delivered').to.equal(0);
     });
 
     it('bills characters and not what the upstream says', async () => {

@@ -196,20 +196,18 @@ describe('watch', () => {
   });
 
   describe('heartbeats', () => {
-    itTimed('come in even steps, but not while the reader is slow', async () => {
+    itTimed('come in even steps until the first fragment is delivered', async () => {
       start({ heartbeatMs: 30 });
       await until(() => beats.length >= 2);
-      for (const [at, beat] of beats.entries()) expect(beat).to.be.within((at + 1) * 30 - 1, (at + 1) * 30 + LATE_MS);
       touch();
-      watch.pause();
+      for (const [at, beat] of beats.entries()) expect(beat).to.be.within((at + 1) * 30 - 1, (at + 1) * 30 + LATE_MS);
+      watch.delivered();
       const before = beats.length;
       await sleep(80);
       expect(beats).to.have.length(before);
-      watch.resume();
-      await until(() => beats.length >= before + 2);
     });
 
-    itTimed('go on while the upstream sends something', async () => {
+    itTimed('go on while the upstream sends something that is not delivered', async () => {
       start({ heartbeatMs: 20, idleTimeoutMs: 5000 });
       const ticker = setInterval(() => touch(), 5);
       await until(() => beats.length >= 3).finally(() => clearInterval(ticker));
@@ -269,6 +267,7 @@ describe('watch', () => {
     const longest = 2_147_483_647;
     start({ firstTokenTimeoutMs: longest, idleTimeoutMs: longest, totalMs: longest });
     touch();
+    watch.delivered();
     watch.pause();
     watch.resume();
     await sleep(20);
