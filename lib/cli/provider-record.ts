@@ -152,7 +152,8 @@ async function observe(recording: object, folder: string): Promise<object> {
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
   const stage = await openStage(plugin, {});
   try {
-    const { text, finish, usage, reasoning, states, citations, fault } = (await stage.run(complete)) as TextOutcome;
+    const outcome = (await stage.run(complete)) as TextOutcome;
+    const { text, finish, usage, reasoning, states, citations, images, fault } = outcome;
     if (fault !== undefined) return { text, fault };
     return {
       text,
@@ -161,6 +162,7 @@ async function observe(recording: object, folder: string): Promise<object> {
       ...(reasoning !== '' && { reasoning }),
       ...(states.length > 0 && { state: states }),
       ...(citations.length > 0 && { citations }),
+      ...(images.length > 0 && { images }),
     };
   } finally {
     await stage.close();

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { findAwsEventEnds } from './aws-events.ts';
 import type { ImageOutcome, TextOutcome } from './outcome.ts';
 import type { Recording, Reply, TextRecording } from './recording.ts';
-import { createLargeImage, detectFormat } from './sample-image.ts';
+import { createLargeImage, DRAWN_BYTES, detectFormat } from './sample-image.ts';
 import { onStage, type TestBench } from './stage.ts';
 import type { Check, Subject } from './subject.ts';
 
@@ -108,7 +108,7 @@ const INLINE = /"((?:data:image\/[a-z]+;base64,)?)([A-Za-z0-9+/=]{60,})"/;
 async function enlargeImage(stage: TestBench, recording: Recording) {
   if (recording.kind === 'text' && !recording.expect.images) return undefined;
   const { body } = recording.reply;
-  const { bytes } = createLargeImage();
+  const { bytes } = createLargeImage(recording.kind === 'text' ? DRAWN_BYTES : undefined);
   const base64 = Buffer.from(bytes).toString('base64');
   const text = body.toString('latin1');
   const isInline = detectFormat(Buffer.from(INLINE.exec(text)?.[2] ?? '', 'base64')) !== undefined;

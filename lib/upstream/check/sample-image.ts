@@ -29,17 +29,19 @@ export function detectFormat(bytes: Uint8Array): Format | undefined {
 }
 
 const PADDING_BYTES = 100_000;
+/** As models draw them: in base64 more than the usual length of an event. */
+export const DRAWN_BYTES = 1_500_000;
 
 /** A PNG that is far longer than any buffer for one piece: the small one with a chunk that nobody reads. */
-export function createLargeImage(): ImageInput {
+export function createLargeImage(paddingBytes = PADDING_BYTES): ImageInput {
   const small = Buffer.from(SAMPLES.png, 'base64');
   const end = small.length - IEND_BYTES;
   const content = Buffer.concat([
     Buffer.from('teXt'),
-    Buffer.from(Array.from({ length: PADDING_BYTES }, (_, at) => at % 251)),
+    Buffer.from(Array.from({ length: paddingBytes }, (_, at) => at % 251)),
   ]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(PADDING_BYTES);
+  length.writeUInt32BE(paddingBytes);
   sum.writeUInt32BE(crc32(content));
   const bytes = Buffer.concat([small.subarray(0, end), length, content, sum, small.subarray(end)]);
   return { mediaType: 'image/png', bytes: Uint8Array.from(bytes) };

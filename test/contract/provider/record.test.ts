@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parseRecording } from '../../../lib/upstream/check/recording.ts';
 import { runCommand } from '../../cli/command.ts';
+import { PNG } from '../../media/sample-images.ts';
 
 const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));
 
@@ -93,6 +94,17 @@ describe('recorder of answers', () => {
       finish: 'stop',
       usage: { input: null, output: null },
     });
+  });
+
+  it('fills in the images of the answer', async () => {
+    const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG.toString('base64')}` } }];
+    const chunk = { choices: [{ index: 0, delta: { content: '', images }, finish_reason: 'stop' }] };
+    answer = (response) => {
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    };
+    const { stdout } = await record([`${origin}/v1/chat/completions`, '--plugin', OPENAI]);
+    expect(JSON.parse(stdout)[0].expect.images).to.deep.equal([{ type: 'png', size: PNG.length }]);
   });
 
   const mistakes: readonly (readonly [what: string, args: readonly string[], words: string])[] = [

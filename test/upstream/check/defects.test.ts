@@ -9,7 +9,7 @@ import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
 import { itLong, oneIn } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { CITING, MILL, MORE_RECORDINGS, RECORDINGS } from './mill.ts';
+import { CITING, DRAWING, MILL, MORE_RECORDINGS, RECORDINGS } from './mill.ts';
 import { SEEDED_DEFECTS } from './seeded-defects.ts';
 
 const ALL_RECORDINGS: readonly object[] = [...RECORDINGS, ...MORE_RECORDINGS];
@@ -109,6 +109,21 @@ describe('seeded defects of a provider', function () {
           failing,
         ),
       ).to.deep.equal([failing]);
+    }
+  });
+
+  it('are found in images of answers, lost, spoilt or too long, where an answer with one is recorded', async () => {
+    const recorded = `recording: ${DRAWING.name}: reads as expected`;
+    const large = 'stream: keeps a large image of an answer whole';
+    const seeded = [
+      ['if (drawn) out.image({ base64: drawn });', '', recorded],
+      ['out.image({ base64: drawn })', 'out.image({ base64: drawn.slice(4) })', recorded],
+      ['eventCharsMax: 4 * 1024 * 1024', '', large],
+    ] as const;
+    for (const [from, to, failing] of seeded) {
+      const recordings = [...RECORDINGS, DRAWING];
+      expect(await failures(await write(MILL, recordings), failing)).to.deep.equal([]);
+      expect(await failures(await write(MILL.replace(from, to), recordings), failing), to).to.deep.equal([failing]);
     }
   });
 

@@ -1,5 +1,6 @@
 // A small good plugin for an invented upstream with text, tools, images and videos, and the fewest recordings that the
 // suite asks for: what defects are seeded into.
+import { createSampleImage } from '../../../lib/upstream/check/sample-image.ts';
 
 export const MILL = `
 const REASONS = new Map([['complete', 'stop'], ['limit', 'length'], ['filtered', 'filter'], ['call', 'tool']]);
@@ -13,17 +14,19 @@ export default {
   create(settings, host) {
     const at = host.perRoute(settings, (settings) => (path) => settings.baseUrl + path);
     const json = { 'content-type': 'application/json' };
-    const post = (body, signal) => ({ method: 'POST', headers: json, auth: host.bearer, body: JSON.stringify(body), signal });
+    const post = (body, signal) => ({ method: 'POST', headers: json, auth: host.bearer, body: JSON.stringify(body), signal, ...long });
+    const long = { eventCharsMax: 4 * 1024 * 1024 };
     const get = (signal) => ({ method: 'GET', auth: host.bearer, signal });
 
     function readerOf() {
       return {
-        take({ text, thought, state, page, call, usage, done, trouble }, out) {
+        take({ text, thought, state, page, drawn, call, usage, done, trouble }, out) {
           if (trouble) throw host.fault.ofComplaint({ error: trouble }, true);
           if (thought) out.reasoning(thought);
           if (state) out.state({ format: 'mill', value: state });
           if (text) out.text(text);
           if (page) out.cite({ url: page });
+          if (drawn) out.image({ base64: drawn });
           if (call) out.tool({ block: call.at, id: call.id, name: call.name, json: call.json });
           if (usage) out.usage(usage);
           if (done) out.finish(REASONS.get(done) ?? 'other', done);
@@ -104,12 +107,21 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQD
 const started = [{ json: { job: 'p1' } }, { json: { state: 'running' } }];
 const film = { kind: 'video', source, reply: { json: { id: 'f1' } } };
 
+const SAMPLE = Buffer.from(createSampleImage('png').bytes).toString('base64');
+
 /** Beyond what the suite asks for. */
 export const CITING = {
   name: 'an answer that names its page',
   source,
   reply: data({ text: 'Hello.' }, { page: 'https://example.com' }, { done: 'complete' }, { usage }),
   expect: { text: 'Hello.', finish: 'stop', citations: [{ url: 'https://example.com' }] },
+};
+
+export const DRAWING = {
+  name: 'an answer with an image',
+  source,
+  reply: data({ text: 'Hello.' }, { drawn: SAMPLE }, { done: 'complete' }, { usage }),
+  expect: { text: 'Hello.', finish: 'stop', images: [{ type: 'png', size: Buffer.from(SAMPLE, 'base64').length }] },
 };
 
 /** What the suite asks for, and nothing more. */
