@@ -291,10 +291,11 @@ async function giveMoney(store: Store, wallet: string, amount: bigint): Promise<
   await bookOperation(store, { kind: 'adjust', wallet, at, amount: amount - paid, reason: 'test', adjustId: id });
 }
 
-function readRub(field: string, text: string): bigint {
-  const amount = parseRub(text);
+function readRub(field: string, text: unknown): bigint {
+  const amount = typeof text === 'string' ? parseRub(text) : undefined;
   if (amount === undefined || amount < 0n || amount > AMOUNT_MAX) {
-    throw new OperatorError(`${field}: ${quote(String(text))} is not an amount in RUB such as "12.5".`);
+    const given = typeof text === 'string' ? quote(text) : String(text);
+    throw new OperatorError(`${field}: ${given} is not a string with an amount in RUB, such as "12.5".`);
   }
   return amount;
 }

@@ -93,7 +93,7 @@ describe('a test gateway', () => {
     expect((await rejection(tollgate.wallet('acc_none'))).message).to.equal('There is no account "acc_none".');
     const error = await rejection(tollgate.addAccount({ rub: '1e3' }));
     expect(error).to.be.instanceOf(OperatorError);
-    expect(error.message).to.equal('rub: "1e3" is not an amount in RUB such as "12.5".');
+    expect(error.message).to.equal('rub: "1e3" is not a string with an amount in RUB, such as "12.5".');
   });
 });
 
@@ -156,6 +156,8 @@ describe('the options of a test gateway', () => {
       [{ accounts: [] }, /^accounts: there must be at least one account\.$/],
       [{ accounts: [{ keys: [] }] }, /^keys: there must be at least one key\.$/],
       [{ accounts: [{ name: '' }] }, /^The name is empty\.$/],
+      [{ accounts: [{ rub: 12.5 }] }, /^rub: 12\.5 is not a string with an amount in RUB, such as "12\.5"\.$/],
+      [{ accounts: [{ keys: [{ budget: 5n }] }] }, /^budget: 5 is not a string with an amount/],
       [{ acounts: [] }, /^options: there is no "acounts", only catalog, accounts, clock, env, transforms\.$/],
       [{ accounts: [{ roubles: '5' }] }, /^accounts: there is no "roubles", only name, rub, keys\.$/],
       [
