@@ -104,8 +104,33 @@ function describe(thrown: unknown, argv: readonly string[]): string {
   }
   const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
   const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  if (thrown instanceof CommanderError && MISUSES.has(thrown.code))
+    return `${line.replace(/\.$/, '')}. Type: ${describeUsage(argv)}`;
   if (thrown instanceof CommanderError && /^unknown option '-[\d.]/.test(line)) {
     return `${line}. An amount is plain digits with at most 6 decimals, such as -5 or -12.50.`;
   }
   return name === 'StoreError' ? `the store failed: ${line}` : line;
+}
+
+/** Something is missing, or is given as an argument that is an option. */
+const MISUSES: ReadonlySet<string> = new Set([
+  'commander.missingArgument',
+  'commander.missingMandatoryOptionValue',
+  'commander.excessArguments',
+]);
+
+/** `tollgate key issue <id> --name <name>`: a command with all that it must have. */
+function describeUsage(argv: readonly string[]): string {
+  let command = createProgram();
+  const words = [command.name()];
+  for (const word of argv) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next) words.push(word);
+    else if (!word.startsWith('-')) break;
+    command = next ?? command;
+  }
+  const required = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+  const mandatory = command.options.filter((each) => each.mandatory).map((each) => each.flags);
+  const others = mandatory.length < command.options.length ? ['[options]'] : [];
+  return [...words, ...required, ...mandatory, ...others].join(' ');
 }
