@@ -4,6 +4,7 @@ import { type FaultCode, fault } from '../../lib/base/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ErrorPart, ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 import { longer } from '../../testkit/long.ts';
+import { GIF } from '../media/sample-images.ts';
 import { CLOSE, delta, FINISH, OPEN, START, usage } from './parts.ts';
 
 const failure = (code: FaultCode): ErrorPart => ({ type: 'error', fault: fault(code) });
@@ -52,6 +53,10 @@ function flawsOf(parts: readonly StreamPart[]): readonly string[] {
       case 'block-end':
         if (open === undefined || part.index !== open) flaws.push('an end outside its block');
         open = undefined;
+        break;
+      case 'image':
+        if (!started || open !== undefined || part.index !== next) flaws.push('an image out of order');
+        next += 1;
         break;
       case 'finish':
         if (!started || open !== undefined) flaws.push('a finish too early');
@@ -350,10 +355,12 @@ describe('guard', () => {
       fc.record({ type: fc.constant('block-start'), index, block: fc.constantFrom({ type: 'text' }, {}, null) }),
       fc.record({ type: fc.constant('block-delta'), index, text: fc.constantFrom('a', '', '\ud800', undefined, 7) }),
       fc.record({ type: fc.constant('block-end'), index }),
+      fc.record({ type: fc.constant('image'), base64: fc.constantFrom(GIF.toString('base64'), 'AAAA', undefined) }),
       fc.record({ type: fc.constant('finish'), reason: fc.constantFrom('stop', 'length', 'no', undefined) }),
       fc.record({ type: fc.constant('usage'), output: fc.constantFrom(0, 3, -1, '3', null, undefined) }),
     );
-    const valid = fc.constantFrom<unknown[]>([START], [OPEN], [delta('a')], [CLOSE], [FINISH], [usage(1)]);
+    const image = { type: 'image', base64: GIF.toString('base64') };
+    const valid = fc.constantFrom<unknown[]>([START], [OPEN], [image], [delta('a')], [CLOSE], [FINISH], [usage(1)]);
     const nonsense = fc.oneof(
       fc.anything(),
       fc.constantFrom({ type: 'error' }, { type: 'billing' }, { type: 'start' }),
