@@ -13,7 +13,7 @@ import { imageRoutes } from './routes/images.ts';
 import { mediaRoute } from './routes/media.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
-import { responsesRoutes, storedResponsesRoute } from './routes/responses.ts';
+import { responsesRoutes } from './routes/responses.ts';
 import { textRoutes } from './routes/text.ts';
 import { videoRoutes } from './routes/videos.ts';
 import type { Services } from './services.ts';
@@ -37,12 +37,7 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
-    const others = [
-      ...refuseOtherMethods(routes),
-      storedResponsesRoute,
-      ...preflights,
-      notFoundRoute(services.publicUrl, routes),
-    ];
+    const others = [...refuseOtherMethods(routes), ...preflights, notFoundRoute(services.publicUrl, routes)];
     server.route(withStyles([...routes, ...others]));
     addRoutesLate(server, isManagementPath, () => {
       const management = managementRoutes(services);

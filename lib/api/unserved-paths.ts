@@ -7,12 +7,15 @@ interface Unserved {
 
 const CHAT = 'POST /api/v1/chat/completions';
 const MESSAGES = 'POST /api/v1/messages';
+const RESPONSES = 'POST /api/v1/responses';
 
 const UNSERVED: readonly Unserved[] = [
   {
     path: /\/responses\/compact$/,
     hint: `Histories are not compacted here: let the client do it, through ${MESSAGES}`,
   },
+  // Nothing can be read, cancelled or deleted later.
+  { path: /\/responses\/./, hint: `No response is stored: ${RESPONSES} answers with all of it` },
   { path: /\/messages\/batches(?:\/.*)?$/, hint: `There are no batches: send each message to ${MESSAGES}` },
   { path: /\/batches(?:\/.*)?$/, hint: `There are no batches: send each call to ${CHAT}` },
   { path: /\/(?:completions|complete)$/, hint: `Prompts without messages are not served: use ${CHAT}` },

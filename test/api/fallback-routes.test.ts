@@ -18,6 +18,7 @@ describe('an unknown path', () => {
     CHAT.slice('/api/v1'.length),
     '/models',
     '/models/model-a',
+    '/responses',
   ].concat(['/balance', '/videos', '/images/generations', '/images/edits']);
   /** What a client appends to its base besides the endpoint, and the base that it needs. */
   const RIGHT = { '': '/api/v1', '/v1': '/api', '/api/v1': '' } as const;
@@ -30,6 +31,7 @@ describe('an unknown path', () => {
     '/api/api/v1',
     '/api/v1/chat/completions',
     '/api/v1/messages',
+    '/api/v1/responses',
   ]
     .concat(['/v1/messages', '/chat/completions', '/api/v1/models', '/api/v1/images/generations'])
     .flatMap((base) => [base, `${base}/`]);
@@ -85,6 +87,9 @@ describe('an unknown path', () => {
     '/api/v1/chat/completions/chat/completions': '/api/v1',
     '/api/v1/chat/completions/v1/chat/completions': '/api',
     '/api/v1/messages/v1/messages': '/api',
+    '/api/v1/responses/responses': '/api/v1',
+    '/api/v1/responses/models': '/api/v1',
+    '/api/v1/responses/v1/chat/completions': '/api',
     '/api/v1/chat/completions/models': '/api/v1',
     '/api/v1//chat/completions': '/api/v1',
     '//v1/messages': '/api',
