@@ -69,35 +69,48 @@ export function connectOnce(socket: Socket): undici.buildConnector.connector {
  * undici breaks a connection off at a `100 Continue`, although a client has to ignore one that it did not ask for: it
  * reads a 102, which it ignores.
  */
-function readPastContinue<Read extends Socket>(socket: Read): Read {
+function readPastContinue<Waiting extends WaitingSocket>(socket: Waiting): Waiting {
   socket.read = readWithoutContinue;
+  socket.write = writeAndWait;
   return socket;
 }
 
-/** A shared function, like `noteReuse`. */
-function readWithoutContinue(this: Socket, size?: number): unknown {
+interface WaitingSocket extends Socket {
+  /** Since a write, no reply has begun: what quotes a status line is not looked at. */
+  waits?: boolean;
+}
+
+/** Shared functions, like `noteReuse`. */
+function writeAndWait(this: WaitingSocket, ...args: unknown[]): boolean {
+  this.waits = true;
+  return Reflect.apply(Socket.prototype.write, this, args);
+}
+
+function readWithoutContinue(this: WaitingSocket, size?: number): unknown {
   const chunk: unknown = Socket.prototype.read.call(this, size);
-  if (chunk instanceof Uint8Array) renameContinue(chunk);
+  if (this.waits && chunk instanceof Uint8Array) this.waits = renameContinue(chunk);
   return chunk;
 }
 
-/** A status line with its line break: only an answer that quotes one, cut right before it, could be taken for it. */
+/** A status line with its line break. */
 const INTERIM = /^HTTP\/1\.1 1(\d\d)(?: [^\r\n"]*)?\r\n/;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_BYTES_MAX = 1024;
 
-/** Several may come at once. */
-function renameContinue(chunk: Uint8Array): void {
-  for (let at = 0; chunk[at] === LETTER_H && chunk[at + STATUS_AT] === DIGIT_1; ) {
+/** Several may come at once. Returns whether nothing follows them. */
+function renameContinue(chunk: Uint8Array): boolean {
+  let at = 0;
+  while (chunk[at] === LETTER_H && chunk[at + STATUS_AT] === DIGIT_1) {
     const head = Buffer.from(chunk.buffer, chunk.byteOffset + at, Math.min(chunk.length - at, HEAD_BYTES_MAX));
     const text = head.toString('latin1');
     const [, status] = INTERIM.exec(text) ?? [];
-    if (status === undefined) return;
+    if (status === undefined) return false;
     if (status === '00') chunk[at + STATUS_AT + 2] = DIGIT_2;
     const end = text.indexOf(HEAD_END);
-    if (end < 0) return;
+    if (end < 0) return true;
     at += end + HEAD_END.length;
   }
+  return at === chunk.length;
 }
 
 const HEAD_END = '\r\n\r\n';

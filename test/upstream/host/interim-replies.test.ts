@@ -26,6 +26,42 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   'a hint and a permission in the same packet': [HINTS + CONTINUE + REPLY],
 };
 
+/** Cut right before each. */
+const QUOTES = [CONTINUE, HINTS + CONTINUE, 'HTTP/1.1 100 \r\n', CONTINUE];
+
+describe('an upstream that quotes what could come before a reply', () => {
+  it('is read as it is, whatever packets begin with, also on a connection that is used again', async () => {
+    const said = `It said: ${QUOTES.join('')}`;
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${said.length}\r\n\r\nIt said: `;
+    let connections = 0;
+    const server = createServer({ noDelay: true }, (socket) => {
+      connections += 1;
+      socket.on('data', async () => {
+        for (const piece of [CONTINUE, head, ...QUOTES]) {
+          socket.write(piece);
+          await sleep(5);
+        }
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
+    const { signal } = new AbortController();
+    try {
+      for (let times = 0; times < 2; times += 1) {
+        const { body } = await host.request(origin, { method: 'POST', body: '{}', signal });
+        expect(await body.text()).to.equal(said);
+        await sleep(30);
+      }
+      expect(connections).to.equal(1);
+    } finally {
+      await host.close();
+      server.close();
+    }
+  });
+});
+
 describe('an upstream that sends something before its reply', () => {
   const authority = createAuthority();
   const signal = new AbortController().signal;
