@@ -36,11 +36,20 @@ export interface FetchLimits {
   readonly stepMs: number;
   /** For a result, in total. */
   readonly resultMs: number;
+  /** For a result, until the head of its file, redirects included. */
+  readonly resultHeadMs: number;
   /** For a result, without a byte. */
   readonly resultIdleMs: number;
 }
 
-const LIMITS: FetchLimits = { imageMs: 10_000, postMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
+const LIMITS: FetchLimits = {
+  imageMs: 10_000,
+  postMs: 10_000,
+  stepMs: 1_000,
+  resultMs: 600_000,
+  resultHeadMs: 60_000,
+  resultIdleMs: 30_000,
+};
 
 /** The pause between two attempts at a result. */
 const RESULT_PAUSE_MS = { first: 250, most: 4000 };
@@ -188,7 +197,11 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
       const target = readUrl(url, own);
       if (typeof target === 'string') throw new FetchFailure('not-public');
       const headers = target.origin === upstream ? lowerCased(request.headers) : {};
-      const reply = await followRedirects(target, { rules: own, network, signal: ending, headers, proxy });
+      const plan = { rules: own, network, headers, proxy };
+      // The body has limits of its own; a host that never answers would hold up other results for as long as all of one.
+      const reply = await withDeadline(limits.resultHeadMs, ending, (head) =>
+        followRedirects(target, { ...plan, signal: head }),
+      );
       const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
       return reading.then(keep).finally(reply.close);
     });
