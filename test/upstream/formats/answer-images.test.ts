@@ -80,12 +80,19 @@ describe('images in the chat format', () => {
     expect(chat(events)).to.deep.equal([`image/png ${DRAWN}`]);
   });
 
+  it('come in a last message behind the deltas of its text', () => {
+    const message = { role: 'assistant', content: 'Here.', images: [imageUrl(DRAWN)] };
+    const events = [chunk({ content: 'Here.' }), { choices: [{ index: 0, message, finish_reason: 'stop' }] }];
+    expect(chat(events)).to.deep.equal(['Here.', `image/png ${DRAWN}`]);
+  });
+
   it('are read in the other shapes that servers have', () => {
     const shapes = [
       { image: { url: URL_OF[DRAWN], detail: 'auto' } },
       { images: [URL_OF[DRAWN]] },
       { images: [{ type: 'image_url', image_url: URL_OF[DRAWN] }] },
       { images: [{ b64_json: DRAWN }] },
+      { images: [{ type: 'image', data: DRAWN, mime_type: 'image/png' }] },
       { images: [DRAWN] },
       { content: [{ type: 'image_url', image_url: { url: URL_OF[DRAWN] } }] },
     ];

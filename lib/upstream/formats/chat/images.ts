@@ -16,7 +16,7 @@ export class ReplyImages {
   readonly #seen = new Set<string>();
 
   take({ images, image }: JsonObject, out: AnswerWriter): void {
-    for (const item of [images, image].flat()) this.#takeItem(item, out);
+    for (const item of [images ?? [], image ?? []].flat()) this.#takeItem(item, out);
   }
 
   takeParts(content: readonly unknown[], out: AnswerWriter): void {
@@ -25,7 +25,10 @@ export class ReplyImages {
 
   #takeItem(item: unknown, out: AnswerWriter): void {
     const said = readLocation(item);
-    if (said === undefined || said === '') return;
+    if (said === undefined || said === '') {
+      out.alive();
+      return;
+    }
     const digest = hash('sha1', said);
     if (this.#seen.has(digest)) return;
     this.#seen.add(digest);
@@ -46,7 +49,7 @@ export function hasImageParts(content: unknown): content is readonly unknown[] {
 function readLocation(item: unknown): string | undefined {
   if (typeof item === 'string') return item;
   if (!isFields(item)) return undefined;
-  const { image_url: inner, url = inner, b64_json: base64 = url } = item;
+  const { image_url: inner, url = inner, data = url, b64_json: base64 = data } = item;
   if (typeof base64 === 'string') return base64;
   return isFields(base64) && typeof base64.url === 'string' ? base64.url : undefined;
 }

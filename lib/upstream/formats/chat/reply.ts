@@ -169,11 +169,12 @@ export class ChatReply implements AnswerReader {
       const thought = this.#readThought(message);
       if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
       this.#append(readText(message.content), out);
-      this.#takeImages(message, out);
       if (message.refusal) this.#takeRefusal(readText(message.refusal), out);
       if (message.annotations) this.#cite(message.annotations, out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
+    // What was delivered is known.
+    if (message) this.#takeImages(message, out);
   }
 
   /** Most deltas are text. */
@@ -187,6 +188,7 @@ export class ChatReply implements AnswerReader {
     const { images, image, content } = fields;
     const hasParts = hasImageParts(content);
     if (!images && !image && !hasParts) return;
+    this.#odd = undefined;
     this.#details?.flush(out);
     this.#images ??= new ReplyImages();
     if (hasParts) this.#images.takeParts(content, out);
