@@ -28,8 +28,10 @@ const values = readOptions({
   door: { type: 'string' },
 });
 const ALL = 'all at once';
-/** Shown for the bare port, not judged: a proxy never pipelines, and a packet of pipelined requests is parsed to its end. */
-const LEFT_TO_PROXY: ReadonlySet<string> = new Set([ALL, 'pipeline']);
+/**
+ * Shown for the bare port, not judged: a proxy never pipelines and joins chunks, where Node parses all that has come to its end.
+ */
+const LEFT_TO_PROXY: ReadonlySet<string> = new Set([ALL, 'pipeline', 'chunks']);
 const everyName = Object.keys(ATTACKS);
 const names = values.only === undefined ? everyName : [values.only].filter((name) => name !== 'all');
 const wanted = DOORS.filter((door) => values.door === undefined || values.door === door);
