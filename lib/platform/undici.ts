@@ -69,26 +69,21 @@ export function connectOnce(socket: Socket): undici.buildConnector.connector {
  * undici breaks a connection off at a `100 Continue`, although a client has to ignore one that it did not ask for: it
  * reads a 102, which it ignores.
  */
-function readPastContinue<Waiting extends WaitingSocket>(socket: Waiting): Waiting {
-  socket.read = readWithoutContinue;
+function readPastContinue<Read extends Socket>(socket: Read): Read {
   socket.write = writeAndWait;
   return socket;
 }
 
-interface WaitingSocket extends Socket {
-  /** Since a write, no reply has begun: what quotes a status line is not looked at. */
-  waits?: boolean;
-}
-
 /** Shared functions, like `noteReuse`. */
-function writeAndWait(this: WaitingSocket, ...args: unknown[]): boolean {
-  this.waits = true;
+function writeAndWait(this: Socket, ...args: unknown[]): boolean {
+  this.read = readWithoutContinue;
   return Reflect.apply(Socket.prototype.write, this, args);
 }
 
-function readWithoutContinue(this: WaitingSocket, size?: number): unknown {
+/** Until a reply begins: what quotes a status line is not looked at. */
+function readWithoutContinue(this: Socket, size?: number): unknown {
   const chunk: unknown = Socket.prototype.read.call(this, size);
-  if (this.waits && chunk instanceof Uint8Array) this.waits = renameContinue(chunk);
+  if (chunk instanceof Uint8Array && !renameContinue(chunk)) this.read = Socket.prototype.read;
   return chunk;
 }
 
