@@ -3,7 +3,9 @@ import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
 import { type ImageFormat, sniff, sniffWhole } from '../../lib/base/sniff.ts';
 import { createWholeCheck, isWholeFile } from '../../lib/base/whole-file.ts';
+import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { FILM } from '../../testkit/film-upstream.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import * as files from '../media/sample-images.ts';
 
 const noise = Uint8Array.from({ length: 40 * 30 * 4 }, (_, at) => (at * 7919) % 256);
@@ -109,5 +111,25 @@ describe('whole files', () => {
         expect(isWholeFile(changed, format)).to.be.a('boolean');
       }
     }
+  });
+
+  itTimed('are not looked for in files of millions of tiny parts', () => {
+    const parts = { jpeg: 'ffff', gif: '0101', webm: 'ec80' } as const;
+    for (const [format, part] of Object.entries(parts)) {
+      const bytes = Buffer.concat([Buffer.alloc(24), Buffer.alloc(16 * 1024 * 1024, part, 'hex')]);
+      const before = cpuMs();
+      expect(isWholeFile(bytes, format as keyof typeof parts), format).to.equal(false);
+      expect(cpuMs() - before, format).to.be.below(1500);
+    }
+  });
+
+  it('may be as large as images are', () => {
+    // Every 256th byte of a scan is escaped, as in noise.
+    const scan = Buffer.alloc(32 * 1024 * 1024, Buffer.concat([Buffer.alloc(254, 7), Buffer.from([0xff, 0])]));
+    const sos = Buffer.from('ffd8ffda0008010100003f00', 'hex');
+    expect(isWholeFile(Buffer.concat([sos, scan, Buffer.from('ffd9', 'hex')]), 'jpeg')).to.equal(true);
+    const gif = Buffer.concat([Buffer.from('GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02', 'latin1')]);
+    const blocks = Buffer.alloc(32 * 1024 * 1024, Buffer.concat([Buffer.from([255]), Buffer.alloc(255, 7)]));
+    expect(isWholeFile(Buffer.concat([gif, blocks, Buffer.from([0, 0x3b])]), 'gif')).to.equal(true);
   });
 });
