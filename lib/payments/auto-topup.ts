@@ -3,7 +3,7 @@
 import { readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { AlertContent } from '../alerts/watch.ts';
-import { type Fault, isFault } from '../base/faults.ts';
+import { isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
@@ -12,6 +12,7 @@ import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
+import { GONE_BACK, sumGoneBack } from './gone-back.ts';
 import type { Payments } from './payments.ts';
 import { findBlocker, markClaimed, markEnded, markPaused, markResumed, type TopupNews } from './topup-rules.ts';
 
@@ -108,6 +109,8 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     // A call refused before the last top-up does not justify a second one: that top-up moved `nextAt` past it.
     const isShort = refusedAt > auto.nextAt;
     if (!funds || (blocker !== undefined && !(blocker === 'enough' && isShort))) return false;
+    const goneBack = await sumGoneBack(store.payments, auto);
+    if (goneBack > 0n && funds.avail + funds.held + goneBack >= auto.threshold) return pauseTopup(auto, GONE_BACK);
     return startOrder(auto, zone);
   }
 
@@ -141,14 +144,14 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
       return (await payments.charge({ wallet, amount, method: method ?? '', ...to }, claim)) !== undefined;
     } catch (error) {
       if (!isFault(error)) throw error;
-      return pauseTopup(auto, error);
+      // The card is gone, its provider is disabled, or the amount is out of bounds.
+      return pauseTopup(auto, error.message);
     }
   }
 
-  /** The order could not be created: the card is gone, its provider is disabled, or the amount is out of bounds. */
-  async function pauseTopup(auto: AutoTopupRow, { message }: Fault): Promise<boolean> {
-    log.warn({ account: auto.id, reason: message }, 'could not start an automatic top-up; it is paused');
-    await store.payments.changeAutoTopup(markPaused(auto, message, now()));
+  async function pauseTopup(auto: AutoTopupRow, reason: string): Promise<boolean> {
+    log.warn({ account: auto.id, reason }, 'could not start an automatic top-up; it is paused');
+    await store.payments.changeAutoTopup(markPaused(auto, reason, now()));
     return false;
   }
 

@@ -23,6 +23,7 @@ const READS: readonly (readonly [call: Call, nth: number])[] = [
   ['ledger.wallet', 2],
   ['users.listAccountMembers', 1],
   ['users.listAccountMembers', 2],
+  ['payments.list', 1],
   ['payments.consents', 1],
   ['users.get', 1],
   ['payments.method', 1],

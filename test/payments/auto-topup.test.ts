@@ -5,7 +5,9 @@ import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bound
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { GONE_BACK } from '../../lib/payments/gone-back.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
+import { markResumed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -198,6 +200,59 @@ function suite(kind: StoreKind): void {
     await stage.credited(service, 50);
     await topups.checkWallet(stage.wallet);
     expect((await row()).declines).to.equal(0);
+  });
+
+  describe('after money has gone back', () => {
+    const refund = (id: string, rub = 800n) =>
+      requestRefund(stage.store, id, { at: stage.now(), amount: rub * RUB, reason: 'a wish' });
+    const ways: Record<string, (id: string) => Promise<unknown>> = {
+      'by an operator': refund,
+      'at the bank': async (id) => {
+        stage.bank.giveBack(id, 800n * RUB);
+        return service.payments.poll(id);
+      },
+      'by a lost dispute': async (id) => {
+        await openDispute(stage.store, id, { at: stage.now(), dispute: newId('CB'), amount: 800n * RUB });
+        await endDispute(stage.store, id, { at: stage.now(), how: 'lost', suspend: false });
+      },
+    };
+    let paid: string;
+    beforeEach(async () => {
+      await setUp();
+      paid = (await stage.store.payments.list({ wallet: stage.wallet, limit: 1 }))[0]?.id ?? '';
+      stage.bank.charges = 'pay';
+      stage.aheadMs = 60_000;
+    });
+
+    for (const [how, giveBack] of Object.entries(ways)) {
+      it(`do not charge it again: ${how}`, async () => {
+        await giveBack(paid);
+        await topups.checkWallet(stage.wallet);
+        expect([starts(), (await row()).reason]).to.deep.equal([0, GONE_BACK]);
+        stage.aheadMs += 60_000;
+        await stage.credited(service, 50);
+        await topups.checkWallet(stage.wallet);
+        expect([types(), await avail()]).to.deep.equal([['topup.succeeded'], 750n]);
+      });
+    }
+
+    it('charge what was spent besides', async () => {
+      await refund(paid, 100n);
+      await spend(750);
+      await topups.checkWallet(stage.wallet);
+      expect([types(), await avail()]).to.deep.equal([['topup.succeeded'], 650n]);
+    });
+
+    it('go on once their owner agrees to them again', async () => {
+      await refund(paid);
+      await topups.checkWallet(stage.wallet);
+      stage.aheadMs += 60_000;
+      const consent = { id: newId('con'), wallet: stage.wallet, user: 'usr_1', kind: 'auto_topup', textVersion: '1' };
+      await stage.store.payments.addConsent({ ...consent, text: 'yes', at: stage.now(), address: '' });
+      await stage.store.payments.changeAutoTopup({ ...markResumed(await row()), consent: consent.id });
+      await topups.checkWallet(stage.wallet);
+      expect([types(), await avail()]).to.deep.equal([['topup.succeeded'], 700n]);
+    });
   });
 
   it('stay paused if the entry of a credit cannot be read, and resume in the next round', async () => {

@@ -1,5 +1,6 @@
 // Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
+import { GONE_BACK } from '../../payments/gone-back.ts';
 import { RESTORED } from '../../payments/restored.ts';
 import { defineWords, findWord, type Language } from '../language.ts';
 
@@ -80,6 +81,7 @@ const WORDS = defineWords<ReasonWords>({
         'платёж тестовый, а платёжная система теперь принимает настоящие деньги',
       'test: false, but its provider takes no real money now':
         'платёж настоящий, а платёжная система теперь принимает только тестовые',
+      [GONE_BACK]: 'деньги за оплату возвращены',
       [RESTORED]:
         'данные сервиса восстановлены из резервной копии: неизвестно, списывались ли деньги с карты после неё',
       [NEVER_STARTED]: 'платёж не был создан в платёжной системе',
