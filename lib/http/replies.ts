@@ -1,9 +1,12 @@
 // The replies in progress on each connection, which pipelined requests, stalled clients and a shutdown have to know.
 import type { IncomingMessage, Server as Listener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { freeOwnBytes } from '../base/free-bytes.ts';
 import { probeHalfClosed } from './half-closed.ts';
 
 const PIPELINED_MAX = 16;
+/** Of the body of each. */
+const PIPELINED_BYTES_MAX = 1024 * 1024;
 
 /** The replies in progress, by connection. */
 export interface Replies {
@@ -23,10 +26,11 @@ export function watchReplies(listener: Listener, stallMs: number): Replies {
   let onSent: (() => void) | undefined;
 
   /** Returns false if the request is not answered. */
-  const begin = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+  const begin = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { socket } = request;
     const before = latest.get(socket);
     if (before && !before.writableEnded) {
-      refusePipelined(before, socket);
+      refusePipelined(before, request);
       return false;
     }
     latest.set(socket, response);
@@ -77,12 +81,25 @@ const pipelined = new WeakMap<ServerResponse, number>();
  * Pipelined requests are not answered: no known client sends them, and a packet has room for thousands. The connection
  * is closed after the reply that is due, or at once if there are many.
  */
-function refusePipelined(due: ServerResponse, socket: Socket): void {
+function refusePipelined(due: ServerResponse, request: IncomingMessage): void {
+  const { socket } = request;
   const count = (pipelined.get(due) ?? 0) + 1;
   pipelined.set(due, count);
   if (count > PIPELINED_MAX) socket.destroy();
-  else if (count === 1) {
+  else {
+    dropBody(request);
+    if (count > 1) return;
     due.shouldKeepAlive = false;
     due.once('finish', () => socket.destroySoon());
   }
+}
+
+/** Unread, it would keep Node from reading the socket: nobody would notice that the client has left. */
+function dropBody(request: IncomingMessage): void {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    freeOwnBytes(chunk);
+    if (bytes > PIPELINED_BYTES_MAX) request.socket.destroy();
+  });
 }

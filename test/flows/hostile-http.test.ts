@@ -4,7 +4,15 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, sayFor, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import {
+  chatAnswer,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../../testkit/upstream.ts';
 
 describe('hostile http', () => {
   let upstream: TestUpstream;
@@ -254,6 +262,30 @@ describe('hostile http', () => {
     expect(upstream.calls.length).to.equal(before + 1);
     expect((await gateway.wallet(account)).charged).to.equal(500_000n);
   });
+
+  for (const [name, bytes] of [
+    ['in part', 150_000],
+    ['whole', 400_000],
+    ['without end', 4_000_000],
+  ] as const) {
+    it(`notices that a client has left behind a pipelined body that has arrived ${name}`, async () => {
+      upstream.behave(chatStall(['first ']));
+      const called = upstream.nextCall();
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+        .on('error', () => undefined)
+        .resume();
+      socket.write(post(CHAT, ask('one')));
+      const { closed } = await called;
+      socket.write(
+        post(CHAT, ask('x'.repeat(300_000)))
+          .slice(0, bytes)
+          .padEnd(bytes, ' '),
+      );
+      setTimeout(() => socket.destroy(), 100);
+      await closed;
+      await until(async () => (await gateway.wallet(account)).held === 0n);
+    });
+  }
 
   it('uses the chat envelope for everything below the chat path', async () => {
     for (const path of [`${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
