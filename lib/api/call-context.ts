@@ -22,11 +22,13 @@ interface CallOfKey {
   readonly turn?: Pick<Turn, 'waitedMs'>;
   /** The memory that the request takes; absent if nothing is measured. */
   readonly reservation?: Pick<MemoryReservation, 'releaseAll'>;
+  /** The memory that the answer takes; absent if nothing is measured. */
+  readonly answerReservation?: Pick<MemoryReservation, 'takePart' | 'releaseAll'>;
   readonly request: { readonly raw: { readonly req: Pick<IncomingMessage, 'headers'> } };
 }
 
 export function createCallContext(asked: CallOfKey, spending?: RequestSpending): CallContext {
-  const { state, holder, call, services, reservation, request } = asked;
+  const { state, holder, call, services, reservation, answerReservation, request } = asked;
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const { id: keyId, account: accountId, limits, priceList } = holder;
   return {
@@ -44,6 +46,7 @@ export function createCallContext(asked: CallOfKey, spending?: RequestSpending):
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
     ...(reservation && { releaseRequest: () => reservation.releaseAll() }),
+    ...(answerReservation && { answerMemory: answerReservation }),
     log: new RequestLog(services.log, state),
   };
 }

@@ -27,6 +27,8 @@ export interface PaidRequest {
   readonly call: LiveCall;
   /** The memory for bodies and images; released when the handler ends. */
   readonly reservation: MemoryReservation;
+  /** The same for the answer, which outlives the request. */
+  readonly answerReservation: MemoryReservation;
   /** Called when a stream was started outside hapi, so that hapi releases the memory of a pending reply. */
   readonly onBegun: () => void;
   /** The turn of the call among those that run at once; absent if nothing limits them. */
@@ -76,8 +78,9 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
   const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
   const reservation = services.budget.reserve(holder.id);
+  const answerReservation = services.budget.reserve(holder.id);
   const call = services.calls.open(request);
-  return { request, h, services, state, holder, headers, call, reservation, onBegun, idempotency };
+  return { request, h, services, state, holder, headers, call, reservation, answerReservation, onBegun, idempotency };
 }
 
 /** Not async: without a limit, nothing here refers to the request while it is answered. */
@@ -106,9 +109,20 @@ class Serving {
   readonly #headers: PaidRequest['headers'];
   readonly #call: LiveCall;
   readonly #reservation: MemoryReservation;
+  readonly #answerReservation: MemoryReservation;
   readonly #idempotency: IdempotentCall | undefined;
 
-  constructor({ request, h, services, state, headers, call, reservation, idempotency }: PaidRequest) {
+  constructor({
+    request,
+    h,
+    services,
+    state,
+    headers,
+    call,
+    reservation,
+    answerReservation,
+    idempotency,
+  }: PaidRequest) {
     this.#response = request.raw.res;
     this.#abandon = h.abandon;
     this.#services = services;
@@ -116,6 +130,7 @@ class Serving {
     this.#headers = headers;
     this.#call = call;
     this.#reservation = reservation;
+    this.#answerReservation = answerReservation;
     this.#idempotency = idempotency;
   }
 
@@ -139,6 +154,7 @@ class Serving {
   end<Value>(value: Value): Value {
     this.#idempotency?.close();
     this.#reservation.releaseAll();
+    this.#answerReservation.releaseAll();
     this.#call.close();
     return value;
   }

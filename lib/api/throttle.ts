@@ -81,7 +81,9 @@ export function createThrottle(now: () => number = () => performance.now()): Thr
   };
 }
 
+const NO_ROOM = new Set<unknown>(['no_room', 'no_room_for_answer']);
+
 /** Ends that the client caused: a mistake, no money, too much at once, or a disconnect before the call. */
 function isRefusal(status: number, { fault }: FinishedRequest['notes']): boolean {
-  return (status >= 400 && status < 500) || status === 0 || fault === 'no_room';
+  return (status >= 400 && status < 500) || status === 0 || NO_ROOM.has(fault);
 }

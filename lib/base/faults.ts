@@ -396,6 +396,7 @@ const table = {
     text: () => 'The service could not store the result.',
   },
   no_room: unavailable(() => 'Too many large requests are being received at the moment. Nothing was charged.'),
+  no_room_for_answer: unavailable(() => 'Too many large answers are being delivered at the moment.'),
   busy: unavailable((d) => `Too many people are signing in at the moment. Try again in ${d.retryAfterS} s.`),
   images_unavailable: {
     status: 503,

@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { type Fault, fault } from '../base/faults.ts';
 import { sniffWhole } from '../base/sniff.ts';
+import type { AnswerMemory } from './answer-memory.ts';
 import { grammarError } from './grammar.ts';
 import type { ImagePart } from './provider-part.ts';
 
@@ -9,7 +10,12 @@ const MEBIBYTE = 1024 * 1024;
 const MEBIBYTES_MAX = { one: 20, all: 48 };
 
 export class AnswerImages {
+  readonly #memory: AnswerMemory | undefined;
   #bytes = 0;
+
+  constructor(memory?: AnswerMemory) {
+    this.#memory = memory;
+  }
 
   /** The image with the type that its bytes have. Throws unless it is whole, and not too large. */
   take({ base64 }: ImagePart): Required<ImagePart> {
@@ -22,6 +28,7 @@ export class AnswerImages {
     }
     const sniffed = sniffWhole(bytes);
     if (sniffed?.kind !== 'image') throw refuse('is no PNG, JPEG, GIF or WebP, or is cut short');
+    this.#memory?.holdImage(base64.length);
     // Encoded anew: vendors break lines, and clients read nothing but the standard alphabet.
     return { type: 'image', mediaType: sniffed.mediaType, base64: bytes.toString('base64') };
   }

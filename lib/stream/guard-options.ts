@@ -1,4 +1,5 @@
 // What a call allows its answer, and what its guard tells of it.
+import type { AnswerMemory } from './answer-memory.ts';
 import type { ErrorPart, StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { ProviderPart } from './provider-part.ts';
@@ -14,6 +15,8 @@ export interface GuardOptions {
   readonly toolNames?: readonly string[] | undefined;
   /** Whether reasoning is passed on as blocks; by default it is hidden. */
   readonly showsReasoning?: boolean | undefined;
+  /** Counts what images take; absent if nothing is measured. */
+  readonly memory?: AnswerMemory | undefined;
   /** Called at each reason to end, which content may still follow. */
   readonly onFinish?: (() => void) | undefined;
 }

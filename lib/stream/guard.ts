@@ -256,7 +256,7 @@ class AnswerGuard implements Guard {
   /** However many tokens were counted before: it is paid for. */
   #takeImage(part: ImagePart): void {
     if (!this.#started) throw grammarError('an image before the start');
-    this.#images ??= new AnswerImages();
+    this.#images ??= new AnswerImages(this.#options.memory);
     const image = this.#images.take(part);
     this.#noteContent(0);
     this.#hasOutput = true;

@@ -40,6 +40,11 @@ export class LineSplitter {
     this.#taker = taker;
   }
 
+  /** Of the line that has not ended. */
+  get openChars(): number {
+    return this.#piecesChars;
+  }
+
   /** After a failure nothing more is to come: the reader looks at it after every chunk. */
   push(chunk: Uint8Array): void {
     const room = this.#limits.bytesMax - this.#bytes;

@@ -232,11 +232,12 @@ describe('paid route', () => {
 
     for (const [name, end] of Object.entries(ends)) {
       it(`${name}, its memory and its running call are released`, async () => {
-        const { budget, owners, calls, outcome } = run(name, async ({ reservation }) => {
+        const { budget, owners, calls, outcome } = run(name, async ({ reservation, answerReservation }) => {
           reservation.take(600);
+          answerReservation.take(200);
           return end() as never;
         });
-        expect([budget.used(), calls.count(), owners]).to.deep.equal([600, 1, ['key']]);
+        expect([budget.used(), calls.count(), owners]).to.deep.equal([800, 1, ['key', 'key']]);
         const result = await outcome;
         expect([budget.used(), calls.count()]).to.deep.equal([0, 0]);
         if (isFault(result)) expect(result.message).to.contain(' at https://gate.example/account/wallet.');

@@ -41,6 +41,7 @@ describe('throttle', () => {
     ['too many requests', 429, { fault: 'rate_limited' }, true],
     ['a client that leaves before its call begins', 0, { ending: 'gone' }, true],
     ['a body without room', 503, { fault: 'no_room' }, true],
+    ['an answer without room', 503, { fault: 'no_room_for_answer' }, true],
     ['a store that is away', 503, { fault: 'store_unavailable' }, false],
     ['a failed upstream', 502, { fault: 'upstream_failed', charged_micro: '0' }, false],
     ['a client that leaves a running call', 0, { ending: 'gone', charged_micro: '0' }, false],

@@ -1,5 +1,7 @@
 // The text endpoints: one handler answers over every dialect, another only counts the tokens of a message.
 
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
@@ -17,14 +19,16 @@ import type { CallPrice } from '../../ledger/refusals.ts';
 import { readLinkedImage } from '../../media/linked.ts';
 import type { FetchReference } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
+import type { CollectedReply } from '../../stream/collect.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
 import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { AnsweredCall, Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
+import { writeLongReply } from '../long-reply.ts';
 import { readBetas } from '../message-headers.ts';
-import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
+import { answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
@@ -55,10 +59,15 @@ async function answer(paid: PaidRequest, dialect: Dialect): Promise<Lifecycle.Re
   if (request.stream) return answerStream(paid, { request, context, renderer: dialect.createRenderer(answered) });
   try {
     const reply = await collectReply(paid.services.text, request, context);
-    return reply ? answerJson(paid, dialect.reply(reply, answered)) : paid.h.abandon;
+    return reply ? await answerReply(paid, dialect.reply(reply, answered), reply) : paid.h.abandon;
   } finally {
     releaseTextRequest(request);
   }
+}
+
+function answerReply(paid: PaidRequest, body: object, reply: CollectedReply): Promise<symbol> {
+  const pieces = writeLongReply(body, reply);
+  return pieces ? answerPieces(paid, pieces) : answerJson(paid, body);
 }
 
 /** Reads the request, with the images it links to. */
@@ -111,15 +120,24 @@ function answerStream(
   { request: { raw }, headers, services, onBegun, h }: PaidRequest,
   { request, context, renderer }: StreamedCall,
 ): Promise<symbol> {
-  const sink = createSseReply(raw.res, { headers, stallMs: services.clientStallMs, onOpen: onBegun });
-  return endStream(services.text.run(request, context, { live: true, renderer, sink }), request, h.abandon);
+  const { clientStallMs: stallMs } = services;
+  const sink = createSseReply(raw.res, { headers, stallMs, onOpen: onBegun });
+  const running = services.text.run(request, context, { live: true, renderer, sink });
+  return endStream(running, { request, response: raw.res, value: h.abandon });
+}
+
+interface EndedStream {
+  readonly request: TextRequest;
+  readonly response: ServerResponse;
+  readonly value: symbol;
 }
 
 /** A function of its own, which refers to nothing else. */
-function endStream(running: Promise<void>, request: TextRequest, value: symbol): Promise<symbol> {
+function endStream(running: Promise<void>, { request, response, value }: EndedStream): Promise<symbol> {
   return running.then(
-    () => {
+    async () => {
       releaseTextRequest(request);
+      await untilTaken(response);
       return value;
     },
     (error: unknown) => {
@@ -127,6 +145,12 @@ function endStream(running: Promise<void>, request: TextRequest, value: symbol):
       throw error;
     },
   );
+}
+
+/** What a slow client still has to take of an end with images counts as the call's memory; a stalled one is disconnected. */
+function untilTaken(response: ServerResponse): Promise<unknown> | undefined {
+  const waiting = response.socket?.writableLength ?? 0;
+  return waiting > SMALL_BYTES && !response.closed ? once(response, 'close') : undefined;
 }
 
 /** Linked images are not fetched: each counts the same. */

@@ -83,6 +83,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     this.#output = output;
     this.#signal = signal;
     this.run = new PluginRun(nameUpstream(route.upstream), this.#abort);
+    this.run.memory = options.pipeline.guard.memory;
     this.pipe = createTextPipeline({
       ...options.pipeline,
       guard: { ...options.pipeline.guard, onFinish: () => this.#watch.noteFinish() },

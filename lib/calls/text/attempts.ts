@@ -6,6 +6,7 @@ import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 import { type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { nameTokens } from '../../money/token-usage.ts';
+import { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import { bookAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
@@ -139,6 +140,8 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
     const answerId = pipe.delivery.answerId || undefined;
     const rows = bookAttempt({ model, route, run, ending, used, startedAt, firstAt, answerId });
     this.#counted = counted;
+    // Of a failed attempt nothing is held any more: another one begins anew.
+    if (ending.type !== 'finish') this.#prepared.context.answerMemory?.releaseAll();
     this.booked = [...this.booked, ...rows];
   }
 
@@ -154,6 +157,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
           calls: allowCalls(request, abilities),
           toolNames: request.tools?.list.map(({ name }) => name),
           showsReasoning: !buffered && request.showsReasoning === true,
+          memory: context.answerMemory && new AnswerMemory(context.answerMemory),
         },
         meter: {
           trusted: !buffered,

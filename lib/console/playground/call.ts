@@ -179,12 +179,14 @@ async function runCallAsKey<T>(
   await authenticateAs(holder, request, { ...services, rule: services.limits.generate });
   const state = getRequestState(request);
   const call = services.calls.open(request);
+  const answerReservation = services.budget.reserve(holder.id);
   try {
-    return await run(createCallContext({ state, holder, call, services, request }), call);
+    return await run(createCallContext({ state, holder, call, services, answerReservation, request }), call);
   } catch (error) {
     if (endUnanswered(request.raw.res, state, error)) return undefined;
     throw error;
   } finally {
+    answerReservation.releaseAll();
     call.close();
   }
 }

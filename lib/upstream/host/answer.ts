@@ -9,6 +9,7 @@ import type { Asking } from './ask.ts';
 import { FramedAnswer } from './framed-answer.ts';
 import { EVENT_CHARS_MAX, Frames } from './frames.ts';
 import type { KeyRing } from './key-ring.ts';
+import { readPluginRun } from './plugin-errors.ts';
 
 interface AnswerOptions {
   readonly ask: Asking['ask'];
@@ -28,7 +29,7 @@ export function readAnswer(options: AnswerOptions): AsyncIterableIterator<readon
   const bytesMax = Math.min(eventCharsMax ?? EVENT_CHARS, EVENT_CHARS_MAX);
   const decoder = framing
     ? new FramedAnswer({ reader, fault, framing, bytesMax })
-    : new Frames({ reader, fault, eventCharsMax });
+    : new Frames({ reader, fault, eventCharsMax, memory: readPluginRun()?.memory });
   return readWhenAsked(() => askForBody(options), { decoder, signal: init.signal });
 }
 

@@ -2,6 +2,7 @@
 // value per line. It reads lines instead of events, because errors may come between events, as bare JSON or in a field
 // named `error`, which a strict event reader would skip.
 import { parseExactJson } from '../../base/exact-json.ts';
+import type { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { Decoder } from '../../stream/bytes.ts';
 import { LINE_LIMITS, LineSplitter, type LineTaker } from '../../stream/lines.ts';
 import type { ProviderPart } from '../../stream/provider-part.ts';
@@ -45,6 +46,8 @@ interface FramesOptions {
   readonly reader: AnswerReader;
   readonly fault: HostFault;
   readonly eventCharsMax?: number | undefined;
+  /** Counts what long events take; absent if nothing is measured. */
+  readonly memory?: AnswerMemory | undefined;
 }
 
 /** Decodes the parts of an answer directly from its bytes. */
@@ -56,6 +59,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   readonly #reader: AnswerReader;
   readonly #fault: HostFault;
   readonly #splitter: LineSplitter;
+  readonly #memory: AnswerMemory | undefined;
   readonly #piecesMax: number;
   readonly #writer = new Writer();
   readonly #parser = new TemplateJsonParser();
@@ -73,10 +77,11 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   #excerpt = '';
   #any = false;
 
-  constructor({ reader, fault, eventCharsMax = LINE_LIMITS.charsMax }: FramesOptions) {
+  constructor({ reader, fault, eventCharsMax = LINE_LIMITS.charsMax, memory }: FramesOptions) {
     const charsMax = Math.min(eventCharsMax, EVENT_CHARS_MAX);
     this.#reader = reader;
     this.#fault = fault;
+    this.#memory = memory;
     this.#piecesMax = PIECES * charsMax;
     this.#splitter = new LineSplitter(
       charsMax === LINE_LIMITS.charsMax ? LINE_LIMITS : { ...LINE_LIMITS, charsMax },
@@ -92,8 +97,17 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   push(chunk: Uint8Array, parts: ProviderPart[]): void {
     this.#writer.into(parts);
     this.#splitter.push(chunk);
+    this.#countOpen();
     // Otherwise the last parts would be kept until there are others.
     this.#writer.into(NOWHERE);
+  }
+
+  #countOpen(): void {
+    try {
+      this.#memory?.holdEvent(this.#splitter.openChars + this.#data.length + this.#document.length);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** A truncated last value is not rubbish: the answer is just unfinished. */

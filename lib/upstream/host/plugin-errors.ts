@@ -2,6 +2,7 @@
 // error would end the process with every call in it, so whatever a plugin starts runs in the async context of its call.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
+import type { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { Key } from './key-ring.ts';
 
 /** Whose code runs. */
@@ -48,6 +49,8 @@ export class PluginRun implements PluginName {
   lostSubmits: Map<string, Error> | undefined;
   /** How many polls of `host.poll` are asking just now. */
   polls = 0;
+  /** Counts what the answer to the call takes; undefined if nothing is measured. */
+  memory: AnswerMemory | undefined;
   #fail: ((error: Error) => void) | undefined;
 
   constructor({ title, name }: PluginName, fail?: (error: Error) => void) {
@@ -64,6 +67,7 @@ export class PluginRun implements PluginName {
   /** The call is over. Connections that it has opened keep its context, which must not keep the call. */
   end(): void {
     this.#fail = undefined;
+    this.memory = undefined;
   }
 }
 
