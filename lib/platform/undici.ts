@@ -15,6 +15,8 @@ export const Client: typeof undici.Client = load('undici/lib/dispatcher/client.j
 export const ProxyAgent: typeof undici.ProxyAgent = load('undici/lib/dispatcher/proxy-agent.js');
 const buildConnector: typeof undici.buildConnector = load('undici/lib/core/connect.js');
 const errors: typeof undici.errors = load('undici/lib/core/errors.js');
+/** Its index gives dispatchers this method, which a `ProxyAgent` calls for its tunnels. */
+load('undici/lib/dispatcher/dispatcher.js').prototype.connect ??= load('undici/lib/api/api-connect.js');
 
 /** Bytes that each buffer holds while the reader has stopped. */
 const BUFFERED_BYTES = 16 * 1024;

@@ -1,4 +1,6 @@
 // How undici uses the options and the connector of a dispatcher.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,6 +22,33 @@ describe('connections of undici', () => {
   after((next) => {
     server.closeAllConnections();
     server.close(() => next());
+  });
+
+  it('pass through a proxy in a process that has not loaded its index', async () => {
+    const asked: string[] = [];
+    const proxy = createServer().on('connect', ({ url }, client: Socket) => {
+      asked.push(String(url));
+      const reached = connect(portOf(), '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+      client
+        .on('error', () => undefined)
+        .pipe(reached.on('error', () => undefined))
+        .pipe(client);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const [platform, host] = ['platform/undici', 'upstream/host/exchange'].map(
+      (name) => new URL(`../../lib/${name}.ts`, import.meta.url).href,
+    );
+    const code = `const { ProxyAgent } = await import('${platform}');
+      const { exchange } = await import('${host}');
+      const agent = new ProxyAgent({ uri: 'http://127.0.0.1:${port}', proxyTunnel: true });
+      const asked = { origin: '${originOf()}', path: '/', method: 'GET' };
+      process.exit((await exchange(agent, asked, AbortSignal.timeout(20_000))).status === 200 ? 0 : 1);`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' });
+    const [status] = await once(child, 'exit');
+    proxy.closeAllConnections();
+    proxy.close();
+    expect([status, asked]).to.deep.equal([0, [`127.0.0.1:${portOf()}`]]);
   });
 
   const portOf = () => (server.address() as AddressInfo).port;
