@@ -72,6 +72,10 @@ class AnswerMeter implements Meter {
   #hasText = false;
   /** Images that were passed on. */
   #images = 0;
+  /** Of all text, and of the reasoning in it. */
+  #length = 0;
+  #thoughtLength = 0;
+  #isThought = false;
   /** Of an upstream that is not trusted. */
   #characters = 0;
   /** Of the text before the pending one. */
@@ -87,15 +91,19 @@ class AnswerMeter implements Meter {
 
   push(batch: readonly StreamPart[]): readonly StreamPart[] {
     for (const part of batch) {
-      if (part.type === 'block-delta' || part.type === 'hidden') this.#takeText(part.text);
+      if (part.type === 'block-delta') this.#takeText(part.text, this.#isThought);
+      else if (part.type === 'hidden') this.#takeText(part.text, true);
+      else if (part.type === 'block-start') this.#isThought = part.block.type === 'reasoning';
       else if (part.type === 'usage' && this.#options.trusted) this.#takeReport(part);
       else if (part.type === 'image') this.#takeImage();
     }
     return batch;
   }
 
-  #takeText(text: string): void {
+  #takeText(text: string, isThought: boolean): void {
     this.#hasText = true;
+    this.#length += text.length;
+    if (isThought) this.#thoughtLength += text.length;
     this.#unreported += text.length;
     if (!this.#options.trusted) {
       this.#characters += countCharacters(text);
@@ -240,8 +248,9 @@ class AnswerMeter implements Meter {
   #imagesBeside(output: number): number {
     if (this.#images === 0) return 0;
     const { reasoning = 0 } = this.#reported ?? {};
-    // Our estimate of the text may be twice a tokenizer's, so half of it is used.
-    const least = this.#producedText() / 2 + this.#images * TOKENS_PER_IMAGE_LEAST;
+    // Our estimate of the text may be twice a tokenizer's, so half of it is used. Reasoning is left out on both sides.
+    const share = reasoning > 0 && this.#thoughtLength > 0 ? 1 - this.#thoughtLength / this.#length : 1;
+    const least = (share * this.#producedText()) / 2 + this.#images * TOKENS_PER_IMAGE_LEAST;
     return output - reasoning < least ? this.#images * TOKENS_PER_IMAGE : 0;
   }
 }

@@ -165,6 +165,23 @@ describe('the bill of images in an answer', () => {
     expect(output([said, seen(1), usage(525, 500)])).to.equal(1525);
   });
 
+  it('takes no text of reasoning for text of an answer that lacks its images', () => {
+    const long = 'word'.repeat(4000);
+    const shown: StreamPart[] = [
+      { type: 'block-start', index: 0, block: { type: 'reasoning' } },
+      { type: 'block-delta', index: 0, text: long },
+      { type: 'block-end', index: 0 },
+      { type: 'block-start', index: 1, block: { type: 'text' } },
+    ];
+    const more = { outputMax: 20_000 };
+    for (const thought of [shown, [{ type: 'hidden', text: long } as StreamPart]]) {
+      expect(output([...thought, said, seen(2), usage(5310, 4000)], 'finished', more)).to.equal(5310);
+      expect(output([...thought, said, seen(2), usage(4020, 4000)], 'finished', more)).to.equal(5020);
+      // Without a count of its own it is part of the output.
+      expect(output([...thought, said, seen(2), usage(1310)], 'finished', more)).to.equal(2310);
+    }
+  });
+
   it('has a thousand tokens for each if nothing was counted, or the answer was cut', () => {
     expect(output([said, seen(1)])).to.equal(1020);
     expect(output([seen(0)])).to.equal(1000);
