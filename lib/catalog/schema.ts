@@ -121,6 +121,8 @@ export interface TextEntry extends ModelBase {
   readonly documents?: boolean;
   /** Takes audio; absent: no. */
   readonly audio?: boolean;
+  /** Is told how the client wants its answers drawn, such as by a temperature; absent: no. */
+  readonly sampling?: boolean;
   /** Until the first content of its answers; absent: the gateway's own time-out, longer for a model that reasons. */
   readonly firstTokenMs?: number;
   /** `auto`: prompts are marked for the vendor's cache where the client marks nothing; absent: they go as they are. */
@@ -225,6 +227,7 @@ const text = Joi.object({
   reasoning: flag,
   documents: Joi.boolean(),
   audio: Joi.boolean(),
+  sampling: Joi.boolean(),
   firstTokenMs: Joi.number().integer().min(1),
   cache: Joi.valid('auto'),
   upstreamAdditions: Joi.number().integer().min(0),

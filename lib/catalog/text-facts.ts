@@ -41,7 +41,9 @@ function listModalities({ vision, documents, audio }: TextModel): readonly strin
   return ['text', ...(vision ? ['image'] : []), ...(documents ? ['file'] : []), ...(audio ? ['audio'] : [])];
 }
 
-function listParameters({ tools, json, schema, reasoning }: TextModel): readonly string[] {
+const SAMPLING_PARAMETERS = ['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty'];
+
+function listParameters({ tools, json, schema, reasoning, sampling }: TextModel): readonly string[] {
   return [
     'max_tokens',
     'stop',
@@ -49,6 +51,7 @@ function listParameters({ tools, json, schema, reasoning }: TextModel): readonly
     ...(json || schema ? ['response_format'] : []),
     ...(schema ? ['structured_outputs'] : []),
     ...(reasoning ? ['reasoning', 'reasoning_effort'] : []),
+    ...(sampling ? SAMPLING_PARAMETERS : []),
   ];
 }
 

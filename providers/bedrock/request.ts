@@ -1,20 +1,30 @@
 // The body of a Converse request: messages of blocks, each with one field that names what it is.
 import { Buffer } from 'node:buffer';
-import type { Content, Host, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
+import type { Content, Host, Sampling, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
 
 export const STATE_FORMAT = 'converse';
 
 export function buildConverseBody(call: TextCall, host: Host): object {
-  const { system, messages, maxTokens, tools, stops } = call;
+  const { system, messages, maxTokens, tools, stops, sampling } = call;
   return {
     ...(system && { system: system.map(({ text }) => ({ text })) }),
     messages: messages.map(({ role, content }) => ({
       role,
       content: content.flatMap((part) => buildBlock(part, host)),
     })),
-    inferenceConfig: { maxTokens, ...(stops && { stopSequences: stops.slice(0, 4) }) },
+    inferenceConfig: {
+      maxTokens,
+      ...(stops && { stopSequences: stops.slice(0, 4) }),
+      ...(sampling && buildSampling(sampling)),
+    },
     ...(tools && tools.choice !== 'none' && { toolConfig: buildToolConfig(tools) }),
   };
+}
+
+/** Others are fields of some models only. Models of one vendor refuse both together. */
+function buildSampling({ temperature, topP }: Sampling): object {
+  if (temperature !== undefined) return { temperature: Math.min(temperature, 1) };
+  return topP === undefined ? {} : { topP };
 }
 
 function buildBlock(part: Content, host: Host): object[] {

@@ -28,12 +28,14 @@ function findNoSignature(model: string): string | undefined {
 }
 
 export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
-  const { model, maxTokens, format, reasoning, stops } = call;
+  const { model, maxTokens, format, reasoning, stops, sampling } = call;
   return (base64) => ({
     ...contents.body(call, base64, { noSignature: findNoSignature(model) }),
     generationConfig: {
       maxOutputTokens: maxTokens,
       stopSequences: stops?.slice(0, 5),
+      // Under the same names.
+      ...sampling,
       ...(format && { responseMimeType: 'application/json' }),
       ...(format?.type === 'json-schema' && { responseJsonSchema: format.schema }),
       ...(reasoning && writeThinkingConfig(reasoning, thinking)),

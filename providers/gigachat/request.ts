@@ -35,13 +35,15 @@ export function buildImageUpload({ mediaType, bytes }: ImageInput): Multipart {
 
 /** There is one system message, and it comes first. */
 export function buildGigachatBody(call: TextCall, ids: readonly string[], host: Host): string {
-  const { model, system, messages, maxTokens, tools, format } = call;
+  const { model, system, messages, maxTokens, tools, format, sampling } = call;
   const first = system ? [{ role: 'system', content: host.textOf(system) }] : [];
   return JSON.stringify({
     model,
     messages: [...first, ...writeMessages(messages, ids.values(), host)],
     max_tokens: maxTokens,
     stream: true,
+    temperature: sampling?.temperature,
+    top_p: sampling?.topP,
     ...(tools && writeFunctions(tools)),
     ...(format?.type === 'json-schema' && { response_format: writeFormat(format) }),
   });

@@ -18,7 +18,8 @@ export interface Settings extends AccountSettings {
 
 /** A model is `yandexgpt/latest`; a tuned one is named by its full URI. The models see no images. */
 export function buildYandexBody(call: TextCall, folder: string, host: Host): string {
-  const { model, system, messages, maxTokens, tools, format, reasoning } = call;
+  const { model, system, messages, maxTokens, tools, format, reasoning, sampling } = call;
+  const { temperature } = sampling ?? {};
   const first = system ? [{ role: 'system', text: host.textOf(system) }] : [];
   const mode = reasoning?.mode === 'off' ? 'DISABLED' : 'ENABLED_HIDDEN';
   const callIds = messages.flatMap(({ content }) =>
@@ -27,7 +28,12 @@ export function buildYandexBody(call: TextCall, folder: string, host: Host): str
   return JSON.stringify({
     modelUri: model.includes('://') ? model : `gpt://${folder}/${model}`,
     // As text, like every 64-bit number of this API.
-    completionOptions: { stream: true, maxTokens: `${maxTokens}`, ...(reasoning && { reasoningOptions: { mode } }) },
+    completionOptions: {
+      stream: true,
+      maxTokens: `${maxTokens}`,
+      ...(reasoning && { reasoningOptions: { mode } }),
+      ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
+    },
     messages: [...first, ...messages.flatMap((message) => writeMessage(message, callIds, host))],
     ...(tools && writeTools(tools)),
     ...(format && writeFormat(format)),

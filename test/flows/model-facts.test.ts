@@ -24,6 +24,7 @@ const FACTS = {
     'structured_outputs',
     'reasoning',
     'reasoning_effort',
+    ...['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty'],
   ],
 };
 const MESSAGE_FACTS = {
@@ -41,7 +42,15 @@ describe('facts about models', () => {
   before(async () => {
     upstream = await startUpstream(chatAnswer('Hello.', { input: 7, output: 4 }));
     const base = chatCatalog(upstream.url) as { models: readonly { readonly id: string }[] };
-    const able = { vision: true, documents: true, audio: true, tools: true, json: true, reasoning: true };
+    const able = {
+      vision: true,
+      documents: true,
+      audio: true,
+      tools: true,
+      json: true,
+      reasoning: true,
+      sampling: true,
+    };
     const told = { ...base.models[0], id: 'model-b', aliases: [], ...able, context: 200_000, maxOutput: 4000 };
     const large = { ...base.models[0], id: 'model-c', aliases: [], context: 1e6, maxOutput: 128_000 };
     const dear = { ...told, id: 'model-d', price: { input: '1000', output: '100000' } };

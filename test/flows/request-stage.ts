@@ -102,6 +102,7 @@ const buildCatalog = (url: string) => ({
     ...[...FORMATS, 'old'].map((id) => model(id, { tools: true, reasoning: true })),
     model('message-bare', { tools: true }, 'message-bare'),
     ...FORMATS.map((id) => model(`${id}-files`, { documents: true, audio: true }, id)),
+    ...FORMATS.map((id) => model(`${id}-sampling`, { sampling: true, reasoning: true }, id)),
     model('chat-caching', {}, 'chat', { cacheKey: 'send', stop: 'omit', systemMessages: 'in_place' }),
     model('chat-thoughts', { tools: true, reasoning: true }, 'chat', { toolReasoning: 'blank' }),
     model('eyes', { vision: true }, 'chat'),

@@ -39,6 +39,16 @@ describe('bedrock', () => {
     expect(sent.headers['x-amz-date']).to.match(/^\d{8}T\d{6}Z$/);
   });
 
+  it('is told a temperature, or a top_p', () => {
+    const call: TextCall = { model: 'm', options: {}, maxTokens: 9, messages: [] };
+    const drawn = (sampling: TextCall['sampling']) => buildConverseBody({ ...call, sampling }, host);
+    expect(drawn({ temperature: 1.5, topP: 0.5, seed: 7 })).to.deep.include({
+      inferenceConfig: { maxTokens: 9, temperature: 1 },
+    });
+    expect(drawn({ topP: 0.5 })).to.deep.include({ inferenceConfig: { maxTokens: 9, topP: 0.5 } });
+    expect(drawn({ topK: 5 })).to.deep.include({ inferenceConfig: { maxTokens: 9 } });
+  });
+
   it('gives its own reasoning back, and none of others', () => {
     const reasoning = (format: string, more: object = {}) => ({
       type: 'reasoning' as const,

@@ -106,6 +106,13 @@ describe('gigachat', () => {
     for (const { headers: own } of sent.slice(1)) expect(own.authorization).to.equal('Bearer token-1');
   });
 
+  it('is told a temperature and a top_p', async () => {
+    await ask(make(), { sampling: { temperature: 0.3, topP: 0.5, topK: 7 } });
+    const body = JSON.parse(sent.at(-1)?.body ?? '');
+    expect(body).to.include({ temperature: 0.3, top_p: 0.5 });
+    expect(body).not.to.have.property('top_k');
+  });
+
   it('exchanges the key again when the token is about to expire', async () => {
     validMs = 59_000;
     const provider = make();

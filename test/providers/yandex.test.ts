@@ -29,6 +29,13 @@ describe('yandex', () => {
     });
   });
 
+  it('takes a temperature of 1 at most, and nothing else of how an answer is drawn', async () => {
+    const { body } = (await ask({ sampling: { temperature: 1.5, topP: 0.5, seed: 7 } })).sent;
+    expect(body.completionOptions).to.deep.equal({ stream: true, maxTokens: '64', temperature: 1 });
+    const { completionOptions } = (await ask({ sampling: { topP: 0.5 } })).sent.body;
+    expect(completionOptions).to.deep.equal({ stream: true, maxTokens: '64' });
+  });
+
   it('names models within the folder, that of a route before the settings', async () => {
     const options = { folder: 'b2g' };
     expect((await ask({ options })).sent.body.modelUri).to.equal('gpt://b2g/yandexgpt/latest');

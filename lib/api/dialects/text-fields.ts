@@ -35,7 +35,7 @@ export interface TextFields {
   readonly function_call?: unknown;
 }
 
-/** Fields that clients send and no model sees; all other unknown fields are ignored too. */
+/** Fields that clients send and most models do not see; all other unknown fields are ignored too. */
 export const IGNORED_FIELDS = [
   'temperature',
   'top_p',

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type joiToJson from 'joi-to-json';
 import type { Json } from '../../base/json-schema.ts';
+import { SAMPLING_FIELDS } from '../../calls/text/sampling.ts';
 import type { BodySchema } from '../dialects/fields.ts';
 
 const load = createRequire(import.meta.url);
@@ -23,11 +24,17 @@ export function describeFields({ schema }: BodySchema, ignored: readonly string[
     const own = keys[name]?.metas?.find(({ document }) => document)?.document ?? converted;
     return [name, names.includes(name) ? own : orNull(own)];
   });
-  const rest = ignored.map((name) => [name, IGNORED]);
+  const rest = ignored.map((name) => [name, isSampling(name) ? SAMPLING : IGNORED]);
   return { type: 'object', required: names, properties: Object.fromEntries([...described, ...rest]) };
 }
 
 const IGNORED: Json = { description: 'Accepted and ignored.' };
+const SAMPLING: Json = {
+  description:
+    'Checked and passed on by models whose `supported_parameters` have it; others ignore it, whatever it is.',
+};
+
+const isSampling = (name: string) => SAMPLING_FIELDS.some((field) => field === name);
 
 function orNull(schema: Json): Json {
   const { type, enum: values, const: value, anyOf } = schema;

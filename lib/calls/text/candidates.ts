@@ -19,6 +19,7 @@ import { convertDocumentsToText } from './files.ts';
 import { toProviderMessages } from './images.ts';
 import { resolveReasoning } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
+import { findSamplingProblem, toSampling } from './sampling.ts';
 import { convertReferencesToText, dropTools, fitFields, usesTools } from './tools.ts';
 import { listVisionModels } from './vision.ts';
 
@@ -41,7 +42,7 @@ export interface Candidate extends RouteRef {
 }
 
 type RouteAbilities = Abilities &
-  Pick<TextModel, 'reasoning' | 'cache' | 'maxOutput' | 'vision'> & {
+  Pick<TextModel, 'reasoning' | 'sampling' | 'cache' | 'maxOutput' | 'vision'> & {
     /** System messages between others stay where they are. */
     readonly systemMessages: boolean;
     /** Images of earlier answers stay where they are. */
@@ -87,7 +88,7 @@ function listCandidates(models: readonly TextModel[], { request, health, caller 
 }
 
 function findAbilities(model: TextModel, { provider }: Route, request: TextRequest): RouteAbilities {
-  const { json, schema, reasoning, cache, maxOutput, vision } = model;
+  const { json, schema, reasoning, sampling, cache, maxOutput, vision } = model;
   const tools = usesTools(request) && model.tools && provider.tools === true;
   const documents = model.documents === true && provider.documents === true;
   const audio = model.audio === true && provider.audio === true;
@@ -96,11 +97,15 @@ function findAbilities(model: TextModel, { provider }: Route, request: TextReque
   const answerImages = provider.answerImages === true;
   const demands = tools && model.demands;
   const taken = { tools, demands, json, schema, reasoning, documents, audio, vision };
-  return { ...taken, messageFormat, cache, maxOutput, systemMessages, answerImages };
+  return { ...taken, messageFormat, sampling, cache, maxOutput, systemMessages, answerImages };
 }
 
-export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
-  const refusal = first && findInability(first.model, first.abilities, request);
+export function refuseUnable(request: TextRequest, candidates: readonly Candidate[]): void {
+  const [first] = candidates;
+  const isTold = candidates.some(({ abilities }) => abilities.sampling);
+  const refusal =
+    (first && findInability(first.model, first.abilities, request)) ??
+    (isTold && request.sampling ? findSamplingProblem(request.sampling) : undefined);
   if (refusal) throw refusal;
 }
 
@@ -118,7 +123,7 @@ export function createCall(
 ): Omit<TextCall, 'model' | 'options'> {
   const maxTokens = capOutput(abilities, outputMax);
   const { system, images, answerImages = 0, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
-  const { messageFields, betas } = request;
+  const { messageFields, betas, sampling } = request;
   const messages = abilities.tools ? request.messages : dropTools(request);
   const takesReferences = abilities.tools && abilities.messageFormat;
   const plain = request.hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
@@ -133,6 +138,7 @@ export function createCall(
     reasoning: reasoning && abilities.reasoning ? resolveReasoning(reasoning, maxTokens) : undefined,
     ...(abilities.reasoning && { mayReason: true }),
     stops,
+    ...(sampling && abilities.sampling && { sampling: toSampling(sampling) }),
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),
     ...(abilities.messageFormat && messageFields && { messageFields }),

@@ -17,6 +17,7 @@ import type {
 } from '../../upstream/contract/provider.ts';
 import type { RequestSpending } from '../spending.ts';
 import type { ReasoningWish } from './reasoning.ts';
+import type { SamplingWish } from './sampling.ts';
 
 /** A message as read, before its images are fetched. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
@@ -94,6 +95,8 @@ export interface TextRequest {
   readonly stream: boolean;
   /** The answer ends before the first of these strings; absent if there are none. */
   readonly stops?: readonly string[];
+  /** For models that are told; absent if the client says nothing. */
+  readonly sampling?: SamplingWish;
   /** Passed to models that support it; absent for text. */
   readonly format?: OutputFormat;
   /** The field where the client wrote it. */

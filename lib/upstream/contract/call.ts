@@ -1,7 +1,7 @@
 // The part of the contract about what a provider is asked for and what it returns: types only.
 import type { ImageInput, Size, TextContent, TextMessage, Tools } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
-import type { OutputFormat, Reasoning } from './output.ts';
+import type { OutputFormat, Reasoning, Sampling } from './output.ts';
 import type { JsonObject, RouteOptions } from './request.ts';
 
 /** What every call has. */
@@ -35,6 +35,8 @@ export interface TextCall extends ProviderCall {
    * tokens after them.
    */
   readonly stops?: readonly string[];
+  /** Absent if it is left to the model. */
+  readonly sampling?: Sampling;
   /** The client's key for the vendor's prompt cache, for upstreams that take one. */
   readonly cacheKey?: string;
   /** How long the client wants the vendor to keep the prompt: `in_memory`, `24h`. */

@@ -17,6 +17,23 @@ export interface JsonSchemaFormat {
   readonly strict?: boolean;
 }
 
+/**
+ * How the answer is drawn, in the terms of the chat format; absent what the client does not say. Only on routes of models
+ * that the catalog marks `sampling`. An upstream that lacks one of them leaves it out.
+ */
+export interface Sampling {
+  /** 0 to 2; 1 is the most that some vendors take. */
+  readonly temperature?: number;
+  /** 0 to 1. */
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly seed?: number;
+  /** -2 to 2. */
+  readonly presencePenalty?: number;
+  /** -2 to 2. */
+  readonly frequencyPenalty?: number;
+}
+
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /**

@@ -5,6 +5,7 @@ import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
 import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
+import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
@@ -34,6 +35,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readCacheKey(fields),
     ...readUserId(body),
     ...readSpending(body),
+    ...readSampling(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
     ...readReasoning(

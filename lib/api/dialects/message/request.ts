@@ -5,6 +5,7 @@ import { markPrompt, readUserId } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
+import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { readMaxTokens, refuseThread, type TextFields } from '../text-fields.ts';
 import { readMessageFormatFields } from './fields.ts';
@@ -35,6 +36,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
     stream: fields.stream ?? false,
     ...readUserId(body),
     ...readSpending(body),
+    ...readSampling(body),
     ...readStops('stop_sequences', fields.stop_sequences),
     ...readOutputConfig(fields.output_config, fields.output_format),
     ...readThinking(fields.thinking, fields.output_config),

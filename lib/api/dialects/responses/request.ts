@@ -6,6 +6,7 @@ import { readCacheKey, readUserId } from '../cache.ts';
 import { checkFields, invalidField } from '../fields.ts';
 import { readSystem } from '../messages.ts';
 import { readReasoning, readTextFormat } from '../output.ts';
+import { readSampling } from '../sampling.ts';
 import { readStops } from '../stops.ts';
 import { createEcho } from './echo.ts';
 import { listAddedTools, readInput } from './input.ts';
@@ -33,6 +34,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
     ...readCacheKey(fields),
     ...readUserId(body),
     ...readSpending(body),
+    ...readSampling(body),
     ...readStops('stop', fields.stop),
     ...readTextFormat(fields.text),
     ...readReasoning(undefined, fields.reasoning),

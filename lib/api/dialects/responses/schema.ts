@@ -31,7 +31,7 @@ export interface ResponsesFields extends ToolFields {
 const METADATA_ENTRIES_MAX = 16;
 const METADATA_CHARACTERS_MAX = 512;
 
-/** Fields that clients send and no model sees; all other unknown fields are ignored too. */
+/** Fields that clients send and most models do not see; all other unknown fields are ignored too. */
 export const RESPONSES_IGNORED_FIELDS = [
   'include',
   'temperature',

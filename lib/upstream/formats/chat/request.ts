@@ -8,6 +8,7 @@ import type {
   ImageContent,
   JsonObject,
   ReasoningContent,
+  Sampling,
   TextCall,
   TextContent,
   TextMessage,
@@ -27,7 +28,7 @@ const STOPS_MAX = 4;
 
 export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
-  const { model, system, messages, tools, stops, cacheKey, cacheRetention } = call;
+  const { model, system, messages, tools, stops, sampling, cacheKey, cacheRetention } = call;
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
   const markers = chooseMarkers(quirks.takesMarkers ? { system, messages } : {});
@@ -48,9 +49,22 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
     messages: written,
     ...(tools && writeChatTools(tools)),
     ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
+    ...(sampling && writeChatSampling(sampling)),
     // Undefined fields are not sent.
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     stream: true,
+  };
+}
+
+/** `top_k` is no field of the vendor that made the format, but of most servers that have it. */
+function writeChatSampling({ temperature, topP, topK, seed, presencePenalty, frequencyPenalty }: Sampling): object {
+  return {
+    temperature,
+    top_p: topP,
+    top_k: topK,
+    seed,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
   };
 }
 

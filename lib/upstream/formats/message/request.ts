@@ -8,6 +8,7 @@ import type {
   JsonObject,
   MessageQuirks,
   ReasoningContent,
+  Sampling,
   TextCall,
   TextContent,
   TextMessage,
@@ -31,7 +32,7 @@ interface Writing {
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
-  const { model, maxTokens, system, messages, stops } = call;
+  const { model, maxTokens, system, messages, stops, sampling, reasoning } = call;
   const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
   const writing: Writing = { base64, shortenCallId, markers: chooseMarkers(call), citable: listCitable(messages) };
   const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
@@ -42,8 +43,18 @@ export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuir
     messages: messages.map((message, at) => writeMessage(message, at === messages.length - 1, writing)),
     ...writeMessageTools(call, writing.markers),
     ...(sequences.length > 0 && { stop_sequences: sequences }),
+    // Refused beside thinking.
+    ...(sampling && (!reasoning || reasoning.mode === 'off') && writeMessageSampling(sampling)),
     stream: true,
   };
+}
+
+const TEMPERATURE_MAX = 1;
+
+/** Models refuse a temperature and a `top_p` together. */
+function writeMessageSampling({ temperature, topP, topK }: Sampling): object {
+  if (temperature === undefined) return { top_p: topP, top_k: topK };
+  return { temperature: Math.min(temperature, TEMPERATURE_MAX), top_k: topK };
 }
 
 function listCitable(messages: readonly TextMessage[]): readonly boolean[] {

@@ -26,7 +26,7 @@ interface ItemForm {
 /** Nothing is stored there for a later call. */
 export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQuirks = {}): JsonObject {
   const { takesCacheKey, takesCustomTools } = quirks;
-  const { model, system, messages, maxTokens, tools, cacheKey, cacheRetention } = call;
+  const { model, system, messages, maxTokens, tools, sampling, cacheKey, cacheRetention } = call;
   const form = { base64, customIds: new Set(takesCustomTools ? listCustomIds(messages) : []) };
   return {
     model,
@@ -34,7 +34,9 @@ export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQ
     input: messages.flatMap((message) => writeItems(message, form)),
     ...(tools && writeResponsesTools(takesCustomTools ? tools : withoutCustom(tools))),
     max_output_tokens: maxTokens,
-    // Undefined fields are not sent.
+    // The format has no others. Undefined fields are not sent.
+    temperature: sampling?.temperature,
+    top_p: sampling?.topP,
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     store: false,
     stream: true,

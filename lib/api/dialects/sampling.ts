@@ -1,0 +1,9 @@
+// The fields by which a client steers how an answer is drawn, as it wrote them.
+import { SAMPLING_FIELDS, type SamplingWish } from '../../calls/text/sampling.ts';
+
+/** Not even type-checked: most models are not told, and then nothing is refused. */
+export function readSampling(body: unknown): { readonly sampling?: SamplingWish } {
+  const given = body as SamplingWish;
+  const sent = SAMPLING_FIELDS.filter((name) => given[name] !== undefined && given[name] !== null);
+  return sent.length > 0 ? { sampling: Object.fromEntries(sent.map((name) => [name, given[name]])) } : {};
+}

@@ -1,0 +1,110 @@
+// How an answer is drawn: models that the catalog marks are told, in the words of their vendor, and what is wrong is
+// refused; others hear nothing of it, whatever a client writes.
+import { expect } from 'chai';
+import { CHAT, DIALECTS, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
+import { FORMATS, type Json, type RequestStage, startRequestStage, user } from './request-stage.ts';
+
+const WISH = {
+  temperature: 1.5,
+  top_p: 0.9,
+  top_k: 40,
+  seed: -7,
+  presence_penalty: -2,
+  frequency_penalty: 0.5,
+};
+const NAMES = [
+  ...['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty'],
+  ...['topP', 'topK', 'presencePenalty', 'frequencyPenalty'],
+];
+const TOLD: Readonly<Record<(typeof FORMATS)[number], object>> = {
+  chat: WISH,
+  // Its temperatures end at 1, and it refuses a top_p beside one.
+  message: { temperature: 1, top_k: 40 },
+  contents: { temperature: 1.5, topP: 0.9, topK: 40, seed: -7, presencePenalty: -2, frequencyPenalty: 0.5 },
+  responses: { temperature: 1.5, top_p: 0.9 },
+};
+const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+  temperature: [-0.1, 2.1, '1', true, [], {}],
+  top_p: [-0.1, 1.1, '0.5'],
+  top_k: [-1, 1.5, '40'],
+  seed: [1.5, 'x', 1e300],
+  presence_penalty: [-2.1, 2.1, '0'],
+  frequency_penalty: [-3, 3, false],
+};
+
+describe('how an answer is drawn', () => {
+  let stage: RequestStage;
+
+  before(async () => {
+    stage = await startRequestStage();
+  });
+  after(() => stage.stop());
+
+  const ask = (path: string, model: string, more: object) =>
+    stage.ask(path, path === RESPONSES ? { model, input: 'x', ...more } : { model, messages: [user()], ...more });
+
+  function pickTold(body: Json): object {
+    const at = body.generationConfig ?? body;
+    return Object.fromEntries(NAMES.filter((name) => at[name] !== undefined).map((name) => [name, at[name]]));
+  }
+
+  for (const format of FORMATS) {
+    for (const path of DIALECTS) {
+      it(`is told by a model that is marked: ${format} from ${path}`, async () => {
+        expect(pickTold(await ask(path, `${format}-sampling`, WISH))).to.deep.equal(TOLD[format]);
+        expect(pickTold(await ask(path, `${format}-sampling`, {}))).to.deep.equal({});
+        const nulls = Object.fromEntries(Object.keys(WISH).map((name) => [name, null]));
+        expect(pickTold(await ask(path, `${format}-sampling`, nulls))).to.deep.equal({});
+      });
+    }
+
+    it(`is not told by others, whatever it is: ${format}`, async () => {
+      for (const more of [WISH, { temperature: 'hot', top_p: [], top_k: {}, seed: 'x', presence_penalty: 9 }]) {
+        expect(pickTold(await ask(CHAT, format, more))).to.deep.equal({});
+      }
+    });
+  }
+
+  it('is told in long bodies', async () => {
+    const messages = [user('long '.repeat(60_000))];
+    expect(pickTold(await ask(CHAT, 'chat-sampling', { ...WISH, messages }))).to.deep.equal(TOLD.chat);
+  });
+
+  it('has bounds that belong to them', async () => {
+    const bounds = [
+      { temperature: 0, top_p: 0, top_k: 0, seed: 0, presence_penalty: -2, frequency_penalty: -2 },
+      { temperature: 2, top_p: 1, top_k: 1, seed: 1, presence_penalty: 2, frequency_penalty: 2 },
+    ];
+    for (const wish of bounds) expect(pickTold(await ask(CHAT, 'chat-sampling', wish))).to.deep.equal(wish);
+  });
+
+  it('is left out where a vendor of the messages format refuses it', async () => {
+    expect(pickTold(await ask(CHAT, 'message-sampling', { top_p: 0.5 }))).to.deep.equal({ top_p: 0.5 });
+    const thinking = { type: 'enabled', budget_tokens: 2000 };
+    expect(pickTold(await ask(MESSAGES, 'message-sampling', { ...WISH, thinking }))).to.deep.equal({});
+    const off = { thinking: { type: 'disabled' } };
+    expect(pickTold(await ask(MESSAGES, 'message-sampling', { ...WISH, ...off }))).to.deep.equal(TOLD.message);
+  });
+
+  for (const [field, values] of Object.entries(WRONG)) {
+    it(`is refused with a wrong ${field}, and nothing is charged`, async () => {
+      const { gateway, account, upstream } = stage;
+      const { avail } = await gateway.wallet(account);
+      const calls = upstream.calls.length;
+      for (const path of DIALECTS) {
+        for (const value of values) {
+          const body = {
+            model: 'chat-sampling',
+            [field]: value,
+            [path === RESPONSES ? 'input' : 'messages']: [user()],
+          };
+          const { status, json } = await send(gateway.url + path, { key: account.key, body });
+          expect(status, JSON.stringify(value)).to.equal(400);
+          expect(json.error.message).to.match(new RegExp(`^Invalid \`${field}\`: must be a (?:whole )?number`));
+        }
+      }
+      expect(upstream.calls.length).to.equal(calls);
+      expect((await gateway.wallet(account)).avail).to.equal(avail);
+    });
+  }
+});
