@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   [
     'unknown fields, and sampling of any type',
     { temperature: 'hot', top_p: {}, top_k: [], foo: { bar: [null] }, messages: [{ ...user('hi'), name: 5 }] },
-    {},
+    { sampling: { temperature: 'hot', top_p: {}, top_k: [] } },
   ],
   ['a model named like an object member', { model: '__proto__', messages: [user('hi')] }, { model: '__proto__' }],
 ];
