@@ -47,12 +47,17 @@ interface GrantChoreParts {
 export function createGrantChore({ store, giveMonthly, onError }: GrantChoreParts): GrantChore {
   let timer: NodeJS.Timeout | undefined;
   let isRunning = false;
+  let stopped = false;
+  // A sweep that runs at a stop ends when the store is closed.
+  const report: typeof onError = (error, wallet) => {
+    if (!stopped) onError(error, wallet);
+  };
   const sweep = async () => {
     if (isRunning) return;
     isRunning = true;
     const now = Date.now();
-    await endDueGrants(store, now, onError).catch((error: unknown) => onError(error));
-    await giveMonthly(now).catch((error: unknown) => onError(error));
+    await endDueGrants(store, now, report).catch((error: unknown) => report(error));
+    await giveMonthly(now).catch((error: unknown) => report(error));
     isRunning = false;
   };
   return {
@@ -60,6 +65,9 @@ export function createGrantChore({ store, giveMonthly, onError }: GrantChorePart
       void sweep();
       timer = setInterval(() => void sweep(), EVERY_MS).unref();
     },
-    stop: () => clearInterval(timer),
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
   };
 }

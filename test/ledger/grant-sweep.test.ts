@@ -1,8 +1,9 @@
 // Grants end when their time is over, once, whatever fails meanwhile.
 import { expect } from 'chai';
-import { endDueGrants } from '../../lib/ledger/grant-sweep.ts';
+import { createGrantChore, endDueGrants } from '../../lib/ledger/grant-sweep.ts';
 import { parseGrantBook } from '../../lib/money/grants.ts';
-import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { until } from '../../testkit/client.ts';
+import { type FaultyStore, lose, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { applied, grant, newAccount, newWallet, problemsOf, RUB, walletOf } from '../contract/store/context.ts';
 
 describe('the sweep of grants', () => {
@@ -73,5 +74,27 @@ describe('the sweep of grants', () => {
     opened.next('ledger.grantsDue', refuse);
     const error = await sweep(2000).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error);
+  });
+
+  it('reports what fails, but for a sweep that the stop of its service has cut off', async () => {
+    for (const isStopped of [false, true]) {
+      const gate = makeGate();
+      const errors: unknown[] = [];
+      let given = 0;
+      opened.next('ledger.grantsDue', async (...args) => {
+        await gate.opened;
+        return refuse(...args);
+      });
+      const giveMonthly = async () => {
+        given += 1;
+      };
+      const chore = createGrantChore({ store: opened.store, giveMonthly, onError: (error) => errors.push(error) });
+      chore.start();
+      if (isStopped) chore.stop();
+      gate.open();
+      await until(() => given === 1);
+      chore.stop();
+      expect([isStopped, errors.length]).to.deep.equal([isStopped, isStopped ? 0 : 1]);
+    }
   });
 });
