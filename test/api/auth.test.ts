@@ -148,15 +148,15 @@ describe('the second check of a key, right before money moves', () => {
     const state = { ...createRequestState(), waitedMs: 1 };
     const holders = { findAgain: () => now } as unknown as Holders;
     const outcome = await confirmHolder({ state, holder }, holders).then(
-      (confirmed) => ({ code: undefined, holder: confirmed }),
-      (error) => ({ code: error.data?.code, holder: undefined }),
+      (confirmed) => ({ code: undefined, hint: undefined, holder: confirmed }),
+      (error) => ({ code: error.data?.code, hint: error.data?.detail.hint, holder: undefined }),
     );
     return { ...outcome, waitedMs: state.waitedMs };
   }
 
   it('takes over the current state of the key, and counts the wait for it', async () => {
     const changed = limited({ budget: 5n, models: ['newest'] });
-    expect(await lookAgain(changed)).to.deep.equal({ code: undefined, holder: changed, waitedMs: 1 });
+    expect(await lookAgain(changed)).to.deep.equal({ code: undefined, hint: undefined, holder: changed, waitedMs: 1 });
     const waited = await lookAgain(later(KEY_MS, changed));
     expect(waited).to.include({ code: undefined, holder: changed });
     expect(waited.waitedMs).to.be.at.least(SEEN * KEY_MS);
@@ -173,6 +173,11 @@ describe('the second check of a key, right before money moves', () => {
       expect((await lookAgain(now)).code).to.equal(code);
     });
   }
+
+  it('says until when an expired key was valid', async () => {
+    const until = Date.now() - 1000;
+    expect((await lookAgain(limited({ expiresAt: until }))).hint).to.equal(new Date(until).toISOString());
+  });
 });
 
 describe('authentication', () => {
