@@ -34,6 +34,9 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+/** An image of an answer comes in one event: from gateways that have other vendors' answers in this format. */
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+
 /** Bedrock adds counts to the last event. */
 const QUIRKS: MessageQuirks = {
   counts: {
@@ -71,7 +74,8 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { conversation } = call;
       const body = buildMessagesBody(call, wire, host);
       const headers = buildMessagesHeaders(call, wire);
-      return host.answer(url, { ...request, headers, conversation, body, signal }, host.message.reader(QUIRKS));
+      const asked = { ...request, headers, conversation, body, signal, eventCharsMax: EVENT_CHARS_MAX };
+      return host.answer(url, asked, host.message.reader(QUIRKS));
     },
   };
 }

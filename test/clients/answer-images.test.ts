@@ -47,7 +47,7 @@ function shorten(value: unknown): string {
   return JSON.stringify(value).replaceAll(BASE64, '<png>');
 }
 
-const FORMATS: Readonly<Record<'chat' | 'contents' | 'responses', Format>> = {
+const FORMATS: Readonly<Record<'chat' | 'contents' | 'responses' | 'messages', Format>> = {
   chat: {
     write: (base64, counts) => [
       chunk({ role: 'assistant', content: 'Here it is.' }),
@@ -94,6 +94,26 @@ const FORMATS: Readonly<Record<'chat' | 'contents' | 'responses', Format>> = {
     },
     readTurns: ({ input }) => (input as readonly object[]).map(shorten),
   },
+  messages: {
+    write: (base64, counts) => {
+      const source = { type: 'base64', media_type: 'image/png', data: base64 };
+      const usage = counts && { input_tokens: counts.input, output_tokens: 1 };
+      return [
+        { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage } },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Here it is.' } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'content_block_start', index: 1, content_block: { type: 'image', source } },
+        { type: 'content_block_stop', index: 1 },
+        {
+          ...{ type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+          usage: counts && { output_tokens: counts.output },
+        },
+        { type: 'message_stop' },
+      ];
+    },
+    readTurns: ({ messages }) => (messages as readonly object[]).map(shorten),
+  },
 };
 type Name = keyof typeof FORMATS;
 const NAMES = Object.keys(FORMATS) as readonly Name[];
@@ -118,6 +138,7 @@ describe('images in answers at real clients', () => {
           plain: { plugin: 'openai-compatible', settings },
           contents: { plugin: 'gemini', settings: { ...settings, baseUrl: `${upstream.url}/v1beta` } },
           responses: { plugin: 'openai-responses', settings },
+          messages: { plugin: 'anthropic', settings },
         },
         models: [
           ...NAMES.map((name) => model(name, name)),
