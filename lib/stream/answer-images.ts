@@ -1,6 +1,7 @@
 // The images of one answer: each is checked before it passes, because a client cannot give it back.
 import { Buffer } from 'node:buffer';
 import { type Fault, fault } from '../base/faults.ts';
+import { freeOwnBytes } from '../base/free-bytes.ts';
 import { sniffWhole } from '../base/sniff.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import { grammarError } from './grammar.ts';
@@ -30,7 +31,10 @@ export class AnswerImages {
     if (sniffed?.kind !== 'image') throw refuse('is no PNG, JPEG, GIF or WebP, or is cut short');
     this.#memory?.holdImage(base64.length);
     // Encoded anew: vendors break lines, and clients read nothing but the standard alphabet.
-    return { type: 'image', mediaType: sniffed.mediaType, base64: bytes.toString('base64') };
+    const encoded = bytes.toString('base64');
+    // Uncollected, they were as much memory as the image.
+    freeOwnBytes(bytes);
+    return { type: 'image', mediaType: sniffed.mediaType, base64: encoded };
   }
 }
 
