@@ -12,6 +12,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { png } from '../media/sample-images.ts';
 
@@ -111,7 +112,8 @@ describe('the memory for images of answers', () => {
     'at the end of a response, which repeats it': [RESPONSES, LARGE.length + 100_000],
   } as const;
   for (const [name, [path, charsRead]] of Object.entries(stalls)) {
-    it(`is taken by a client that reads nothing more ${name}, until it is disconnected`, async () => {
+    itTimed(`is taken by a client that reads nothing more ${name}, until it is disconnected`, async function () {
+      this.timeout(60_000);
       draw(EVENT);
       const stalled = open(gateway.url + path, { key: account.key, body: { ...body, stream: true } });
       stalled.on('error', () => undefined);
@@ -131,6 +133,6 @@ describe('the memory for images of answers', () => {
       await until(async () => (await ask(CHAT)).status === 200);
       stalled.destroy();
       await charged();
-    }).timeout(30_000);
+    });
   }
 });
