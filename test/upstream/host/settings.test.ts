@@ -203,15 +203,18 @@ describe('settings of an upstream', () => {
     const keys: Keys = (joi) => ({
       ...usual(joi),
       oauth: joi.object({ tokenUrl: joi.string() }),
+      regions: joi.array(),
       note: joi.string(),
     });
     const init = { method: 'GET', signal: new AbortController().signal } as const;
-    const allowed = open(keys, { apiKey: 'sk-abcdef', oauth: { tokenUrl: `${origin}/token` } });
-    expect(await (await allowed.host.request(`${origin}/other`, init)).body.text()).to.equal('ok');
+    for (const settings of [{ oauth: { tokenUrl: `${origin}/token` } }, { regions: [{ apiUrl: `${origin}/eu` }] }]) {
+      const allowed = open(keys, { apiKey: 'sk-abcdef', ...settings });
+      expect(await (await allowed.host.request(`${origin}/other`, init)).body.text()).to.equal('ok');
+      await allowed.open.close();
+    }
     const foreign = open(keys, { apiKey: 'sk-abcdef', note: origin });
     const refused: unknown = await foreign.host.request(origin, init).catch((error: unknown) => error);
     expect(refused).to.include({ name: 'UpstreamFault', kind: 'protocol' });
-    await allowed.open.close();
     await foreign.open.close();
     await new Promise((resolve) => server.close(resolve));
   });
