@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { estimateTokens } from '../../lib/calls/text/tokens.ts';
 import { textCost } from '../../lib/money/price.ts';
+import { TOKENS_PER_IMAGE, TOKENS_PER_IMAGE_LEAST } from '../../lib/stream/image-tokens.ts';
 import { loadRecordings, type Recording, type TextRecording } from '../../lib/upstream/check/recording.ts';
 import { type Pacing, type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
 import { settingsAt } from '../../lib/upstream/check/stage.ts';
@@ -185,14 +186,14 @@ const STOPS: Readonly<Record<string, readonly [string, string]>> = {
   other: ['end_turn', 'stop'],
 };
 
-/** An answer without text and without output tokens is a failure, whatever its ending. */
-function fails({ expect: { fault, text = '', usage } }: TextRecording): boolean {
-  return fault !== undefined || (text === '' && !usage?.output);
+/** An answer without text, images and output tokens is a failure, whatever its ending. */
+function fails({ expect: { fault, text = '', images = [], usage } }: TextRecording): boolean {
+  return fault !== undefined || (text === '' && images.length === 0 && !usage?.output);
 }
 
 /** All but messages also deliver reasoning. */
-function deliversAny({ expect: { text = '', reasoning = '' } }: TextRecording, path: string): boolean {
-  return text !== '' || (path !== MESSAGES && reasoning !== '');
+function deliversAny({ expect: { text = '', reasoning = '', images = [] } }: TextRecording, path: string): boolean {
+  return text !== '' || images.length > 0 || (path !== MESSAGES && reasoning !== '');
 }
 
 function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Way): void {
@@ -202,7 +203,7 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
     expect(reply.status, reply.text).to.equal(fails(recording) ? 502 : 200);
     if (fails(recording)) expect(reply.json.error.message).to.contain('Charge refunded');
     else if (path === MESSAGES) {
-      expect(reply.json.content.map((block: { text: string }) => block.text).join('')).to.equal(text);
+      expect(reply.json.content.map((block: { text?: string }) => block.text ?? '').join('')).to.equal(text);
       expect(reply.json.stop_reason).to.equal(stopReason);
     } else if (path === RESPONSES) {
       expect(readResponseText(reply.json)).to.equal(text);
@@ -226,7 +227,7 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
 
 function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint | 'something' {
   const { call, expect: wanted } = recording;
-  const { text = '', reasoning = '', usage } = wanted;
+  const { text = '', reasoning = '', images = [], usage } = wanted;
   if (fails(recording) && (!stream || !deliversAny(recording, path))) return 0n;
   if (wanted.fault !== undefined && !usage) return 'something';
   const texts = [
@@ -238,9 +239,12 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage ?? {};
   const prompt = (usage?.input ?? 0) + cacheRead + cacheWrite + cacheWrite1h;
   const input = prompt > 0 ? prompt : Math.ceil(bytes / 4) + 4 * messages;
-  const all = reasoning + text;
-  const produced = Math.ceil(estimateTokens(all));
-  const reported = usage?.output ?? 0;
+  const drawn = TOKENS_PER_IMAGE * images.length;
+  const produced = Math.ceil(estimateTokens(reasoning + text)) + drawn;
+  const counted = usage?.output ?? 0;
+  // Where a count is too low to have them.
+  const least = estimateTokens(text) / 2 + TOKENS_PER_IMAGE_LEAST * images.length;
+  const reported = counted > 0 && counted - (usage?.reasoning ?? 0) < least ? counted + drawn : counted;
   const output = reported > 0 ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
   return textCost(PRICE, { input, output: Math.min(output, call.maxTokens) });
 }

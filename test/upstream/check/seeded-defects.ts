@@ -7,7 +7,7 @@ interface SeededDefect {
   readonly failing: string;
 }
 
-const TAKE = 'take({ text, thought, state, page, call, usage, done, trouble }, out) {';
+const TAKE = 'take({ text, thought, state, page, drawn, call, usage, done, trouble }, out) {';
 const ANSWER = "yield* host.answer(urlOf('/generate'), post(body, signal), readerOf());";
 const SUBMIT = "const { value } = await host.json(urlOf('/images'), post({ model, prompt }, signal));";
 const LOOK = "const { value } = await host.json(urlOf('/films/' + id), get(signal));";
@@ -182,7 +182,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'drops text behind a reason to end',
     from: TAKE,
-    to: 'take({ text, thought, state, page, call, usage, done, trouble }, out) { this.over ||= done; if (this.over && text) return;',
+    to: `${TAKE} this.over ||= done; if (this.over && text) return;`,
     failing: 'stream: goes on behind a reason to end',
   },
   {
@@ -331,8 +331,8 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   },
   {
     what: 'ignores an abort',
-    from: 'body: JSON.stringify(body), signal })',
-    to: 'body: JSON.stringify(body), signal: new AbortController().signal })',
+    from: 'body: JSON.stringify(body), signal, ',
+    to: 'body: JSON.stringify(body), signal: new AbortController().signal, ',
     failing: 'abort: before the headers closes the connection',
   },
   {
