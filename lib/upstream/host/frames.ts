@@ -60,6 +60,8 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   readonly #fault: HostFault;
   readonly #splitter: LineSplitter;
   readonly #memory: AnswerMemory | undefined;
+  /** Of the event that was open after the last read. */
+  #openChars = 0;
   readonly #piecesMax: number;
   readonly #writer = new Writer();
   readonly #parser = new TemplateJsonParser();
@@ -102,9 +104,13 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     this.#writer.into(NOWHERE);
   }
 
+  /** Most reads end with an event. */
   #countOpen(): void {
+    const chars = this.#splitter.openChars + this.#data.length + this.#document.length;
+    if (chars === 0 && this.#openChars === 0) return;
+    this.#openChars = chars;
     try {
-      this.#memory?.holdEvent(this.#splitter.openChars + this.#data.length + this.#document.length);
+      this.#memory?.holdEvent(chars);
     } catch (error) {
       this.#fail(error);
     }
