@@ -79,6 +79,8 @@ export interface StreamEvent {
   readonly data: any;
 }
 
+const DATA = 'data: ';
+
 /** The events of a stream exactly as on the wire: LF lines, one `data:` line each; anything else fails. */
 export function parseEvents(text: string): readonly StreamEvent[] {
   if (!text.endsWith('\n\n')) throw new Error(`the stream does not end with an event: ${text.slice(-80)}`);
@@ -87,9 +89,13 @@ export function parseEvents(text: string): readonly StreamEvent[] {
     .split('\n\n')
     .filter((block) => block !== ': keep-alive')
     .map((block) => {
-      const match = /^(?:event: ([^\n\r]+)\n)?data: ([^\n\r]+)$/.exec(block);
-      if (!match) throw new Error(`not an event: ${JSON.stringify(block)}`);
-      const [, event, data = ''] = match;
+      const [, event] = /^event: ([^\n\r]+)\n/.exec(block) ?? [];
+      // Not by one pattern: some have megabytes, more than it has stack for.
+      const line = event === undefined ? block : block.slice(`event: ${event}\n`.length);
+      const data = line.slice(DATA.length);
+      if (!line.startsWith(DATA) || data === '' || data.includes('\n') || data.includes('\r')) {
+        throw new Error(`not an event: ${JSON.stringify(block)}`);
+      }
       return { event, data: data === '[DONE]' ? data : JSON.parse(data) };
     });
 }

@@ -56,6 +56,8 @@ export function watchReplies(listener: Listener, stallMs: number): Replies {
   listener.on('connection', (socket: Socket) => void socket.on('end', onClientEnd));
   // Fires after `stallMs` without reads or writes. Node counts partial progress of one long write.
   listener.setTimeout(stallMs, (socket) => {
+    // A stream looks at its client in shorter steps, of which Node tells the server, too.
+    if (socket.timeout !== stallMs) return;
     const reply = latest.get(socket);
     const waitsForUs = reply !== undefined && !reply.writableFinished;
     if (!waitsForUs || socket.writableLength > 0) socket.destroy();

@@ -12,11 +12,14 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { describeLong } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { png } from '../media/sample-images.ts';
 
 const MIB = 1024 * 1024;
+/** A busy machine has to ask meanwhile. */
+const STALL_MS = 8000;
 /** In base64 more than half of what a key may have. */
 const LARGE = png({ bytes: 19 * MIB }).toString('base64');
 
@@ -29,7 +32,7 @@ const EVENT = writeImage(LARGE);
 /** Another one, as equal ones are told once. */
 const SECOND = writeImage(png({ bytes: 19 * MIB + 1 }).toString('base64'));
 
-describe('the memory for images of answers', () => {
+describeLong('the memory for images of answers', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
@@ -46,7 +49,7 @@ describe('the memory for images of answers', () => {
     const up = { plugin: 'openai-compatible', settings: { baseUrl: `${upstream.url}/v1`, apiKey: 'secret' } };
     gateway = await startGateway({
       catalog: { upstreams: { up, other: up }, models: [model] },
-      env: { CLIENT_STALL_MS: '2500' },
+      env: { CLIENT_STALL_MS: String(STALL_MS) },
     });
   });
   beforeEach(async () => {
@@ -85,7 +88,7 @@ describe('the memory for images of answers', () => {
     draw(EVENT);
     expect((await ask(CHAT)).json.choices[0].message.images).to.have.length(1);
     expect(await charged()).to.equal(8n * 1000n + 1300n * 5000n);
-  }).timeout(20_000);
+  }).timeout(60_000);
 
   it('ends a stream at an image that does not fit, for the price of what came before', async () => {
     draw(EVENT, SECOND);
@@ -95,7 +98,7 @@ describe('the memory for images of answers', () => {
     );
     expect(text.includes(LARGE)).to.equal(true);
     expect(Number(await charged()) / 5000).to.be.within(1000, 1100);
-  }).timeout(20_000);
+  }).timeout(60_000);
 
   it('is free again after each answer, in every dialect', async () => {
     draw(EVENT);
@@ -113,7 +116,7 @@ describe('the memory for images of answers', () => {
   } as const;
   for (const [name, [path, charsRead]] of Object.entries(stalls)) {
     itTimed(`is taken by a client that reads nothing more ${name}, until it is disconnected`, async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       draw(EVENT);
       const stalled = open(gateway.url + path, { key: account.key, body: { ...body, stream: true } });
       stalled.on('error', () => undefined);
@@ -130,7 +133,7 @@ describe('the memory for images of answers', () => {
           });
       });
       expect((await ask(CHAT)).status).to.equal(503);
-      await until(async () => (await ask(CHAT)).status === 200);
+      await until(async () => (await ask(CHAT)).status === 200, 4 * STALL_MS);
       stalled.destroy();
       await charged();
     });
