@@ -121,7 +121,7 @@ export interface TextEntry extends ModelBase {
   readonly documents?: boolean;
   /** Takes audio; absent: no. */
   readonly audio?: boolean;
-  /** Is told how the client wants its answers drawn, such as by a temperature; absent: no. */
+  /** Gets the client's sampling parameters, such as the temperature; absent: no. */
   readonly sampling?: boolean;
   /** Until the first content of its answers; absent: the gateway's own time-out, longer for a model that reasons. */
   readonly firstTokenMs?: number;

@@ -1,5 +1,5 @@
-// How an answer is drawn: models that the catalog marks are told, in the words of their vendor, and what is wrong is
-// refused; others hear nothing of it, whatever a client writes.
+// Sampling parameters: models that the catalog marks get them, under their vendor's names, and wrong ones are refused;
+// other models get none, whatever a client sends.
 import { expect } from 'chai';
 import { CHAT, DIALECTS, MESSAGES, RESPONSES, send } from '../../testkit/client.ts';
 import { FORMATS, type Json, type RequestStage, startRequestStage, user } from './request-stage.ts';
@@ -32,7 +32,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   frequency_penalty: [-3, 3, false],
 };
 
-describe('how an answer is drawn', () => {
+describe('sampling parameters', () => {
   let stage: RequestStage;
 
   before(async () => {
@@ -50,7 +50,7 @@ describe('how an answer is drawn', () => {
 
   for (const format of FORMATS) {
     for (const path of DIALECTS) {
-      it(`is told by a model that is marked: ${format} from ${path}`, async () => {
+      it(`reach a model that is marked: ${format} from ${path}`, async () => {
         expect(pickTold(await ask(path, `${format}-sampling`, WISH))).to.deep.equal(TOLD[format]);
         expect(pickTold(await ask(path, `${format}-sampling`, {}))).to.deep.equal({});
         const nulls = Object.fromEntries(Object.keys(WISH).map((name) => [name, null]));
@@ -58,19 +58,19 @@ describe('how an answer is drawn', () => {
       });
     }
 
-    it(`is not told by others, whatever it is: ${format}`, async () => {
+    it(`reach no other model, whatever their values: ${format}`, async () => {
       for (const more of [WISH, { temperature: 'hot', top_p: [], top_k: {}, seed: 'x', presence_penalty: 9 }]) {
         expect(pickTold(await ask(CHAT, format, more))).to.deep.equal({});
       }
     });
   }
 
-  it('is told in long bodies', async () => {
+  it('of long bodies reach the model', async () => {
     const messages = [user('long '.repeat(60_000))];
     expect(pickTold(await ask(CHAT, 'chat-sampling', { ...WISH, messages }))).to.deep.equal(TOLD.chat);
   });
 
-  it('has bounds that belong to them', async () => {
+  it('may be at their bounds', async () => {
     const bounds = [
       { temperature: 0, top_p: 0, top_k: 0, seed: 0, presence_penalty: -2, frequency_penalty: -2 },
       { temperature: 2, top_p: 1, top_k: 1, seed: 1, presence_penalty: 2, frequency_penalty: 2 },
@@ -78,7 +78,7 @@ describe('how an answer is drawn', () => {
     for (const wish of bounds) expect(pickTold(await ask(CHAT, 'chat-sampling', wish))).to.deep.equal(wish);
   });
 
-  it('is left out where a vendor of the messages format refuses it', async () => {
+  it('are left out where a vendor of the messages format refuses them', async () => {
     expect(pickTold(await ask(CHAT, 'message-sampling', { top_p: 0.5 }))).to.deep.equal({ top_p: 0.5 });
     const thinking = { type: 'enabled', budget_tokens: 2000 };
     expect(pickTold(await ask(MESSAGES, 'message-sampling', { ...WISH, thinking }))).to.deep.equal({});
@@ -87,7 +87,7 @@ describe('how an answer is drawn', () => {
   });
 
   for (const [field, values] of Object.entries(WRONG)) {
-    it(`is refused with a wrong ${field}, and nothing is charged`, async () => {
+    it(`are refused with a wrong ${field}, and nothing is charged`, async () => {
       const { gateway, account, upstream } = stage;
       const { avail } = await gateway.wallet(account);
       const calls = upstream.calls.length;

@@ -39,7 +39,7 @@ describe('bedrock', () => {
     expect(sent.headers['x-amz-date']).to.match(/^\d{8}T\d{6}Z$/);
   });
 
-  it('is told a temperature, or a top_p', () => {
+  it('gets a temperature, or a top_p', () => {
     const call: TextCall = { model: 'm', options: {}, maxTokens: 9, messages: [] };
     const drawn = (sampling: TextCall['sampling']) => buildConverseBody({ ...call, sampling }, host);
     expect(drawn({ temperature: 1.5, topP: 0.5, seed: 7 })).to.deep.include({

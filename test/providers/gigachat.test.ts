@@ -106,7 +106,7 @@ describe('gigachat', () => {
     for (const { headers: own } of sent.slice(1)) expect(own.authorization).to.equal('Bearer token-1');
   });
 
-  it('is told a temperature and a top_p', async () => {
+  it('gets a temperature and a top_p', async () => {
     await ask(make(), { sampling: { temperature: 0.3, topP: 0.5, topK: 7 } });
     const body = JSON.parse(sent.at(-1)?.body ?? '');
     expect(body).to.include({ temperature: 0.3, top_p: 0.5 });

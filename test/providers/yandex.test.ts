@@ -29,7 +29,7 @@ describe('yandex', () => {
     });
   });
 
-  it('takes a temperature of 1 at most, and nothing else of how an answer is drawn', async () => {
+  it('sends a temperature of 1 at most, and no other sampling parameter', async () => {
     const { body } = (await ask({ sampling: { temperature: 1.5, topP: 0.5, seed: 7 } })).sent;
     expect(body.completionOptions).to.deep.equal({ stream: true, maxTokens: '64', temperature: 1 });
     const { completionOptions } = (await ask({ sampling: { topP: 0.5 } })).sent.body;

@@ -95,7 +95,7 @@ export interface TextRequest {
   readonly stream: boolean;
   /** The answer ends before the first of these strings; absent if there are none. */
   readonly stops?: readonly string[];
-  /** For models that are told; absent if the client says nothing. */
+  /** For models that get them; absent if the client sends none. */
   readonly sampling?: SamplingWish;
   /** Passed to models that support it; absent for text. */
   readonly format?: OutputFormat;

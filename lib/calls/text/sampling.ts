@@ -1,4 +1,4 @@
-// How an answer is drawn: models that the catalog marks `sampling` are told what the client wishes, others are not.
+// Sampling parameters: models that the catalog marks `sampling` get those of the client, others none.
 import { type Fault, fault } from '../../base/faults.ts';
 import type { Sampling } from '../../upstream/contract/provider.ts';
 

@@ -18,8 +18,8 @@ export interface JsonSchemaFormat {
 }
 
 /**
- * How the answer is drawn, in the terms of the chat format; absent what the client does not say. Only on routes of models
- * that the catalog marks `sampling`. An upstream that lacks one of them leaves it out.
+ * Sampling parameters in the meaning of the chat format, those that the client sent. Only on routes of models that the
+ * catalog marks `sampling`. Leave out what the vendor lacks.
  */
 export interface Sampling {
   /** 0 to 2; 1 is the most that some vendors take. */
