@@ -23,6 +23,7 @@ import {
   settle,
   useStore,
 } from '../contract/store/context.ts';
+import { openRaw } from './raw-rows.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -255,6 +256,23 @@ for (const kind of longer([SQLITE], STORES)) {
       const amount = (rows: typeof after) => rows.find((row) => row.kind === 'topup')?.amount ?? 0n;
       expect(amount(after) - amount(before)).to.equal(1_234_000_000n);
       expect(await store().ledger.paymentSums({ from: AT + 1, to: AT + 2 })).to.deep.equal([]);
+    });
+
+    // Last, because it takes away what keeps entries from being changed.
+    it('that are missing are reported on the day after another, from its first hour on', async () => {
+      const wallet = await newWallet(store());
+      const next = day + DAY_MS;
+      for (const at of [day, next]) await call(wallet, [], { at });
+      await foldUsage(store(), wallet);
+      const raw = await openRaw(context.url);
+      try {
+        const rows = (await raw.tables()).get('service_sums') ?? [];
+        for (const row of rows.filter(({ at }) => Number(at) >= day)) await raw.remove('service_sums', row);
+      } finally {
+        await raw.close();
+      }
+      const found = (await problems()).map(({ problem }) => problem);
+      expect(found.filter((problem) => problem.includes(`by hour, ${new Date(next).toISOString()}`))).to.have.length(2);
     });
   });
 }

@@ -1,12 +1,15 @@
 // Images of an answer on their way: their place among the blocks, what is refused, and what they cost.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
+import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
+import { AnswerMemory } from '../../lib/stream/answer-memory.ts';
 import { createCollector } from '../../lib/stream/collect.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import { createMeter, type MeterOptions } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import type { ProviderPart } from '../../lib/stream/provider-part.ts';
 import { createStops } from '../../lib/stream/stops.ts';
+import { FILM } from '../../testkit/film-upstream.ts';
 import { BILLING } from '../api/dialects/replies.ts';
 import { GIF, JPEG, png, WEBP_LOSSY } from '../media/sample-images.ts';
 
@@ -79,7 +82,7 @@ describe('images of an answer', () => {
 
   it('fail the answer if they are broken, unknown or too large, in words', () => {
     const whole = 'an image of the answer is no PNG, JPEG, GIF or WebP, or is cut short';
-    for (const bytes of [PNG.subarray(0, -5), Buffer.from('<svg/>'), Buffer.alloc(0)]) {
+    for (const bytes of [PNG.subarray(0, -5), Buffer.from('<svg/>'), Buffer.alloc(0), FILM]) {
       expect(failure([START, image(bytes.toString('base64')), STOP])).to.deep.equal(['upstream_image', whole]);
     }
     const large = png({ bytes: 20 * 1024 * 1024 }).toString('base64');
@@ -95,6 +98,16 @@ describe('images of an answer', () => {
       'an image of the answer is one too many: they have more than 48 MiB in all',
     ]);
   }).timeout(20_000);
+
+  it('take of the memory of the answer for as long as it lasts, and fail it where there is no room', () => {
+    const bytesMax = BASE64.length + 10;
+    const quota = createMemoryQuota({ bytesMax, ownerBytesMax: bytesMax });
+    const parts = [START, image(), image(), STOP];
+    const memory = new AnswerMemory(quota.reserve('key'));
+    const delivered = pass(parts, { memory });
+    expect(delivered.map(({ type }) => type)).to.deep.equal(['start', 'image', 'error']);
+    expect(quota.used()).to.equal(BASE64.length);
+  });
 
   it('violate the grammar before the start, or without their base64', () => {
     expect(failure([image()])[1]).to.match(/an image before the start/);

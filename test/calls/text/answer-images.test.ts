@@ -146,4 +146,29 @@ describe('placing images of earlier answers', () => {
       ]);
     }
   });
+
+  it('leaves those of the user where they are', () => {
+    const { messages: own } = chat(user([part]), { role: 'assistant', content: 'A cat' }, user([part]));
+    for (const vision of [true, false]) {
+      expect(placeAnswerImages(own, { vision, answerImages: false })).to.deep.equal(own);
+    }
+  });
+
+  it('stands for them before calls, and behind thoughts', () => {
+    const [, { content: drawn }] = messages as [RequestMessage, RequestMessage];
+    const { messages: called } = chat(
+      user('Draw'),
+      { role: 'assistant', content: null, images: [part], tool_calls: [tool] },
+      { role: 'tool', tool_call_id: 'c', content: 'Done' },
+    );
+    expect(show(placeAnswerImages(called, { vision: false, answerImages: false }))[1]).to.deep.equal([
+      ...['assistant', '[image]', 'tool-call'],
+    ]);
+    const thought: RequestMessage = { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm' }, ...drawn] };
+    for (const vision of [true, false]) {
+      expect(show(placeAnswerImages([thought], { vision, answerImages: false }))[0]).to.deep.equal([
+        ...['assistant', 'reasoning', '[image]'],
+      ]);
+    }
+  });
 });

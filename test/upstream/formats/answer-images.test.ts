@@ -104,10 +104,33 @@ describe('images in the chat format', () => {
   });
 
   it('come as a link in words where a server has only that', () => {
-    const images = [{ type: 'image_url', image_url: { url: 'https://cdn.example/1.png' } }];
-    expect(chat([chunk({ images }), chunk({}, 'stop')]).join('')).to.equal(
-      '\n\n![image](https://cdn.example/1.png)\n\n',
-    );
+    for (const url of ['https://cdn.example/1.png', 'HTTP://cdn.example/1.png']) {
+      const images = [{ type: 'image_url', image_url: { url } }];
+      expect(chat([chunk({ images }), chunk({}, 'stop')]).join('')).to.equal(`\n\n![image](${url})\n\n`);
+    }
+  });
+
+  it('are left out where their place is empty, which is a sign of life', () => {
+    const shapes = [
+      { images: [{ type: 'image_url', image_url: { url: '' } }] },
+      { images: [{ type: 'image_url' }, null] },
+      { image: {} },
+      { content: [{ type: 'image_url', image_url: { url: '' } }] },
+    ];
+    for (const delta of shapes) {
+      expect(chat([chunk({ content: 'Here.' }), chunk(delta), chunk({}, 'stop')])).to.deep.equal(['Here.']);
+      const parts: ProviderPart[] = [];
+      const out = new Writer();
+      out.into(parts);
+      new ChatReply(kit, {}).take(chunk(delta), out);
+      expect(parts.map(({ type }) => type)).to.include('alive');
+    }
+  });
+
+  it('are not looked for in parts of other types', () => {
+    const sound = { type: 'audio', data: 'AAAA' };
+    const events = [chunk({ content: [{ type: 'text', text: 'See: ' }, sound, imageUrl(DRAWN)] }), chunk({}, 'stop')];
+    expect(chat(events)).to.deep.equal(['See: ', `image/png ${DRAWN}`]);
   });
 
   it('fail the answer if they are none', () => {
