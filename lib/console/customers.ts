@@ -1,7 +1,7 @@
 // The customers of the service: found by one text, filtered, and sorted by what they spent in 30 days.
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
-import type { Account } from '../store/ports/accounts.ts';
+import type { AccountSummary } from '../store/ports/accounts.ts';
 import type { ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
@@ -17,10 +17,7 @@ export type CustomerFilter = (typeof CUSTOMER_FILTERS)[number];
 export const CUSTOMER_SORTS = ['spent', 'balance', 'created', 'name'] as const;
 export type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
-export interface Customer {
-  readonly account: Account;
-  readonly balance: Micro;
-  readonly topped: Micro;
+export interface Customer extends AccountSummary {
   /** Of 30 days, today included. */
   readonly sums: ServiceTotals;
 }
@@ -39,29 +36,42 @@ export function readCustomerQuery(query: URLSearchParams): CustomerQuery {
   };
 }
 
-interface Clock {
+interface Reading {
+  readonly store: Store;
   readonly now: number;
   readonly zone: string;
 }
 
-export async function listCustomers(store: Store, query: CustomerQuery, clock: Clock): Promise<readonly Customer[]> {
-  const { now, zone } = clock;
+interface CustomerPage {
+  /** Of all pages. */
+  readonly count: number;
+  readonly customers: readonly Customer[];
+}
+
+/** The part from `first` on, at most `limit` customers. */
+export async function listCustomers(
+  { store, now, zone }: Reading,
+  { first, limit, ...query }: CustomerQuery & { readonly first: number; readonly limit: number },
+): Promise<CustomerPage> {
   const today = findHourDay(now, zone);
   const from = findDayStartHour(addDays(today, 1 - CUSTOMER_DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
-  const [accounts, balances, sums, matching] = await Promise.all([
-    store.accounts.list(),
-    store.accounts.balances(),
-    store.usage.serviceSums({ subject: 'account', from, to, by: 'name' }),
+  const readSums = async (names?: readonly string[]): Promise<ReadonlyMap<string, ServiceTotals>> => {
+    const rows = await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', ...(names && { names }) });
+    return new Map(rows.map((row) => [row.name, row]));
+  };
+  const needsAll = query.sort === 'spent' || query.filter === 'silent';
+  const [accounts, matching, sumsOfAll] = await Promise.all([
+    store.accounts.summaries(),
     findMatchingAccounts(store, query.text),
+    needsAll ? readSums() : undefined,
   ]);
-  const wallets = new Map(balances.map((row) => [row.id, row]));
-  const spent = new Map(sums.map((row) => [row.name, row]));
-  const customers = accounts.map((account): Customer => {
-    const { avail = 0n, topped = 0n } = wallets.get(account.id) ?? {};
-    return { account, balance: avail, topped, sums: spent.get(account.id) ?? NO_SERVICE };
-  });
-  return selectCustomers(customers, { ...query, now, matching });
+  const addSums = (list: readonly AccountSummary[], sums?: ReadonlyMap<string, ServiceTotals>) =>
+    list.map((account): Customer => ({ ...account, sums: sums?.get(account.id) ?? NO_SERVICE }));
+  const found = selectCustomers(addSums(accounts, sumsOfAll), { ...query, now, matching });
+  const part = found.slice(first, first + limit);
+  const customers = needsAll ? part : addSums(part, await readSums(part.map(({ id }) => id)));
+  return { count: found.length, customers };
 }
 
 /** The accounts of users and keys that a text names, besides those that have it in their name. */
@@ -91,7 +101,7 @@ interface Selection extends CustomerQuery {
 export function selectCustomers(customers: readonly Customer[], selection: Selection): readonly Customer[] {
   const { text, sort, matching } = selection;
   const wanted = text.toLowerCase();
-  const isNamed = ({ account: { id, name } }: Customer) =>
+  const isNamed = ({ id, name }: Customer) =>
     id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted) || matching.has(id);
   return customers.filter((each) => isNamed(each) && FILTERS[selection.filter](each, selection.now)).sort(SORTS[sort]);
 }
@@ -99,20 +109,20 @@ export function selectCustomers(customers: readonly Customer[], selection: Selec
 const FILTERS: Readonly<Record<CustomerFilter, (customer: Customer, now: number) => boolean>> = {
   all: () => true,
   unpaid: ({ topped }) => topped === 0n,
-  negative: ({ balance }) => balance < 0n,
-  suspended: ({ account }) => account.status === 'suspended',
+  negative: ({ avail }) => avail < 0n,
+  suspended: ({ status }) => status === 'suspended',
   // A new account has had no time to be silent.
-  silent: ({ account, sums }, now) => sums.calls === 0 && account.createdAt < now - CUSTOMER_DAYS * DAY_MS,
+  silent: ({ createdAt, sums }, now) => sums.calls === 0 && createdAt < now - CUSTOMER_DAYS * DAY_MS,
 };
 
 type Order = (one: Customer, other: Customer) => number;
 
-const byCreated: Order = (one, other) => other.account.createdAt - one.account.createdAt;
+const byCreated: Order = (one, other) => other.createdAt - one.createdAt;
 const compareMicro = (one: Micro, other: Micro) => (one === other ? 0 : one > other ? -1 : 1);
 
 const SORTS: Readonly<Record<CustomerSort, Order>> = {
   spent: (one, other) => compareMicro(one.sums.charged, other.sums.charged) || byCreated(one, other),
-  balance: (one, other) => compareMicro(other.balance, one.balance) || byCreated(one, other),
+  balance: (one, other) => compareMicro(other.avail, one.avail) || byCreated(one, other),
   created: byCreated,
-  name: (one, other) => one.account.name.localeCompare(other.account.name),
+  name: (one, other) => one.name.localeCompare(other.name),
 };

@@ -15,8 +15,12 @@ export interface TimeSlot {
 /** The days from one to another, both included. */
 export function listDaySlots(first: string, last: string, zone: string): readonly TimeSlot[] {
   const slots: TimeSlot[] = [];
-  for (let day = first; day <= last; day = addDays(day, 1)) {
-    slots.push({ day, from: findDayStartHour(day, zone), to: findDayStartHour(addDays(day, 1), zone) });
+  let from = findDayStartHour(first, zone);
+  for (let day = first; day <= last; ) {
+    const next = addDays(day, 1);
+    const to = findDayStartHour(next, zone);
+    slots.push({ day, from, to });
+    [day, from] = [next, to];
   }
   return slots;
 }

@@ -54,9 +54,10 @@ export function formatMoment(at: number, zone: string): string {
 
 /** The first moment at which the clocks of a zone show this time; if they skip it, the moment of the jump. */
 export function momentAtWallTime(wall: number, zone: string): number {
-  const guesses = [-DAY_MS, DAY_MS].map((days) => wall - zoneOffsetMs(wall + days, zone));
-  const first = Math.min(...guesses);
-  const last = Math.max(...guesses);
+  const before = wall - zoneOffsetMs(wall - DAY_MS, zone);
+  const after = wall - zoneOffsetMs(wall + DAY_MS, zone);
+  if (before === after) return before;
+  const [first, last] = [Math.min(before, after), Math.max(before, after)];
   return first + zoneOffsetMs(first, zone) === wall ? first : last;
 }
 

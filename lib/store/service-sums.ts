@@ -81,6 +81,14 @@ export function getServiceKey({ grain, subject, at, name }: Labels): string {
   return `${grain} ${subject} ${at} ${name}`;
 }
 
+/** The keys of the sums that some names may have in a span. */
+export function listServiceKeys(span: ServiceSpan, subject: ServiceSum['subject'], names: readonly string[]): string[] {
+  const { grain, from, until } = span;
+  const ms = Object.fromEntries(GRAINS)[grain] as number;
+  const times = Array.from({ length: (until - from) / ms }, (_, at) => from + at * ms);
+  return times.flatMap((at) => names.map((name) => getServiceKey({ grain, subject, at, name })));
+}
+
 export type RouteName = Pick<RouteHour, 'upstream' | 'model' | 'ending' | 'reason'>;
 
 export function formatRouteName({ upstream, model, ending, reason }: RouteName): string {

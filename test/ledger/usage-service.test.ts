@@ -119,7 +119,7 @@ for (const kind of longer([SQLITE], STORES)) {
       for (const time of times) await call(wallet, [ANSWERED], { at: week + time });
       await foldUsage(store(), wallet);
       const between = async (from: number, to: number) => {
-        const query = { subject: 'account', name: wallet, by: 'name', from: week + from, to: week + to } as const;
+        const query = { subject: 'account', names: [wallet], by: 'name', from: week + from, to: week + to } as const;
         const expected = times.filter((time) => time >= from && time < to).length;
         expect((await sums(query))[0]?.calls ?? 0).to.equal(expected);
       };
@@ -183,7 +183,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await store().usage.put(wallet, folded);
       expect(await sums({ subject: 'route', by: 'both' })).to.have.deep.members(before);
       const [, name] = before.map((row) => row.name);
-      expect((await sums({ subject: 'route', by: 'name', name: name ?? '' }))[0]).to.include({ name, attempts: 3 });
+      expect((await sums({ subject: 'route', by: 'name', names: [name ?? ''] }))[0]).to.include({ name, attempts: 3 });
       expect(await sums({ subject: 'route', by: 'name', limit: 1 })).to.have.length(1);
       expect(await problems()).to.deep.equal([]);
     });
@@ -230,7 +230,7 @@ for (const kind of longer([SQLITE], STORES)) {
           starts,
           from: starts[0] ?? 0,
           to: day + 60 * HOUR_MS,
-          name: wallet,
+          names: [wallet],
         });
         const found = starts.map((at) => rows.find((row) => row.at === at)?.calls ?? 0);
         expect(found).to.deep.equal(counts);
@@ -239,8 +239,11 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('say what accounts may spend, and find them by the end of a key', async () => {
       const wallet = await newWallet(store(), 1200n);
-      const found = (await store().accounts.balances()).find(({ id }) => id === wallet);
-      expect(found).to.deep.equal({ id: wallet, avail: 1_200_000_000n, topped: 1_200_000_000n });
+      const found = (await store().accounts.summaries()).find(({ id }) => id === wallet);
+      expect(found).to.deep.equal({
+        ...{ id: wallet, name: 'test', status: 'active', createdAt: AT },
+        ...{ avail: 1_200_000_000n, topped: 1_200_000_000n },
+      });
       const last4 = newId('k').slice(-4);
       const key = { id: newId('key'), account: wallet, name: 'n', hash: newId('hash'), last4, createdAt: AT };
       await store().keys.add(key, 10);

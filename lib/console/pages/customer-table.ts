@@ -106,15 +106,16 @@ export async function customerList(visit: UserVisit): Promise<Html> {
   const { services, query, format, signedIn } = visit;
   const words = WORDS[visit.language];
   const wanted = readCustomerQuery(query);
-  const clock = { now: services.now(), zone: signedIn.user.timeZone };
-  const found = await listCustomers(services.store, wanted, clock);
   const page = Math.max(1, Math.min(10_000, Number.parseInt(query.get('page') ?? '', 10) || 1));
-  const shown = found.slice((page - 1) * PER_PAGE, page * PER_PAGE);
-  const isMore = found.length > page * PER_PAGE;
+  const { count, customers } = await listCustomers(
+    { store: services.store, now: services.now(), zone: signedIn.user.timeZone },
+    { ...wanted, first: (page - 1) * PER_PAGE, limit: PER_PAGE },
+  );
+  const isMore = count > page * PER_PAGE;
   const next = new URLSearchParams({ q: wanted.text, filter: wanted.filter, sort: wanted.sort, page: `${page + 1}` });
   return html`${searchForm(visit, wanted)}
-<p class="hint">${words.found(format.number(found.length))}</p>
-${shown.length === 0 ? html`<p>${words.none}</p>` : await customerTable(visit, shown)}
+<p class="hint">${words.found(format.number(count))}</p>
+${customers.length === 0 ? html`<p>${words.none}</p>` : await customerTable(visit, customers)}
 ${isMore && html`<p><a href="/admin/accounts?${next.toString()}" rel="next">${words.next}</a></p>`}`;
 }
 
@@ -138,18 +139,18 @@ ${select(
 async function customerTable(visit: UserVisit, customers: readonly Customer[]): Promise<Html> {
   const { language, format, services } = visit;
   const words = WORDS[language];
-  const owners = await services.store.users.listOwnerEmails(customers.map(({ account }) => account.id));
+  const owners = await services.store.users.listOwnerEmails(customers.map(({ id }) => id));
   const emails = Map.groupBy(owners, ({ account }) => account);
-  const rows = customers.map(({ account, balance, sums }) => [
-    html`<a href="/admin/accounts/${account.id}">${account.name}</a>`,
-    (emails.get(account.id) ?? []).map(({ email }) => email).join(', '),
-    account.status === 'active' ? usual(words.active) : words[account.status],
-    account.priceList ?? '',
-    format.rub(balance),
+  const rows = customers.map(({ id, name, status, priceList, avail, sums }) => [
+    html`<a href="/admin/accounts/${id}">${name}</a>`,
+    (emails.get(id) ?? []).map(({ email }) => email).join(', '),
+    status === 'active' ? usual(words.active) : words[status],
+    priceList ?? '',
+    format.rub(avail),
     orUsual(format.rub(sums.charged), sums.charged === 0n),
     orUsual(markUnpriced(format.rub(sums.charged - sums.cost), sums), sums.charged === sums.cost),
     sums.calls === 0 ? '' : format.percent(sums.failed / sums.calls),
-    html`<a href="/admin/accounts/${account.id}/calls">${format.number(sums.calls)}</a>`,
+    html`<a href="/admin/accounts/${id}/calls">${format.number(sums.calls)}</a>`,
   ]);
   const numbers = [words.spent, words.margin, words.errors, words.calls];
   const columns = [

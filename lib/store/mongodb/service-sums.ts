@@ -18,6 +18,7 @@ import {
   findDay,
   findWeek,
   listServiceCounts,
+  listServiceKeys,
   listServiceSpans,
   NO_SERVICE,
   SERVICE_COUNTS,
@@ -128,14 +129,14 @@ function buildRoutesPipeline(hour: Document): Document[] {
 }
 
 /** Sums over all of the time. Those of many accounts are added up by the database, which takes away what does not belong. */
-function buildNamePipeline(spans: readonly ServiceSpan[], { subject, name, limit }: ServiceQuery): Document[] {
+function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, limit }: ServiceQuery): Document[] {
   const added = spans.filter(({ sign }) => sign === 1);
   const taken = spans.filter(({ sign }) => sign === -1);
+  // An index has the times of sums, not their names: those of few names are found by their keys.
   const match = (list: Spans) => ({
-    $match: {
-      $or: list.map(({ grain, from, until }) => ({ subject, grain, at: { $gte: from, $lt: until } })),
-      ...(name !== undefined && { name }),
-    },
+    $match: names
+      ? { _id: { $in: list.flatMap((span) => listServiceKeys(span, subject, names)) } }
+      : { $or: list.map(({ grain, from, until }) => ({ subject, grain, at: { $gte: from, $lt: until } })) },
   });
   if (added.length === 0) return [{ $match: { _id: { $in: [] } } }];
   const sums = sumServiceFields(subject);
@@ -156,11 +157,11 @@ type Spans = readonly ServiceSpan[];
 
 /** The sums of each interval, or of each hour if the query asks for no parts. */
 function buildTimePipeline(intervals: ReturnType<typeof listIntervals<Grain>>, query: ServiceQuery): Document[] {
-  const { subject, by, name, starts } = query;
+  const { subject, by, names, starts } = query;
   const parts = [...intervals].map(([grain, ranges]) => {
     const at = starts ? buildSlotStart('$at', ranges) : '$at';
     return [
-      { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(name !== undefined && { name }) } },
+      { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(names && { name: { $in: [...names] } }) } },
       { $set: { at, name: by === 'at' ? '' : '$name' } },
       { $group: { _id: { at: '$at', name: '$name' }, ...sumServiceFields(subject) } },
       { $set: { grain } },

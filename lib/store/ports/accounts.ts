@@ -38,8 +38,8 @@ export interface AutoTopup {
   readonly threshold: Micro;
 }
 
-export interface AccountBalance {
-  readonly id: string;
+/** What a list of many accounts shows of each. */
+export interface AccountSummary extends Pick<Account, 'id' | 'name' | 'status' | 'createdAt' | 'priceList'> {
   readonly avail: Micro;
   readonly topped: Micro;
 }
@@ -55,8 +55,8 @@ export interface AccountStore {
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
-  /** What each account may spend, and what it ever paid, in no particular order. */
-  balances(): Promise<readonly AccountBalance[]>;
+  /** All accounts, with what each may spend and what it ever paid, in no particular order. */
+  summaries(): Promise<readonly AccountSummary[]>;
   /** Accounts with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */

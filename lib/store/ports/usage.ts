@@ -153,7 +153,8 @@ export interface ServiceQuery {
   readonly by: 'at' | 'name' | 'both';
   /** Where the parts of the time start, in order, the first at `from` and each at a whole hour; absent: every hour. */
   readonly starts?: readonly number[];
-  readonly name?: string;
+  /** Only of these. */
+  readonly names?: readonly string[];
   readonly limit?: number;
 }
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Wallet } from '../../money/decide.ts';
 import { parseRequestLimits, type RequestLimits } from '../../money/request-limits.ts';
-import type { Account, AccountBalance, AccountStore, Allowance, AutoTopup, PriceListUse } from '../ports/accounts.ts';
+import type { Account, AccountStore, AccountSummary, Allowance, AutoTopup, PriceListUse } from '../ports/accounts.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, markAccount } from '../row-mark.ts';
 import { decideStatusChange } from '../status.ts';
@@ -88,7 +88,10 @@ function createUpdateAccountMark(db: DatabaseSync): (id: string) => true {
 }
 
 export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
-  const balances = prepareBig(db, 'SELECT id, avail, topped FROM wallets');
+  const summaries = prepareBig(
+    db,
+    'SELECT id, name, status, created_at, price_list, avail, topped FROM accounts JOIN wallets USING (id)',
+  );
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
@@ -118,7 +121,7 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
       return row && readAccountRow(row);
     },
     list: (): Account[] => accounts.all().map(readAccountRow),
-    balances: () => balances.all().map((row) => ({ ...row }) as unknown as AccountBalance),
+    summaries: () => summaries.all().map(readSummaryRow),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(readAccountRow),
     allowances: () => allowances.all().map((row) => ({ ...row }) as unknown as Allowance & { id: string }),
@@ -129,6 +132,18 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
 
 export function toJsonCell(limits: RequestLimits | undefined): string | null {
   return limits === undefined ? null : JSON.stringify(limits);
+}
+
+function readSummaryRow(row: Record<string, unknown>): AccountSummary {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    status: row.status as Account['status'],
+    createdAt: Number(row.created_at),
+    ...(row.price_list !== null && { priceList: row.price_list as string }),
+    avail: row.avail as bigint,
+    topped: row.topped as bigint,
+  };
 }
 
 function readAccountRow(row: Record<string, unknown>): Account {

@@ -61,7 +61,7 @@ function listCounts(subject: ServiceQuery['subject']): readonly string[] {
 }
 
 function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<string, unknown>[] {
-  const { subject, by, name, starts, limit = -1 } = query;
+  const { subject, by, names, starts, limit = -1 } = query;
   const counts = listCounts(subject);
   const sumAll = (sign: string) => counts.map((count) => `sum(${sign}${count}) AS ${count}`).join();
   const at = by === 'name' || starts ? 'start' : 'at';
@@ -77,11 +77,11 @@ function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<stri
     `${selectSpans('spans')} SELECT time AS at, label AS name, ${sumAll('sign * ')} FROM (
       SELECT ${at} AS time, ${label} AS label, sign, ${sumAll('')} FROM spans CROSS JOIN service_sums AS sums
         ON subject = :subject AND sums.grain = spans.grain AND at >= since AND at < until
-        ${name === undefined ? '' : 'WHERE name = :name'} GROUP BY time, label, sign)
+        ${names === undefined ? '' : 'WHERE name IN (SELECT value FROM json_each(:names))'} GROUP BY time, label, sign)
     GROUP BY time, label HAVING ${isUsed} ORDER BY ${order.join()} LIMIT :limit`,
   );
   const spans = JSON.stringify(listServiceSpans(query));
-  return select.all({ spans, subject, limit, ...(name !== undefined && { name }) });
+  return select.all({ spans, subject, limit, ...(names && { names: JSON.stringify(names) }) });
 }
 
 /** The first time of sums by each grain, found by the key. */

@@ -46,7 +46,7 @@ export const SCANS: Partial<Calls> = {
   attempts: ['page', 'search', 'sums', 'unknownCharges'],
   checkpoints: READS.checkpoints,
   archives: ['openings', 'findWrongMarks'],
-  accounts: ['list', 'balances', 'page', 'findWrongMarks'],
+  accounts: ['list', 'summaries', 'page', 'findWrongMarks'],
   keys: ['findAccountsByEnd', 'owners', 'findWrongMarks'],
   jobs: ['page', 'findWrongMarks'],
   papers: ['page'],
