@@ -64,6 +64,10 @@ describe('the samples of the playground', function () {
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
   });
 
+  it('leave images out of a call that takes none', async () => {
+    expect(await readSamples('embedding', 2)).to.deep.equal(await readSamples('embedding'));
+  });
+
   /** The folder with the official client and the images. */
   const runIn = (program: string, options: readonly string[], input: string) => run(folder, program, options, input);
   const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];

@@ -84,8 +84,9 @@ class ImageFile {
 function withImageFiles(input: PlaygroundForm, files: readonly string[]): Body {
   const body = buildRequestBody(input);
   const [first, ...rest] = files.map((file) => new ImageFile(file));
-  if (!first || input.kind === 'image') return body;
-  if (input.kind === 'video') return { ...body, image: first };
+  if (first && input.kind === 'video') return { ...body, image: first };
+  // A count of images may be left from a form of another kind.
+  if (!first || input.kind !== 'text') return body;
   const images = [first, ...rest].map((url) => ({ type: 'image_url', image_url: { url } }));
   const before = (body.messages as readonly unknown[]).slice(0, -1);
   const prompt = { role: 'user', content: [{ type: 'text', text: input.prompt }, ...images] };
