@@ -9,6 +9,7 @@ import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import { readRateLimits } from './api/request-limits.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
+import { createStorePing } from './calls/readiness.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
 import { createCatalogEditor } from './catalog/editor.ts';
@@ -173,7 +174,7 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   const { videos, upstreams } = engines;
   alerting.watchUpstreams(upstreams);
 
-  const parts = { store, log, catalog, limiter, throttle, topups, media, engines, isReal, publicUrl };
+  const parts = { store, log, owner, catalog, limiter, throttle, topups, media, engines, isReal, publicUrl };
   const services = openServices(config, parts, timings);
   await http.server.register({ plugin: apiPlugin, options: services });
   const web = createConsole({
@@ -196,9 +197,9 @@ async function compose(config: Config, foundation: Foundation): Promise<Gateway>
   });
   await http.server.register({ plugin: consolePlugin, options: web.services });
   const chores = isMember ? usage : createChores({ store, log, metrics, more: [usage] });
-  const { calls, parser, holders, shutdown } = services;
+  const { calls, parser, holders, shutdown, pingStore } = services;
   const { current, failure: catalogFailure } = catalog;
-  metrics?.watchService({ calls, catalog: current, catalogFailure, upstreams, ping: store.ping });
+  metrics?.watchService({ calls, catalog: current, catalogFailure, upstreams, ping: pingStore });
 
   let demo: Demo = NO_DEMO;
   let metricsUrl: string | undefined;
@@ -331,6 +332,7 @@ function openMedia(config: Config, { store, publicUrl, metrics, limits }: MediaP
 interface ServiceParts extends Pick<Services, 'limiter' | 'throttle' | 'topups' | 'isReal' | 'publicUrl'> {
   readonly store: Store;
   readonly log: Log;
+  readonly owner: Parameters<typeof createStorePing>[1];
   readonly catalog: LiveCatalog;
   readonly media: ReturnType<typeof openMedia>;
   readonly engines: ReturnType<typeof openEngines>;
@@ -340,6 +342,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
   const { store, log, media, engines } = parts;
   return {
     store,
+    pingStore: createStorePing(store, parts.owner),
     config,
     catalog: parts.catalog.current,
     upstreams: engines.upstreams,

@@ -25,6 +25,8 @@ import type { Throttle } from './throttle.ts';
 
 export interface Services {
   readonly store: Store;
+  /** Resolves when the store answers reads and takes writes. */
+  readonly pingStore: () => Promise<void>;
   readonly config: Config;
   readonly catalog: () => Catalog;
   /** The current state of the upstreams. */

@@ -1,11 +1,13 @@
 // Whether the service can handle calls, and the state of its upstreams.
 import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
+import type { Owner } from '../ledger/owner.ts';
+import type { Store } from '../store/store.ts';
 import type { UpstreamHealth } from './upstreams.ts';
 
 interface Readiness {
   readonly status: 'ok' | 'unavailable';
-  /** Whether the store responds. */
+  /** Whether the store answers reads and takes writes. */
   readonly store: boolean;
   /** Usable models. */
   readonly models: number;
@@ -25,8 +27,16 @@ interface UpstreamState {
 
 interface ReadinessFacts {
   readonly catalog: () => Catalog;
-  /** Resolves when the store answers a read. */
+  /** Resolves when the store answers reads and takes writes. */
   ping(): Promise<void>;
+}
+
+/** Rejects while the store does not answer, or did not take the owner's last write. */
+export function createStorePing(store: Pick<Store, 'ping'>, owner: Pick<Owner, 'canWrite'>): ReadinessFacts['ping'] {
+  return async () => {
+    if (!owner.canWrite()) throw new Error('the store takes no writes');
+    await store.ping();
+  };
 }
 
 export async function readReadiness({ catalog, ping }: ReadinessFacts): Promise<Readiness> {

@@ -23,6 +23,8 @@ export interface Owner {
   now(): number;
   /** Whether another process whose lease has expired may be considered dead. */
   canJudgeOthers(): boolean;
+  /** Whether the store took the last renewal: a full disk still answers reads. */
+  canWrite(): boolean;
   /** Stops renewing and signs off. */
   stop(): Promise<void>;
 }
@@ -148,6 +150,7 @@ export function createOwner(options: OwnerOptions): Owner {
     // If the clock was just changed, the next renewal notices.
     now: () => (renewedAt === undefined ? Date.now() : Math.floor(seenAt + performance.now() - renewedAt)),
     canJudgeOthers,
+    canWrite: () => trustFrom !== undefined,
     async stop() {
       stopped = true;
       clearTimeout(timer);

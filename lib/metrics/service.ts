@@ -13,7 +13,7 @@ export interface ServiceFacts {
   readonly catalog: () => Catalog;
   /** The error of the last reload of the catalog, if it failed. */
   readonly catalogFailure: () => unknown;
-  /** Resolves when the store answers a read. */
+  /** Resolves when the store answers reads and takes writes. */
   ping(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createServiceMetrics(registry: Registry, { calls, catalog, catal
   gauge('tollgate_models_below_cost', 'Models that are sold below cost since a cost or a rate has moved.', () =>
     countModelsBelowCost(catalog()),
   );
-  gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () =>
+  gauge('tollgate_store_up', 'Whether the store answers reads and takes writes (1 or 0).', () =>
     answerInTime(ping).then(
       () => 1,
       () => 0,

@@ -67,7 +67,10 @@ describeLong('a full disk', () => {
     const text = response.setEncoding('utf8').toArray() as Promise<string[]>;
     await until(() => upstream.calls.length === 1);
 
+    const isReady = async () => (await send(`${service.url}/readyz`)).json;
+    expect(await isReady()).to.include({ status: 'ok', store: true });
     await fill();
+    await until(async () => (await isReady()).status === 'unavailable');
     finish();
     const startedAt = performance.now();
     const refused = await Promise.all(
@@ -88,7 +91,9 @@ describeLong('a full disk', () => {
     expect(await books.wallet(running)).to.include({ charged: 0n, held: 5_005_000n });
     expect(upstream.calls).to.have.length(1);
 
+    expect(await isReady()).to.include({ store: false });
     makeRoom();
+    await until(async () => (await isReady()).status === 'ok');
     await until(async () => (await books.wallet(running)).charged === 2_007_000n);
     await until(async () => (await books.held()) === 0n);
     expect(await books.wallet(late)).to.include({ avail: 1_000_000_000n, charged: 0n });

@@ -83,6 +83,16 @@ describe('an owner', () => {
     expect(error?.name).to.equal('StoreError');
   });
 
+  it('says that it can write until a renewal fails, and again after the next one', async () => {
+    const owner = makeOwner('me');
+    expect(owner.canWrite()).to.equal(false);
+    await owner.start();
+    expect(owner.canWrite()).to.equal(true);
+    store.next('owners.renew', refuse);
+    await until(() => !owner.canWrite());
+    await until(() => owner.canWrite());
+  });
+
   it('stays alive for longer than a lease, and is removed when it stops', async () => {
     const owner = makeOwner('me');
     await owner.start();

@@ -33,7 +33,7 @@ export const healthChapter: Chapter = {
         responses: {
           200: reply('The service can handle calls.', 'Readiness', { status: 'ok', store: true, models: 12 }),
           503: reply(
-            'The store does not respond, no model is available, or the process is about to stop.',
+            'The store does not respond or takes no writes, no model is available, or the process is about to stop.',
             'Readiness',
             {
               status: 'unavailable',
@@ -56,7 +56,7 @@ export const healthChapter: Chapter = {
     Health: object({ status: choice(['ok', 'stopping']) }),
     Readiness: object({
       status: choice(['ok', 'unavailable']),
-      store: { type: 'boolean', description: 'Whether the store responds.' },
+      store: { type: 'boolean', description: 'Whether the store responds and takes writes.' },
       models: count('Number of available models.'),
     }),
     ApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },

@@ -5,10 +5,10 @@ import { readReadiness } from '../../calls/readiness.ts';
 import type { Services } from '../services.ts';
 
 export function healthRoutes({
-  store,
+  pingStore,
   catalog,
   shutdown,
-}: Pick<Services, 'store' | 'catalog' | 'shutdown'>): readonly ServerRoute[] {
+}: Pick<Services, 'pingStore' | 'catalog' | 'shutdown'>): readonly ServerRoute[] {
   return [
     {
       method: 'GET',
@@ -22,7 +22,7 @@ export function healthRoutes({
       path: '/readyz',
       options: { auth: false },
       handler: async (_request, h) => {
-        const readiness = await readReadiness({ catalog, ping: store.ping });
+        const readiness = await readReadiness({ catalog, ping: pingStore });
         const status = shutdown.isUnderWay() ? 'unavailable' : readiness.status;
         return h.response({ ...readiness, status }).code(status === 'ok' ? 200 : 503);
       },
