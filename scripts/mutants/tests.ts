@@ -22,20 +22,38 @@ export function testsFor(path: string, most: number): readonly (readonly string[
   return [mirrors, ...inSteps(near), ...inSteps(wide)].filter((step) => step.length > 0);
 }
 
-/** Tests of the same folder or the one above, and those that have the file's name in theirs, are nearer than their imports. */
+/** Tests of the same folder or the one above, and those that share words of the name, are nearer than their imports. */
 function rankFor(path: string): (test: string) => number {
   const distances = distancesTo(path);
   const folder = dirname(path).replace(/^lib/, 'test');
-  const name = basename(path, '.ts').replace(/s$/, '');
+  const name = toSingular(basename(path, '.ts'));
+  const words = new Set(splitWords(path.split('/').slice(2).join('/')));
   return (test) => {
+    const base = basename(test, '.test.ts');
     const nearer = [
       test.startsWith(`${folder}/`) && 2,
       dirname(test) === dirname(folder) && 2,
       test.includes(name) && 3,
       test.startsWith('test/flows/') && 1,
+      splitWords(base).filter((word) => words.has(word)).length,
     ];
-    return (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
+    const rank = (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
+    return isNamesake(path, base) ? Math.min(rank, 1) : rank;
   };
+}
+
+/** A flow that is named after the file or its folder below the room comes before all that only import it. */
+function isNamesake(path: string, base: string): boolean {
+  const names = path.slice(0, -'.ts'.length).split('/').slice(2);
+  return names.slice(-2).some((name) => base === name || base.startsWith(`${name}-`));
+}
+
+function splitWords(text: string): readonly string[] {
+  return text.split(/[^a-z0-9]+/).map(toSingular);
+}
+
+function toSingular(word: string): string {
+  return word.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
 function filesUnder(folder: string): readonly string[] {
