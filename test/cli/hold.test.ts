@@ -17,8 +17,9 @@ describe('tollgate hold, tollgate management-key', () => {
     const held = await rig.json('hold', 'create', account, '120', '--reason', 'gpu', '--lease', '60');
     const id = String(held.hold_id);
     expect(held).to.include({ state: 'held', held_rub: 120, balance_rub: 880, key_id: 'command line' });
-    const renewed = await rig.json('hold', 'renew', id, '--lease', '3600');
+    const renewed = await rig.json('hold', 'renew', id, '--lease', '604800');
     expect(Date.parse(String(renewed.lease_until))).to.be.greaterThan(Date.parse(String(held.lease_until)));
+    expect(await rig.refused(2, 'hold', 'renew', id, '--lease', '604801')).to.contain('It must be at most 604800.');
     expect(await rig.refused(1, 'hold', 'settle', id, '121')).to.contain('The hold is 120.00 RUB');
     expect(await rig.refused(2, 'hold', 'settle', id, '5', '--usage', 'colour=3')).to.contain('seconds');
     expect(await rig.text('hold', 'settle', id, '97.50', '--usage', 'seconds=840')).to.contain('Charged 97.50 RUB.');

@@ -91,51 +91,6 @@ describe('http server', () => {
     expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
 
-  it('answers only the first of pipelined requests, then closes the connection', async () => {
-    const http = openTestHttp();
-    const heard: string[] = [];
-    let answer = () => {};
-    http.server.route({
-      method: 'GET',
-      path: '/{name}',
-      async handler({ params }) {
-        heard.push(String(params.name));
-        await new Promise<void>((resolve) => {
-          answer = resolve;
-        });
-        return 'late';
-      },
-    });
-    await http.start();
-    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
-    let text = '';
-    client.on('data', (part) => {
-      text += part;
-    });
-    client.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
-    await until(() => heard.length === 1);
-    const closed = once(client, 'close');
-    client.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\nGET /third HTTP/1.1\r\nhost: x\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    answer();
-    await closed;
-    expect(heard).to.deep.equal(['first']);
-    expect(text).to.match(/^HTTP\/1\.1 200 .*connection: close.*late$/is);
-    expect(text.split('HTTP/1.1')).to.have.length(2);
-    await http.close(async () => undefined);
-  });
-
-  it('closes a connection that pipelines many requests at once', async () => {
-    const http = openTestHttp();
-    http.server.route({ method: 'GET', path: '/', handler: () => new Promise(() => undefined) });
-    await http.start();
-    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
-    const closed = once(client, 'close');
-    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(18));
-    await closed;
-    await http.close(async () => undefined);
-  });
-
   it('closes connections beyond its maximum at once', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, connectionsMax: 2 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });

@@ -81,6 +81,22 @@ describe('chat chunks', () => {
     expect(deltasOf(START, ...parts, ...text)).to.deep.equal([started, ...calls, { content: 'A "quote"\n' }]);
   });
 
+  it('number what an upstream wants back of its reasoning', () => {
+    const think = (index: number, value: string): StreamPart[] => [
+      { type: 'block-start', index, block: { type: 'reasoning' } },
+      delta(index, 'Hm'),
+      { type: 'block-state', index, state: { format: 'messages', value } },
+      end(index),
+    ];
+    const detail = (index: number, signature: string) => ({
+      reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature, format: 'messages', index }],
+    });
+    const thought = { reasoning_content: 'Hm' };
+    expect(deltasOf(START, ...think(0, 'a'), ...think(1, 'b'), ...think(2, 'c'))).to.deep.equal([
+      ...[started, thought, detail(0, 'a'), thought, detail(1, 'b'), thought, detail(2, 'c')],
+    ]);
+  });
+
   it('name every reason in their own words', () => {
     const reasons: Readonly<Record<FinishReason, string>> = {
       stop: 'stop',
