@@ -17,11 +17,12 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { png } from '../media/sample-images.ts';
 
-/** As long as one that a model draws, and longer than a line of text may be. */
-const PNG = png({ bytes: 1_500_000 });
+/** In the slow tests as long as one that a model draws, and longer than a line of text may be. */
+const PNG = png({ bytes: longer(150_000, 1_500_000) });
 const BASE64 = PNG.toString('base64');
 const DATA_URL = `data:image/png;base64,${BASE64}`;
 const SOURCE = { type: 'base64', media_type: 'image/png', data: BASE64 } as const;

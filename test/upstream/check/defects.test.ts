@@ -53,7 +53,7 @@ describe('seeded defects of a provider', function () {
     expect(await failures(await write(MILL))).to.deep.equal([]);
   });
 
-  for (const { what, from, to, failing } of oneIn(4, SEEDED_DEFECTS)) {
+  for (const { what, from, to, failing } of oneIn(8, SEEDED_DEFECTS)) {
     it(`are found: it ${what}`, async () => {
       expect(MILL.split(from)).to.have.length(2);
       expect(await failures(await write(MILL.replace(from, () => to)), failing)).to.deep.equal([failing]);
