@@ -226,7 +226,8 @@ function readTexts(block: unknown, depth: number): readonly string[] {
   if (typeof text === 'string') return readTexts(text, depth);
   // Of an earlier answer.
   if (typeof refusal === 'string') return readTexts(refusal, depth);
-  const heads = TITLED.has(`${type}`) ? [title, source, context].filter((each) => typeof each === 'string') : [];
+  const isTitled = typeof type === 'string' && TITLED.has(type);
+  const heads = isTitled ? [title, source, context].filter((each) => typeof each === 'string') : [];
   const body = [...readTexts(readSourceText(source), depth + 1), ...readTexts(content, depth + 1)];
   return heads.length > 0 && body.length > 0 ? [heads.join('\n'), ...body] : body;
 }

@@ -21,9 +21,11 @@ function readFormat(format: unknown): CustomTool['format'] {
 
 /** A grammar becomes part of the description. */
 export function describeCustomTool({ name, description, format }: WireTool) {
-  const { type, syntax, definition } = isRecord(format) ? format : {};
-  const grammar = type === 'grammar' ? `The input follows this ${syntax} grammar:\n\n${definition}` : undefined;
-  const told = grammar === undefined ? description : [description, grammar].filter(Boolean).join('\n\n');
+  const read = readFormat(format);
+  const grammar = read?.type === 'grammar' && `The input follows this ${read.syntax} grammar:\n\n${read.definition}`;
+  // A description of another type is refused with the rest of the function.
+  const isText = typeof description === 'string' || description == null;
+  const told = grammar && isText ? [description, grammar].filter(Boolean).join('\n\n') : description;
   const input = { type: 'string', description: 'The input of the tool, as plain text.' };
   const parameters = { type: 'object', properties: { [CUSTOM_INPUT]: input }, required: [CUSTOM_INPUT] };
   return { name, description: told, parameters };

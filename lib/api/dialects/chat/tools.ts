@@ -19,7 +19,7 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
   // Functions are called one at a time.
   const single = parallel === false || isLegacy(fields);
   const customs = new Map(
-    (fields.tools ?? []).filter(isCustom).map((tool) => [`${tool.custom.name}`, readCustomTool(flatten(tool))]),
+    (fields.tools ?? []).filter(isCustom).map((tool) => [readName(tool), readCustomTool(flatten(tool))]),
   );
   return readTools({ tools, shape: CHAT_TOOL, customs, choiceField, single, ...chosen });
 }
@@ -27,7 +27,7 @@ export function readChatTools(fields: TextFields): RequestTools | undefined {
 /** What the answer has to know: clients are answered in the shape that they ask in. */
 export function readCallEcho(fields: TextFields): { readonly echo?: CallEcho } {
   if (isLegacy(fields)) return { echo: { functions: true } };
-  const customNames = (fields.tools ?? []).filter(isCustom).map(({ custom }) => `${custom.name}`);
+  const customNames = (fields.tools ?? []).filter(isCustom).map(readName);
   return customNames.length > 0 ? { echo: { customNames } } : {};
 }
 
@@ -37,6 +37,11 @@ interface WireCustom {
 
 function isCustom(tool: unknown): tool is WireCustom {
   return isRecord(tool) && tool.type === 'custom' && isRecord(tool.custom);
+}
+
+/** One of another type is refused with the rest of the function. */
+function readName({ custom: { name } }: WireCustom): string {
+  return typeof name === 'string' ? name : '';
 }
 
 /** A custom tool is the function that models see in its place. */
