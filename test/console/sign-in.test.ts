@@ -154,6 +154,7 @@ describe('signing in', () => {
       ['//evil.example/account', '/account'],
       ['/account//evil.example', '/account'],
       ['/\\evil.example', '/account'],
+      ['/account/../api/v1/models', '/account'],
       ['/account\r\nset-cookie: a=b', '/account'],
       ['javascript:alert(1)', '/account'],
       ['/api/v1/models', '/account'],

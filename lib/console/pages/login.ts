@@ -81,10 +81,13 @@ function renderFurtherLinks({ services, language }: Visit): Html {
 /** Path prefixes that a visitor may be sent back to. */
 const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
+/** What browsers take for a way out of these paths. */
+const LEAVES = /\/\/|\.\./;
+
 /** A path of ours; anything else leads to the overview. */
 function safeRedirectTarget(text: string | null, operator: boolean): string {
   const start = operator ? '/admin' : '/account';
-  return text !== null && NEXT.test(text) && !text.includes('//') ? text : start;
+  return text !== null && NEXT.test(text) && !LEAVES.test(text) ? text : start;
 }
 
 export const login = page({
