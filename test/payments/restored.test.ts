@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { pauseTopupsOfBackup, RESTORED } from '../../lib/payments/restored.ts';
 import { markResumed } from '../../lib/payments/topup-rules.ts';
+import { BACKUP_SETTING } from '../../lib/store/backup-file.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
@@ -94,6 +95,43 @@ for (const kind of STORES) {
         await copy.close();
         await target.remove();
       }
+    });
+
+    // Last: the store counts as restored from then on.
+    it('pauses only what would charge a card, page by page, and again what changed meanwhile', async () => {
+      const [low, changed, off, paused] = [
+        await newLowWallet(),
+        await newLowWallet(),
+        await newLowWallet(),
+        await newLowWallet(),
+      ];
+      const { payments } = store;
+      const read = async (wallet: string) => (await payments.autoTopup(wallet)) as AutoTopupRow;
+      await payments.changeAutoTopup({ ...(await read(off)), enabled: false });
+      await payments.changeAutoTopup({ ...(await read(paused)), pausedAt: 1, reason: 'declined' });
+      const all = await payments.page('autoTopups', { limit: 100 });
+      const wanted = all.filter(({ enabled, pausedAt }) => enabled && pausedAt === null).length;
+      let isRaced = false;
+      const paged: Store['payments'] = {
+        ...payments,
+        page: (kind, options) => payments.page(kind, { ...options, limit: 1 }),
+        // Its owner lowers the threshold between the read and the write.
+        changeAutoTopup: async (row) => {
+          if (row.id === changed && !isRaced) {
+            isRaced = true;
+            await payments.changeAutoTopup({ ...(await read(changed)), threshold: RUB });
+          }
+          return payments.changeAutoTopup(row);
+        },
+      };
+      await store.settings.set(BACKUP_SETTING, 'a backup');
+      expect(await pauseTopupsOfBackup({ ...store, payments: paged }, 5)).to.deep.equal({
+        ...{ backup: 'a backup', paused: wanted },
+      });
+      expect(await read(low)).to.include({ pausedAt: 5, reason: RESTORED });
+      expect(await read(changed)).to.include({ pausedAt: 5, reason: RESTORED, threshold: RUB });
+      expect(await read(off)).to.include({ enabled: false, pausedAt: null });
+      expect(await read(paused)).to.include({ pausedAt: 1, reason: 'declined' });
     });
   });
 }

@@ -1,0 +1,63 @@
+// What counts as money that has gone back since the owner last wanted some.
+import { expect } from 'chai';
+import { sumGoneBack } from '../../lib/payments/gone-back.ts';
+import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
+import { SQLITE } from '../../testkit/stores.ts';
+import { newId, RUB } from '../contract/store/context.ts';
+import { newAuto } from '../contract/store/payments.ts';
+import { useStage } from './service-stage.ts';
+
+describe('the sum of what went back', () => {
+  const use = useStage(SQLITE);
+  const { stage } = use;
+
+  const sum = async () => (await sumGoneBack(stage.store.payments, newAuto(stage.wallet))) / RUB;
+
+  async function pay(): Promise<string> {
+    const { id } = await stage.credited(use.service(), 1000);
+    stage.aheadMs += 1000;
+    return id;
+  }
+
+  async function refund(id: string, rub: bigint): Promise<void> {
+    await requestRefund(stage.store, id, { at: stage.now(), amount: rub * RUB, reason: 'a wish' });
+    stage.aheadMs += 1000;
+  }
+
+  it('is nothing without refunds', async () => {
+    await pay();
+    expect(await sum()).to.equal(0n);
+  });
+
+  it('has those of older payments, but nothing from before the newest one', async () => {
+    const [first, second] = [await pay(), await pay()];
+    await refund(first, 100n);
+    await refund(second, 30n);
+    expect(await sum()).to.equal(130n);
+    const third = await pay();
+    expect(await sum()).to.equal(0n);
+    await refund(third, 7n);
+    expect(await sum()).to.equal(7n);
+  });
+
+  it('has no refund that the bank refused: its money is back in the wallet', async () => {
+    const id = await pay();
+    stage.bank.refunds = 'canceled';
+    await refund(id, 100n);
+    expect(await sum()).to.equal(100n);
+    await use.service().payments.poll(id);
+    expect(await sum()).to.equal(0n);
+  });
+
+  it('has a dispute beside refunds, once it is lost', async () => {
+    const id = await pay();
+    await refund(id, 50n);
+    // Sent, it is not part of the dispute.
+    await use.service().payments.poll(id);
+    const dispute = { at: stage.now(), dispute: newId('CB'), amount: 200n * RUB };
+    await openDispute(stage.store, id, dispute);
+    expect(await sum()).to.equal(50n);
+    await endDispute(stage.store, id, { at: stage.now(), how: 'lost', suspend: false });
+    expect(await sum()).to.equal(250n);
+  });
+});
