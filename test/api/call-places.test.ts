@@ -84,6 +84,22 @@ describe('places of calls', () => {
     expect(tries.filter((name) => name !== 'd' && name !== 'e')).to.deep.equal(['late']);
   });
 
+  it('are not missed that become free while the call is just trying', async () => {
+    const id = keyCallsId('key');
+    counts.set(id, 2);
+    const first = take('first', caller('key', WAITS));
+    await settle();
+    places.notify(id);
+    for (let tick = 0; tick < 20; tick += 1) await undefined;
+    expect(tries).to.deep.equal(['first', 'first']);
+    places.notify(id);
+    await settle();
+    expect(tries).to.have.lengthOf.at.least(3);
+    first.controller.abort();
+    await settle();
+    expect(first.failed).to.have.property('name', 'AbortError');
+  });
+
   it('are refused when no call ends in time, at once if the call may not wait, or has waited before', async () => {
     counts.set(keyCallsId('key'), 1);
     const states = [

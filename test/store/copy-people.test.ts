@@ -57,4 +57,14 @@ describe('copy of people', () => {
     expect(error).to.be.instanceOf(OperatorError);
     expect(String(error)).to.include(`The copy of the user ${user.id} does not match the source`);
   });
+
+  it('is refused if a role is not copied as it is', async () => {
+    const user = makeUser();
+    await from.real.users.add(user);
+    await from.real.users.join({ user: user.id, account: wallet, role: 'owner' });
+    to.next('users.join', () => to.real.users.join({ user: user.id, account: wallet, role: 'member' }));
+    const error = await rejection(copy());
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(String(error)).to.include(`The copy of the role of ${user.id} in ${wallet} does not match the source`);
+  });
 });

@@ -78,6 +78,14 @@ describe('embeddings in the contents format', () => {
     expect([count({}), count(), count({ promptTokenCount: -4 })]).to.deep.equal([undefined, undefined, undefined]);
   });
 
+  it('fail where an entry has no vector', () => {
+    for (const entry of [{}, { values: 7 }, { values: 'AAA' }]) {
+      expect(refusal(() => contents.read({ embeddings: [{ values: [1] }, entry] }))).to.deep.equal([
+        ...['protocol', 'an embedding is not a vector'],
+      ]);
+    }
+  });
+
   it('are asked for by the full name of the model', () => {
     const body = contents.body({ model: 'tuned/mine', inputs: ['a'], options: {} });
     expect(body).to.deep.equal({ requests: [{ model: 'tuned/mine', content: { parts: [{ text: 'a' }] } }] });

@@ -221,6 +221,21 @@ describe('answers in the responses format', () => {
       ['text Hello'],
     ],
     [
+      'calls without an index, whose arguments come in turns by the name of each',
+      [
+        event('output_item.added', { item: { ...CALL, arguments: '' } }),
+        event('output_item.added', { item: { ...OTHER_CALL, arguments: '' } }),
+        event('function_call_arguments.delta', { item_id: 'fc', delta: '{"a"' }),
+        event('function_call_arguments.delta', { item_id: 'fd', delta: '{"b"' }),
+        event('function_call_arguments.delta', { item_id: 'fc', delta: ':1}' }),
+        event('function_call_arguments.delta', { item_id: 'fd', delta: ':2}' }),
+        event('output_item.done', { item: CALL }),
+        event('output_item.done', { item: OTHER_CALL }),
+        done([CALL, OTHER_CALL]),
+      ],
+      ['look {"a":1}', 'look {"b":2}'],
+    ],
+    [
       'reasoning in deltas',
       [
         added({ type: 'reasoning', id: 'rs', summary: [] }),
