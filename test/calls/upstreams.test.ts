@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { listUpstreamHealth, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
+import { countPluginErrors, listUpstreamHealth, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
+import { nameUpstream } from '../../lib/upstream/host/plugin-errors.ts';
 
 const route = (key: string, upstream: string) => ({ key, upstream });
 const keys = { keys: 1 };
@@ -17,5 +18,18 @@ describe('upstreams', () => {
       { upstream: 'b', routes: 1, routesOpen: 0, keys },
       { upstream: 'unused', routes: 0, routesOpen: 0, keys },
     ]);
+  });
+
+  it('are blamed for errors of their own plugins, not of a payment provider of the same name', () => {
+    const [first, second] = [route('a/x', 'a'), route('b/x', 'b')] as const;
+    const noted: unknown[] = [];
+    const count = countPluginErrors({
+      catalog: () => ({ models: [{ routes: [first] }, { routes: [second] }] }),
+      health: { notePluginError: (name: string, routes: unknown) => void noted.push([name, routes]) },
+    } as unknown as UpstreamFacts);
+    count({ title: 'Payment provider', name: 'a' });
+    expect(noted).to.deep.equal([]);
+    count(nameUpstream('a'));
+    expect(noted).to.deep.equal([['a', [first, second]]]);
   });
 });
