@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
+import { toAttemptRows } from '../../../lib/money/attempt.ts';
 import { ATTEMPT_MS } from '../../../lib/store/mongodb/call.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type Store, StoreError, type StoreOptions } from '../../../lib/store/store.ts';
@@ -11,6 +12,7 @@ import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.t
 import {
   AT,
   charge,
+  newAttempt,
   newId,
   newWallet,
   RUB,
@@ -245,6 +247,31 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await store.accounts.setAutoTopup(wallet, wish)).to.equal(true);
       expect((await store.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
     });
+  });
+
+  describe('a single write that changes nothing more when it is repeated', () => {
+    const person = makeUser();
+    const { id, email, createdAt } = person;
+    const line = { at: AT, user: person.id, action: 'key.issue', account: 'acc', target: 'k', detail: '{}' };
+    const audited = { ...line, address: '192.0.2.1' };
+    const member = { user: person.id, account: 'acc', role: 'owner' } as const;
+    const rate = { currency: 'USD', rub: 90n * RUB, from: '2026-01-01', at: AT };
+    const writes: Readonly<Record<string, readonly [command: string, work: () => Promise<unknown>]>> = {
+      'of a setting': ['update', () => store.settings.set('name', 'value')],
+      'of a membership': ['update', () => store.users.join(member)],
+      'of a former user': ['update', () => store.users.putFormer([{ id, email, createdAt, removedAt: AT }])],
+      'of a line of the audit log': ['update', () => store.auditLog.append(audited)],
+      'of an attempt': ['update', () => store.attempts.put(toAttemptRows({ charge: 'req_1', wallet }, [newAttempt()]))],
+      'of a rate': ['insert', () => store.rates.record([rate])],
+      'of the lease of an owner': ['update', () => store.owners.renew({ id: 'own_1', leaseMs: 60_000, alone: false })],
+      'of the end of an owner': ['delete', () => store.owners.remove('own_1')],
+    };
+    for (const [what, [command, work]] of Object.entries(writes)) {
+      it(`${what} is sent again if it is not confirmed`, async () => {
+        await fail(1, [command], UNCONFIRMED);
+        await work();
+      });
+    }
   });
 
   for (const [what, command] of [
