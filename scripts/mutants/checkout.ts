@@ -14,12 +14,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Mutant } from './draw.ts';
+import type { Step } from './tests.ts';
 
 export type Outcome = 'killed' | 'timeout' | 'survived' | 'broken';
 
 interface Checkout {
   /** `broken` does not compile. A kill counts if these tests pass without the mutant; a distant one has to repeat. */
-  judge(mutant: Mutant, steps: readonly (readonly string[])[]): Promise<Outcome>;
+  judge(mutant: Mutant, steps: readonly Step[]): Promise<Outcome>;
   remove(): void;
 }
 
@@ -33,6 +34,7 @@ const TYPES = ['tsc', '--noEmit', '--checkers', '1', '--incremental', '--tsBuild
 const BASELINE_TRIES = 3;
 /** A wait that never ends should not take the minute that slow machines get. */
 const MOCHA = ['mocha', '--bail', '--timeout', '30000'];
+const LONG = { TESTS_LONG: '1' };
 
 export function createCheckout(limitMs: number): Checkout {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
@@ -44,21 +46,22 @@ export function createCheckout(limitMs: number): Checkout {
   /** Steps that passed without a mutant. */
   const clean = new Set<string>();
   let child: ChildProcess | undefined;
-  const run = (command: readonly string[]) => {
-    child = start(folder, command);
+  const run = (command: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+    child = start({ folder, command, env: { ...process.env, ...more } });
     return waitForResult(child, limitMs);
   };
+  const test = ({ files, isLong }: Step) => run([...MOCHA, ...files], isLong && LONG);
 
   return {
     judge: async ({ path, text }, steps) => {
       const original = readFileSync(join(folder, path), 'utf8');
       const mutate = () => writeFileSync(join(folder, path), text);
       const restore = () => writeFileSync(join(folder, path), original);
-      const baseline = async (files: readonly string[]) => {
+      const baseline = async (step: Step) => {
         restore();
-        const key = files.join(' ');
+        const key = JSON.stringify(step);
         for (let tries = 0; tries < BASELINE_TRIES && !clean.has(key); tries += 1) {
-          if ((await run([...MOCHA, ...files])) === 'passed') clean.add(key);
+          if ((await test(step)) === 'passed') clean.add(key);
         }
         mutate();
         return clean.has(key);
@@ -66,11 +69,11 @@ export function createCheckout(limitMs: number): Checkout {
       try {
         mutate();
         if ((await run(TYPES)) !== 'passed') return 'broken';
-        for (const files of steps) {
-          const result = await run([...MOCHA, ...files]);
-          if (result === 'passed' || !(await baseline(files))) continue;
+        for (const step of steps) {
+          const result = await test(step);
+          if (result === 'passed' || !(await baseline(step))) continue;
           if (result === 'timeout') return 'timeout';
-          if (files === steps[0] || (await run([...MOCHA, ...files])) !== 'passed') return 'killed';
+          if (step === steps[0] || (await test(step)) !== 'passed') return 'killed';
         }
         return 'survived';
       } finally {
@@ -84,9 +87,15 @@ export function createCheckout(limitMs: number): Checkout {
   };
 }
 
-function start(folder: string, [name = '', ...options]: readonly string[]): ChildProcess {
-  const command = join(folder, 'node_modules/.bin', name);
-  return spawn(command, options, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+interface Running {
+  readonly folder: string;
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function start({ folder, command: [name = '', ...options], env }: Running): ChildProcess {
+  const path = join(folder, 'node_modules/.bin', name);
+  return spawn(path, options, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
 /** The reporter's last line tells a failure before the process ends, which it may not. */

@@ -4,14 +4,25 @@ import { basename, dirname, join, normalize } from 'node:path';
 
 /** A step runs in one process of mocha. */
 const STEP_FILES = 8;
+/** What tests with long cases import. */
+const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts']);
 
 const imports = new Map(
   ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
 );
 const tests = [...imports.keys()].filter((path) => path.endsWith('.test.ts'));
 
-/** First the files that mirror the path or its folders, then all others by how few imports lie between. */
-export function testsFor(path: string, most: number): readonly (readonly string[])[] {
+export interface Step {
+  readonly files: readonly string[];
+  /** With what `npm test` leaves to `test:long`. */
+  readonly isLong?: true;
+}
+
+/**
+ * First the files that mirror the path or its folders, then all others by how few imports lie between. At last the
+ * mirrors with all their cases: most of a store's contract runs in `test:long` only.
+ */
+export function testsFor(path: string, most: number): readonly Step[] {
   const mirrors = tests.filter((test) => mirror(path, test));
   const rank = rankFor(path);
   const others = tests
@@ -19,7 +30,12 @@ export function testsFor(path: string, most: number): readonly (readonly string[
     .sort((a, b) => rank(a) - rank(b));
   const near = others.filter((test) => rank(test) <= 0);
   const wide = others.filter((test) => rank(test) > 0).slice(0, Math.max(0, most - near.length));
-  return [mirrors, ...inSteps(near), ...inSteps(wide)].filter((step) => step.length > 0);
+  const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
+  return [{ files: mirrors }, ...inSteps(near), ...inSteps(wide), long].filter(({ files }) => files.length > 0);
+}
+
+function hasLongCases(test: string): boolean {
+  return (imports.get(test) ?? []).some((path) => LONG_CASES.has(path));
 }
 
 /** Tests of the same folder or the one above, and those that share words of the name, are nearer than their imports. */
@@ -86,8 +102,8 @@ function distancesTo(path: string): ReadonlyMap<string, number> {
   return distances;
 }
 
-function inSteps(files: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(files.length / STEP_FILES) }, (_, i) =>
-    files.slice(i * STEP_FILES, (i + 1) * STEP_FILES),
-  );
+function inSteps(files: readonly string[]): readonly Step[] {
+  return Array.from({ length: Math.ceil(files.length / STEP_FILES) }, (_, i) => ({
+    files: files.slice(i * STEP_FILES, (i + 1) * STEP_FILES),
+  }));
 }
