@@ -7,6 +7,7 @@ import type { LiveCall, RequestState } from '../http/request-state.ts';
 import { listCallLimits } from '../ledger/caps.ts';
 import { readCallBudget } from '../ledger/key-caps.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import type { AnswerMemory } from '../stream/answer-memory.ts';
 import { confirmHolder } from './auth.ts';
 import type { Turn } from './call-turns.ts';
 import type { Services } from './services.ts';
@@ -23,12 +24,12 @@ interface CallOfKey {
   /** The memory that the request takes; absent if nothing is measured. */
   readonly reservation?: Pick<MemoryReservation, 'releaseAll'>;
   /** The memory that the answer takes; absent if nothing is measured. */
-  readonly answerReservation?: Pick<MemoryReservation, 'takePart' | 'releaseAll'>;
+  readonly answerMemory?: AnswerMemory;
   readonly request: { readonly raw: { readonly req: Pick<IncomingMessage, 'headers'> } };
 }
 
 export function createCallContext(asked: CallOfKey, spending?: RequestSpending): CallContext {
-  const { state, holder, call, services, reservation, answerReservation, request } = asked;
+  const { state, holder, call, services, reservation, answerMemory, request } = asked;
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const { id: keyId, account: accountId, limits, priceList } = holder;
   return {
@@ -46,7 +47,7 @@ export function createCallContext(asked: CallOfKey, spending?: RequestSpending):
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
     ...(reservation && { releaseRequest: () => reservation.releaseAll() }),
-    ...(answerReservation && { answerMemory: answerReservation }),
+    ...(answerMemory && { answerMemory }),
     log: new RequestLog(services.log, state),
   };
 }

@@ -9,6 +9,7 @@ import { commonHeaders } from '../http/reply.ts';
 import { getRequestState, type LiveCall, type RequestState } from '../http/request-state.ts';
 import { forgetAbandoned } from '../platform/hapi-request.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import { AnswerMemory } from '../stream/answer-memory.ts';
 import { getKeyHolder } from './auth.ts';
 import type { Turn } from './call-turns.ts';
 import { hasIdempotencyKey, type IdempotentCall, openIdempotentCall, Replay } from './idempotency.ts';
@@ -28,7 +29,7 @@ export interface PaidRequest {
   /** The memory for bodies and images; released when the handler ends. */
   readonly reservation: MemoryReservation;
   /** The same for the answer, which outlives the request. */
-  readonly answerReservation: MemoryReservation;
+  readonly answerMemory: AnswerMemory;
   /** Called when a stream was started outside hapi, so that hapi releases the memory of a pending reply. */
   readonly onBegun: () => void;
   /** The turn of the call among those that run at once; absent if nothing limits them. */
@@ -78,9 +79,9 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
   const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
   const reservation = services.budget.reserve(holder.id);
-  const answerReservation = services.budget.reserve(holder.id);
+  const answerMemory = new AnswerMemory(services.budget, holder.id);
   const call = services.calls.open(request);
-  return { request, h, services, state, holder, headers, call, reservation, answerReservation, onBegun, idempotency };
+  return { request, h, services, state, holder, headers, call, reservation, answerMemory, onBegun, idempotency };
 }
 
 /** Not async: without a limit, nothing here refers to the request while it is answered. */
@@ -109,20 +110,10 @@ class Serving {
   readonly #headers: PaidRequest['headers'];
   readonly #call: LiveCall;
   readonly #reservation: MemoryReservation;
-  readonly #answerReservation: MemoryReservation;
+  readonly #answerMemory: AnswerMemory;
   readonly #idempotency: IdempotentCall | undefined;
 
-  constructor({
-    request,
-    h,
-    services,
-    state,
-    headers,
-    call,
-    reservation,
-    answerReservation,
-    idempotency,
-  }: PaidRequest) {
+  constructor({ request, h, services, state, headers, call, reservation, answerMemory, idempotency }: PaidRequest) {
     this.#response = request.raw.res;
     this.#abandon = h.abandon;
     this.#services = services;
@@ -130,7 +121,7 @@ class Serving {
     this.#headers = headers;
     this.#call = call;
     this.#reservation = reservation;
-    this.#answerReservation = answerReservation;
+    this.#answerMemory = answerMemory;
     this.#idempotency = idempotency;
   }
 
@@ -154,7 +145,7 @@ class Serving {
   end<Value>(value: Value): Value {
     this.#idempotency?.close();
     this.#reservation.releaseAll();
-    this.#answerReservation.releaseAll();
+    this.#answerMemory.releaseAll();
     this.#call.close();
     return value;
   }

@@ -4,7 +4,7 @@ import type { CallBudget } from '../ledger/ledger.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import type { Micro } from '../money/money.ts';
-import type { MemoryShare } from '../stream/answer-memory.ts';
+import type { AnswerMemory } from '../stream/answer-memory.ts';
 
 export interface CallContext {
   readonly requestId: string;
@@ -37,7 +37,7 @@ export interface CallContext {
   /** Called when no route needs the request any more, to free its memory. */
   readonly releaseRequest?: () => void;
   /** The memory for large parts of the answer; absent if nothing is measured. */
-  readonly answerMemory?: MemoryShare;
+  readonly answerMemory?: AnswerMemory;
   readonly log: CallLog;
 }
 

@@ -1,6 +1,8 @@
 // Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so that
-// no upload can exhaust the process.
+// no upload can exhaust the process; an answer waits.
 import { fault } from '../base/faults.ts';
+import type { AnswerQuota } from '../stream/answer-memory.ts';
+import { AnswerLine } from './answer-line.ts';
 
 interface QuotaLimits {
   /** For the whole process. */
@@ -9,7 +11,7 @@ interface QuotaLimits {
   readonly ownerBytesMax: number;
 }
 
-export interface MemoryQuota {
+export interface MemoryQuota extends AnswerQuota {
   /** Makes an empty reservation; the caller must release it. */
   reserve(owner: string): MemoryReservation;
   /** Bytes held by all reservations. */
@@ -37,19 +39,29 @@ export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): Mem
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_FRACTION);
   let used = 0;
-  const pool: Pool = {
-    hasRoom(owner, bytes, isLarge) {
+  const pool = {
+    hasRoom(owner: string, bytes: number, isLarge: boolean) {
       const max = isLarge ? largeMax : bytesMax;
       return used + bytes <= max && (owners.get(owner) ?? 0) + bytes <= ownerBytesMax;
     },
-    move(owner, bytes) {
+    move(owner: string, bytes: number) {
       used += bytes;
       const left = (owners.get(owner) ?? 0) + bytes;
       if (left === 0) owners.delete(owner);
       else owners.set(owner, left);
+      if (bytes < 0) line.admit();
     },
+    used: () => used,
+    usedBy: (owner: string) => owners.get(owner) ?? 0,
+    bytesMax: largeMax,
+    ownerBytesMax,
   };
-  return { reserve: (owner) => new OpenReservation(pool, owner), used: () => used };
+  const line = new AnswerLine(pool);
+  return {
+    reserve: (owner) => new OpenReservation(pool, owner),
+    reserveAnswer: (owner) => line.reserve(owner),
+    used: pool.used,
+  };
 }
 
 /** The memory that all reservations are taken from. */

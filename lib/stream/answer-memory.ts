@@ -1,11 +1,29 @@
 // What one answer takes of the memory that all clients share: its images, and a long event as long as it is read. Texts
 // are bounded by their tokens.
-import { fault } from '../base/faults.ts';
 
-export interface MemoryShare {
-  /** Returns what gives the bytes back; undefined if there is no room. */
-  takePart(bytes: number): (() => void) | undefined;
+export interface AnswerSizes {
+  /** Until the end of the call. */
+  readonly kept: number;
+  /** Of the event that is being read. */
+  readonly open: number;
+}
+
+export interface AnswerShare {
+  /**
+   * Holds so many bytes from now on. A promise if more have to wait for room; it rejects if that would be for ever.
+   * Throws if there never is so much.
+   */
+  hold(sizes: AnswerSizes): Promise<void> | undefined;
   releaseAll(): void;
+}
+
+export interface AnswerQuota {
+  reserveAnswer(owner: string): AnswerShare;
+}
+
+interface WaitListener {
+  onWait(): void;
+  onRoom(): void;
 }
 
 /** What an event may have uncounted: as much as any line of an answer. */
@@ -13,36 +31,62 @@ const EVENT_FREE = 1024 * 1024;
 const STEP = 1024 * 1024;
 
 export class AnswerMemory {
-  readonly #share: MemoryShare;
-  /** Of the open event, a step each. */
-  #event: (() => void)[] = [];
+  /** Told while the answer waits for room. */
+  listener: WaitListener | undefined;
+  isWaiting = false;
+  readonly #quota: AnswerQuota;
+  readonly #owner: string;
+  /** Most answers need none. */
+  #share: AnswerShare | undefined;
+  #kept = 0;
+  #open = 0;
+  /** What was asked for last. */
+  #asked = 0;
 
-  constructor(share: MemoryShare) {
-    this.#share = share;
+  constructor(quota: AnswerQuota, owner: string) {
+    this.#quota = quota;
+    this.#owner = owner;
   }
 
-  /** The open event has become so long, or has ended. Throws if there is no room. */
-  holdEvent(chars: number): void {
-    if (chars <= EVENT_FREE) {
-      if (this.#event.length > 0) this.#releaseEvent();
-      return;
-    }
-    while (this.#event.length * STEP < chars) this.#event.push(this.#hold(STEP));
+  /** The open event has become so long, or has ended. */
+  noteEvent(chars: number): void {
+    this.#open = chars <= EVENT_FREE ? 0 : Math.ceil(chars / STEP) * STEP;
   }
 
-  /** For the rest of the call. Throws if there is no room. */
+  /** For the rest of the call. What its event took is its own now. Throws if there never is so much room. */
   holdImage(chars: number): void {
-    this.#hold(chars);
+    this.#kept += chars;
+    if (this.#kept > this.#asked) this.#hold(this.#kept, 0)?.catch(() => undefined);
   }
 
-  #hold(bytes: number): () => void {
-    const release = this.#share.takePart(bytes);
-    if (!release) throw fault('no_room_for_answer');
-    return release;
+  /** Called before more is read: a promise if that has to wait for room. Throws, and it rejects, if there will be none. */
+  settle(): Promise<void> | undefined {
+    if (!this.#share && this.#open === 0) return undefined;
+    const room = this.#hold(this.#kept, this.#open);
+    return room && this.#wait(room);
   }
 
-  #releaseEvent(): void {
-    for (const release of this.#event) release();
-    this.#event = [];
+  #hold(kept: number, open: number): Promise<void> | undefined {
+    this.#share ??= this.#quota.reserveAnswer(this.#owner);
+    const room = this.#share.hold({ kept, open });
+    this.#asked = kept + open;
+    return room;
+  }
+
+  async #wait(room: Promise<void>): Promise<void> {
+    this.isWaiting = true;
+    this.listener?.onWait();
+    try {
+      await room;
+    } finally {
+      this.isWaiting = false;
+      this.listener?.onRoom();
+    }
+  }
+
+  releaseAll(): void {
+    this.#share?.releaseAll();
+    this.#kept = this.#open = this.#asked = 0;
+    this.isWaiting = false;
   }
 }

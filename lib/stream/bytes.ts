@@ -10,6 +10,8 @@ export interface Decoder<T> {
   end(items: T[]): void;
   /** Set once the bytes exceeded a limit: the items before it count, and nothing follows. */
   readonly failure: Error | undefined;
+  /** Called before more is decoded: a promise, which never rejects, if what is decoded has to wait for memory. */
+  waitForRoom?(): Promise<void> | undefined;
   /** True once nothing that follows counts: the body is then abandoned, and its connection reused if it ends soon. */
   readonly done?: boolean;
   /** The body broke off: the items that count all the same. Without it, the reader throws why. */
@@ -228,6 +230,12 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   };
 
   #deliver(): void {
+    const wait = this.#buffered > 0 ? this.#decoder.waitForRoom?.() : undefined;
+    if (wait) {
+      this.#scheduled = true;
+      wait.then(this.#onTick);
+      return;
+    }
     const items = this.#decode();
     if (this.#buffered > 0) {
       this.#scheduled = true;

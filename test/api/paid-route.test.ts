@@ -216,9 +216,13 @@ describe('paid route', () => {
         owners.push(owner);
         return budget.reserve(owner);
       };
+      const reserveAnswer = (owner: string) => {
+        owners.push(owner);
+        return budget.reserveAnswer(owner);
+      };
       const services = {
         store: opened.store,
-        budget: { reserve },
+        budget: { reserve, reserveAnswer },
         calls,
         publicUrl: () => 'https://gate.example',
         limits: { generate: { name: 'generate', perMinute: 1 } },
@@ -232,9 +236,9 @@ describe('paid route', () => {
 
     for (const [name, end] of Object.entries(ends)) {
       it(`${name}, its memory and its running call are released`, async () => {
-        const { budget, owners, calls, outcome } = run(name, async ({ reservation, answerReservation }) => {
+        const { budget, owners, calls, outcome } = run(name, async ({ reservation, answerMemory }) => {
           reservation.take(600);
-          answerReservation.take(200);
+          answerMemory.holdImage(200);
           return end() as never;
         });
         expect([budget.used(), calls.count(), owners]).to.deep.equal([800, 1, ['key', 'key']]);

@@ -99,11 +99,11 @@ describe('images of an answer', () => {
     ]);
   }).timeout(20_000);
 
-  it('take of the memory of the answer for as long as it lasts, and fail it where there is no room', () => {
-    const bytesMax = BASE64.length + 10;
-    const quota = createMemoryQuota({ bytesMax, ownerBytesMax: bytesMax });
+  it('take of the memory of the answer for as long as it lasts, and fail it where there never is room', () => {
+    const bytesMax = 2 * BASE64.length + 10;
+    const quota = createMemoryQuota({ bytesMax, ownerBytesMax: BASE64.length + 10 });
     const parts = [START, image(), image(), STOP];
-    const memory = new AnswerMemory(quota.reserve('key'));
+    const memory = new AnswerMemory(quota, 'key');
     const delivered = pass(parts, { memory });
     expect(delivered.map(({ type }) => type)).to.deep.equal(['start', 'image', 'error']);
     expect(quota.used()).to.equal(BASE64.length);

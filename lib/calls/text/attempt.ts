@@ -38,6 +38,8 @@ export interface AttemptedCall {
   promptAsBilled(counted: PromptTokens): PromptTokens;
   /** The first text has arrived. */
   onText(): void;
+  /** The answer has to wait for memory. */
+  onWait(): void;
   /** The first fragment is about to be passed on. */
   onBegin(): void;
 }
@@ -84,6 +86,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     this.#signal = signal;
     this.run = new PluginRun(nameUpstream(route.upstream), this.#abort);
     this.run.memory = options.pipeline.guard.memory;
+    if (this.run.memory) this.run.memory.listener = this;
     this.pipe = createTextPipeline({
       ...options.pipeline,
       guard: { ...options.pipeline.guard, onFinish: () => this.#watch.noteFinish() },
@@ -155,7 +158,7 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   }
 
   onTimeout(): void {
-    this.#abort(fault('upstream_timeout'));
+    this.#abort(fault(this.run.memory?.isWaiting ? 'no_room_for_answer' : 'upstream_timeout'));
   }
 
   prompt(): PromptTokens {
@@ -165,6 +168,16 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
   onText(): void {
     this.firstAt = performance.now();
     this.#call.onText();
+  }
+
+  /** The upstream is not read meanwhile. */
+  onWait(): void {
+    this.#watch.pause();
+    this.#call.onWait();
+  }
+
+  onRoom(): void {
+    this.#watch.resume();
   }
 
   onBegin(): void {

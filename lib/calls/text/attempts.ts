@@ -6,7 +6,6 @@ import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
 import { type PromptTokens, type Tokens, textCost } from '../../money/price.ts';
 import { nameTokens } from '../../money/token-usage.ts';
-import { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import { bookAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
@@ -81,6 +80,8 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   #counted: CountedAnswer | undefined;
   /** Called at the first text of the attempt. */
   #onFirst: (() => void) | undefined;
+  /** The answer had to wait for room. */
+  #hasWaited = false;
   /** The digest of the prompt, and the part of it that a vendor has cached; undefined without a conversation. */
   #prompt:
     | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
@@ -157,7 +158,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
           calls: allowCalls(request, abilities),
           toolNames: request.tools?.list.map(({ name }) => name),
           showsReasoning: !buffered && request.showsReasoning === true,
-          memory: context.answerMemory && new AnswerMemory(context.answerMemory),
+          memory: context.answerMemory,
         },
         meter: {
           trusted: !buffered,
@@ -187,11 +188,21 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   }
 
   onText(): void {
-    const { request, context } = this.#prepared;
     this.#onFirst?.();
     this.#onFirst = undefined;
+    this.#releaseRequest();
+  }
+
+  #releaseRequest(): void {
+    const { request, context } = this.#prepared;
     releaseTextRequest(request);
     context.releaseRequest?.();
+  }
+
+  /** There is no room for the request beside the answer, which would wait for it. */
+  onWait(): void {
+    this.#hasWaited = true;
+    this.#releaseRequest();
   }
 
   onBegin(): void {
@@ -202,9 +213,9 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
     return this.#prompt ? this.forgiveMove({ ...counted, output: 0 }) : counted;
   }
 
-  /** Once text has arrived, another route's answer could not continue it. */
+  /** Once text has arrived, another route's answer could not continue it; nor can it be asked without the request. */
   isCommitted(): boolean {
-    return this.pipe?.delivery.hasText === true;
+    return this.#hasWaited || this.pipe?.delivery.hasText === true;
   }
 
   /** Whether the hold pays for what has been used so far. */

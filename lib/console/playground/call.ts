@@ -30,6 +30,7 @@ import { createSseReply } from '../../http/sse-reply.ts';
 import { type RequestImage, toProviderImage } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
+import { AnswerMemory } from '../../stream/answer-memory.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
@@ -179,14 +180,14 @@ async function runCallAsKey<T>(
   await authenticateAs(holder, request, { ...services, rule: services.limits.generate });
   const state = getRequestState(request);
   const call = services.calls.open(request);
-  const answerReservation = services.budget.reserve(holder.id);
+  const answerMemory = new AnswerMemory(services.budget, holder.id);
   try {
-    return await run(createCallContext({ state, holder, call, services, answerReservation, request }), call);
+    return await run(createCallContext({ state, holder, call, services, answerMemory, request }), call);
   } catch (error) {
     if (endUnanswered(request.raw.res, state, error)) return undefined;
     throw error;
   } finally {
-    answerReservation.releaseAll();
+    answerMemory.releaseAll();
     call.close();
   }
 }

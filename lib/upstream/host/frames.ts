@@ -46,7 +46,7 @@ interface FramesOptions {
   readonly reader: AnswerReader;
   readonly fault: HostFault;
   readonly eventCharsMax?: number | undefined;
-  /** Counts what long events take; absent if nothing is measured. */
+  /** Counts what the answer takes; absent if nothing is measured. */
   readonly memory?: AnswerMemory | undefined;
 }
 
@@ -109,10 +109,16 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     const chars = this.#splitter.openChars + this.#data.length + this.#document.length;
     if (chars === 0 && this.#openChars === 0) return;
     this.#openChars = chars;
+    this.#memory?.noteEvent(chars);
+  }
+
+  /** Fails where there never will be room. */
+  waitForRoom(): Promise<void> | undefined {
     try {
-      this.#memory?.holdEvent(chars);
+      return this.#memory?.settle()?.catch((error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
+      return undefined;
     }
   }
 
