@@ -131,6 +131,9 @@ async function asItComes(stage: TestBench, recording: TextRecording): Promise<vo
   assert(came, 'a fragment that has arrived waits for what follows it');
 }
 
+const LATE_TEXT = `text behind the reason to end is lost, or changes what came before; where no text can follow it, say so: \
+{ "kind": "text", "case": "late", "never": "why" }`;
+
 /** The event of the first fragment again, behind the one with the reason to end. */
 async function behindFinish(stage: TestBench, recording: TextRecording, isNeverLate: boolean): Promise<void> {
   const { body } = recording.reply;
@@ -145,7 +148,7 @@ async function behindFinish(stage: TestBench, recording: TextRecording, isNeverL
   assert.equal(fault, undefined, 'text behind the reason to end is a failure');
   assert.notEqual(finish, undefined);
   if (isNeverLate) assert(text.startsWith(whole.text), `text behind the end changes what came before: ${text}`);
-  else assert.equal(text, whole.text + first, 'text behind the reason to end is lost, or changes what came before');
+  else assert.equal(text, whole.text + first, LATE_TEXT);
 }
 
 /** The upstream falls silent after its first reasoning. */

@@ -293,6 +293,19 @@ describe('the contract suite on the example of docs/providers.md', function () {
     expect(await failures(inUrl, recordings, check)).to.deep.equal([check]);
   });
 
+  it('gives the call of a recording its sampling parameters', async () => {
+    const heated = source
+      .replace('messages, maxTokens }', 'messages, maxTokens, sampling }')
+      .replace('max_tokens: maxTokens', '$&, heat: sampling?.temperature');
+    const all = { temperature: 0.3, topP: 0.9, topK: 40, seed: -7, presencePenalty: -2, frequencyPenalty: 2 };
+    const own = recordings
+      .replace('"reply"', `"call": { "sampling": ${JSON.stringify(all)} }, "reply"`)
+      .replace('"max_tokens": 100', '"max_tokens": 100, "heat": 0.3');
+    const check = `${ORDINARY}: reads as expected`;
+    expect(await failures(heated, own, check)).to.deep.equal([]);
+    expect(await failures(source, own, check)).to.deep.equal([check]);
+  });
+
   it('takes a header that is made from the key for the key', async () => {
     const signed = HAND_MADE.replace("'Bearer ' + key", "'Signed ' + [...key].reverse().join('')");
     const own = recordings.replace('"headers": { "authorization": "Bearer {{key}}" },', '');
