@@ -31,6 +31,24 @@ describe('requests in the message format', () => {
     ]);
   });
 
+  it('end an answer to be continued without white space, and change no other text', () => {
+    const said = (role: 'user' | 'assistant', ...texts: readonly string[]): TextMessage => ({
+      role,
+      content: texts.map((text) => ({ type: 'text', text })),
+    });
+    const contents = (...messages: readonly TextMessage[]) =>
+      (bodyOf(messages).messages as readonly { content: unknown }[]).map(({ content }) => content);
+    const blocks = (...texts: readonly string[]) => texts.map((text) => ({ type: 'text', text }));
+    expect(contents(said('user', 'a \n'), said('assistant', 'b '), said('user', 'c '))).to.deep.equal([
+      ...['a \n', 'b ', 'c '],
+    ]);
+    expect(contents(said('user', 'a '), said('assistant', 'b \n'))).to.deep.equal(['a ', 'b']);
+    expect(contents(said('assistant', 'a ', 'b '), said('user', 'c ', 'd '))).to.deep.equal([
+      ...[blocks('a ', 'b '), blocks('c ', 'd ')],
+    ]);
+    expect(contents(said('assistant', 'a ', 'b '))).to.deep.equal([blocks('a ', 'b')]);
+  });
+
   it('say how tools may be called, one at a time too, but nothing more than none where none may be', () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const;
     const single = { disable_parallel_tool_use: true };
