@@ -38,12 +38,14 @@ function hasLongCases(test: string): boolean {
   return (imports.get(test) ?? []).some((path) => LONG_CASES.has(path));
 }
 
-/** Tests of the same folder or the one above, and those that share words of the name, are nearer than their imports. */
+/** Tests of the same folder or the one above, and those that share words of the path, are nearer than their imports. */
 function rankFor(path: string): (test: string) => number {
   const distances = distancesTo(path);
   const folder = dirname(path).replace(/^lib/, 'test');
   const name = toSingular(basename(path, '.ts'));
-  const words = new Set(splitWords(path.split('/').slice(2).join('/')));
+  const folders = splitWords(dirname(path).split('/').slice(2).join('/'));
+  const words = splitWords(name);
+  const weigh = (word: string) => (words.includes(word) ? 3 : Number(folders.includes(word)));
   return (test) => {
     const base = basename(test, '.test.ts');
     const nearer = [
@@ -51,10 +53,11 @@ function rankFor(path: string): (test: string) => number {
       dirname(test) === dirname(folder) && 2,
       test.includes(name) && 3,
       test.startsWith('test/flows/') && 1,
-      splitWords(base).filter((word) => words.has(word)).length,
     ];
     const rank = (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
-    return isNamesake(path, base) ? Math.min(rank, 1) : rank;
+    if (rank <= 0) return rank;
+    const shared = splitWords(base).reduce((sum, word) => sum + weigh(word), 0);
+    return isNamesake(path, base) ? 1 : Math.max(1, rank - shared);
   };
 }
 
