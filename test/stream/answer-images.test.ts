@@ -69,6 +69,19 @@ describe('images of an answer', () => {
   it('are told by their bytes, and encoded as clients read them', () => {
     const lines = BASE64.replace(/.{20}/g, '$&\r\n');
     expect(pass([START, image(lines), STOP])[1]).to.deep.equal(seen(0));
+    // Of each length modulo 3, and with both digits that the other alphabet has.
+    for (const tail of [[], [0xfb], [0xfb, 0xff], [0xfb, 0xff, 0xbf]]) {
+      const bytes = Buffer.concat([PNG, Buffer.from(tail)]);
+      const base64 = bytes.toString('base64');
+      const bare = base64.replace(/=+$/, '');
+      const forms = [base64, bare, bytes.toString('base64url'), `${bare}\n`, `${bare}\n\n`, ` ${bare}`, `${bare}=`];
+      for (const form of [...forms, base64.replace(/.$/, '\n'), `${base64.slice(0, 40)}*${base64.slice(40)}`]) {
+        const [, part] = pass([START, image(form), STOP]);
+        const told = part?.type === 'image' ? part.base64 : '';
+        expect(/^[A-Za-z0-9+/]+={0,2}$/.test(told) && told.length % 4, form).to.equal(0);
+        if (!form.endsWith('\n') || form.startsWith(bare)) expect(told, form).to.equal(base64);
+      }
+    }
     const types = [JPEG, GIF, WEBP_LOSSY].map((bytes) => {
       const [, part] = pass([
         START,
