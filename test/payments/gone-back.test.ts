@@ -1,10 +1,12 @@
 // What counts as money that has gone back since the owner last wanted some.
 import { expect } from 'chai';
-import { sumGoneBack } from '../../lib/payments/gone-back.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
+import { createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { GONE_BACK, sumGoneBack } from '../../lib/payments/gone-back.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { SQLITE } from '../../testkit/stores.ts';
-import { newId, RUB } from '../contract/store/context.ts';
-import { newAuto } from '../contract/store/payments.ts';
+import { adjust, applied, newId, RUB, reserve } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { useStage } from './service-stage.ts';
 
 describe('the sum of what went back', () => {
@@ -47,6 +49,24 @@ describe('the sum of what went back', () => {
     expect(await sum()).to.equal(100n);
     await use.service().payments.poll(id);
     expect(await sum()).to.equal(0n);
+  });
+
+  it('pauses an automatic top-up whose wallet, with what is held, would be at its threshold without it', async () => {
+    const { payments, store } = use.service();
+    const id = await pay();
+    await applied(store, adjust(stage.wallet, -700n * RUB), reserve(stage.wallet, { amount: 200n * RUB }));
+    const method = await store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+    await store.payments.changeAutoTopup(newAuto(stage.wallet, { threshold: 300n * RUB, method: method.id }));
+    await refund(id, 100n);
+    const log = { warn() {} };
+    const alerts = { queueAlert: async () => undefined };
+    const parts = { store, payments, bounds: readTopupBounds, now: stage.now, log, alerts };
+    const topups = createAutoTopup({ ...parts, everyMs: 60_000 });
+    stage.bank.asked.clear();
+    await topups.checkWallet(stage.wallet);
+    await topups.stop();
+    expect((await store.payments.autoTopup(stage.wallet))?.reason).to.equal(GONE_BACK);
+    expect(stage.bank.asked.get('start')).to.equal(undefined);
   });
 
   it('has a dispute beside refunds, once it is lost', async () => {
