@@ -1,11 +1,14 @@
 // The memory of text calls while they run, and the checks of the key once the body has arrived.
+import { once } from 'node:events';
+import { createServer, get, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { responsesRoutes } from '../../lib/api/routes/responses.ts';
-import { textRoutes } from '../../lib/api/routes/text.ts';
+import { textRoutes, untilTaken } from '../../lib/api/routes/text.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault } from '../../lib/base/faults.ts';
 import type { TextEngine } from '../../lib/calls/text/engine.ts';
@@ -135,4 +138,50 @@ describe('the text endpoints', () => {
       expect(seen).to.deep.equal([]);
     });
   }
+});
+
+describe('the end of a stream', () => {
+  const server = createServer();
+  before(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => server.close());
+
+  /** A reply whose client takes nothing of its end. */
+  async function endStalled(bytes: number) {
+    const request = get({ port: (server.address() as AddressInfo).port, agent: false }, (reply) => reply.pause());
+    request.on('error', () => undefined);
+    const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+    response.end(Buffer.alloc(bytes));
+    await new Promise((resolve) => setImmediate(resolve));
+    return { request, response };
+  }
+
+  it('does not wait for a client that has little left to take', async () => {
+    const { request, response } = await endStalled(100);
+    expect(untilTaken(response)).to.equal(undefined);
+    request.destroy();
+  });
+
+  it('waits until a slow client has taken it or leaves', async () => {
+    const { request, response } = await endStalled(32 * MIB);
+    let isOver = false;
+    const taken = untilTaken(response)?.then(() => {
+      isOver = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isOver).to.equal(false);
+    request.destroy();
+    await taken;
+    expect(response.closed).to.equal(true);
+  });
+
+  it('is quiet where the connection breaks with an error: the call is settled', async () => {
+    const { request, response } = await endStalled(32 * MIB);
+    const taken = untilTaken(response);
+    response.emit('error', new Error('the socket broke'));
+    expect(await taken).to.equal(undefined);
+    request.destroy();
+  });
 });

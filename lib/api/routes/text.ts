@@ -147,10 +147,13 @@ function endStream(running: Promise<void>, { request, response, value }: EndedSt
   );
 }
 
-/** What a slow client still has to take of an end with images counts as the call's memory; a stalled one is disconnected. */
-function untilTaken(response: ServerResponse): Promise<unknown> | undefined {
+/**
+ * What a slow client still has to take of an end with images counts as the call's memory; a stalled one is disconnected.
+ * Never rejects: the call is settled, however its connection ends.
+ */
+export function untilTaken(response: ServerResponse): Promise<unknown> | undefined {
   const waiting = response.socket?.writableLength ?? 0;
-  return waiting > SMALL_BYTES && !response.closed ? once(response, 'close') : undefined;
+  return waiting > SMALL_BYTES && !response.closed ? once(response, 'close').catch(() => undefined) : undefined;
 }
 
 /** Linked images are not fetched: each counts the same. */
