@@ -84,7 +84,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const account = await accounts.get(idOrName);
     if (account) return account;
     const [named, ...others] = (await accounts.list()).filter(({ name }) => name === idOrName);
-    if (!named) throw unknownAccountError(idOrName);
+    if (!named) throw new UnknownError(`There is no account ${quote(idOrName)}.`);
     if (others.length === 0) return named;
     const ids = [named, ...others].map(({ id }) => id).join(', ');
     throw new OperatorError(`Several accounts are called ${quote(idOrName)}: name one by its id (${ids}).`);
@@ -175,7 +175,10 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 }
 
 export function unknownAccountError(id: string): OperatorError {
-  return new UnknownError(`There is no account ${quote(id)}.`);
+  const hint = id.startsWith('acc_')
+    ? ''
+    : ' An id begins with acc_: `tollgate account list` shows those of all accounts.';
+  return new UnknownError(`There is no account ${quote(id)}.${hint}`);
 }
 
 function unknownKeyError(id: string): OperatorError {

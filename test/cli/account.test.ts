@@ -67,7 +67,9 @@ describe('cli account', () => {
       expect(account_id, command.join(' ')).to.equal(id);
       expect(await rig.refused(1, ...command, 'nobody')).to.equal('tollgate: There is no account "nobody".\n');
     }
-    expect(await rig.refused(1, 'account', 'suspend', 'by name')).to.include('There is no account "by name".');
+    expect(await rig.refused(1, 'account', 'suspend', 'by name')).to.equal(
+      'tollgate: There is no account "by name". An id begins with acc_: `tollgate account list` shows those of all accounts.\n',
+    );
   });
 
   it('refuses unknown accounts and empty names', async () => {
