@@ -106,6 +106,11 @@ function describe(thrown: unknown, argv: readonly string[]): string {
   const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   if (thrown instanceof CommanderError && MISUSES.has(thrown.code))
     return `${line.replace(/\.$/, '')}. Type: ${describeUsage(argv)}`;
+  if (thrown instanceof CommanderError && thrown.code === 'commander.unknownCommand') {
+    const group = argv.find((word) => !word.startsWith('-')) ?? '';
+    const within = line.includes(`'${group}'`) ? '' : `${group} `;
+    return `${line}. "tollgate ${within}--help" lists the commands.`;
+  }
   if (thrown instanceof CommanderError && /^unknown option '-[\d.]/.test(line)) {
     return `${line}. An amount is plain digits with at most 6 decimals, such as -5 or -12.50.`;
   }

@@ -72,6 +72,8 @@ describe('cli', () => {
       [/which command\? "tollgate account --help"/, 'account'],
       [/^tollgate: unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
       [/unknown command 'creat' \(Did you mean create\?\)/, 'account', 'creat'],
+      [/unknown command 'use'\. "tollgate promo --help" lists the commands\.\n$/, 'promo', 'use', 'SPRING'],
+      [/unknown command 'zzz'\. "tollgate --help" lists the commands\.\n$/, 'zzz'],
       [/unknown option '--jsn'/, '--jsn', 'account', 'list'],
       [/'--name <name>' not specified\. Type: tollgate account create --name <name>\n$/, 'account', 'create'],
       [
