@@ -202,17 +202,21 @@ describe('images in the responses format', () => {
 
   it('come in a whole response, several among messages', () => {
     const message = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Two.' }] };
-    const output = [DONE, message, { ...DONE, id: 'ig_2', result: OTHER }, item({ id: 'ig_3', status: 'failed' })];
+    const failed = { ...item({ id: 'ig_3', status: 'failed' }), result: '' };
+    const output = [DONE, message, { ...DONE, id: 'ig_2', result: OTHER }, failed];
     expect(responses([{ object: 'response', id: 'r', status: 'completed', output }])).to.deep.equal([
       ...[`image/png ${DRAWN}`, 'Two.', `image/gif ${OTHER}`],
     ]);
   });
 });
 
-it('images in the messages format come as blocks', () => {
+it('images in the messages format come as blocks, and are left out without their bytes', () => {
   const source = { type: 'base64', media_type: 'image/png', data: DRAWN };
+  const link = { type: 'url', url: 'https://cdn.example/1.png' };
   const events = [
     { type: 'message_start', message: { id: 'm' } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'image', source: link } },
+    { type: 'content_block_stop', index: 0 },
     { type: 'content_block_start', index: 0, content_block: { type: 'image', source } },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
