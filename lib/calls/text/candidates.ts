@@ -123,7 +123,7 @@ export function createCall(
 ): Omit<TextCall, 'model' | 'options'> {
   const maxTokens = capOutput(abilities, outputMax);
   const { system, images, answerImages = 0, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
-  const { messageFields, betas, sampling } = request;
+  const { messageFields, betas, sampling, modalities } = request;
   const messages = abilities.tools ? request.messages : dropTools(request);
   const takesReferences = abilities.tools && abilities.messageFormat;
   const plain = request.hasReferences && !takesReferences ? convertReferencesToText(messages) : messages;
@@ -139,6 +139,7 @@ export function createCall(
     ...(abilities.reasoning && { mayReason: true }),
     stops,
     ...(sampling && abilities.sampling && { sampling: toSampling(sampling) }),
+    ...(modalities && abilities.answerImages && { modalities }),
     ...(cacheKey !== undefined && { cacheKey }),
     ...(cacheRetention !== undefined && { cacheRetention }),
     ...(abilities.messageFormat && messageFields && { messageFields }),

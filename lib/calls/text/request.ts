@@ -8,6 +8,7 @@ import type {
   JsonObject,
   OutputFormat,
   ReasoningContent,
+  TextCall,
   TextContent,
   TextMessage,
   ToolCallContent,
@@ -97,6 +98,8 @@ export interface TextRequest {
   readonly stops?: readonly string[];
   /** For models that get them; absent if the client sends none. */
   readonly sampling?: SamplingWish;
+  /** For providers that draw; absent unless the client asks for images. */
+  readonly modalities?: TextCall['modalities'];
   /** Passed to models that support it; absent for text. */
   readonly format?: OutputFormat;
   /** The field where the client wrote it. */

@@ -37,6 +37,8 @@ export interface TextCall extends ProviderCall {
   readonly stops?: readonly string[];
   /** Absent if it is left to the model. */
   readonly sampling?: Sampling;
+  /** What the answer may have, where the client asks for images; only for a provider with `answerImages`. */
+  readonly modalities?: readonly ('text' | 'image')[];
   /** The client's key for the vendor's prompt cache, for upstreams that take one. */
   readonly cacheKey?: string;
   /** How long the client wants the vendor to keep the prompt: `in_memory`, `24h`. */

@@ -36,6 +36,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readUserId(body),
     ...readSpending(body),
     ...readSampling(body),
+    ...readModalities(body),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
     ...readReasoning(
@@ -44,4 +45,13 @@ export function parseChatRequest(body: unknown): TextRequest {
       readOtherThinking(fields.thinking, fields.enable_thinking),
     ),
   };
+}
+
+const MODALITIES: readonly unknown[] = ['text', 'image'];
+
+/** Text alone is what every model answers, and other values are not taken: neither is told to an upstream. */
+function readModalities(body: unknown): Pick<TextRequest, 'modalities'> {
+  const { modalities } = body as { readonly modalities?: unknown };
+  if (!Array.isArray(modalities) || !modalities.includes('image')) return {};
+  return modalities.every((each) => MODALITIES.includes(each)) ? { modalities } : {};
 }

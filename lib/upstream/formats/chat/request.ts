@@ -28,7 +28,7 @@ const STOPS_MAX = 4;
 
 export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
-  const { model, system, messages, tools, stops, sampling, cacheKey, cacheRetention } = call;
+  const { model, system, messages, tools, stops, sampling, modalities, cacheKey, cacheRetention } = call;
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
   const markers = chooseMarkers(quirks.takesMarkers ? { system, messages } : {});
@@ -50,6 +50,7 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
     ...(tools && writeChatTools(tools)),
     ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
     ...(sampling && writeChatSampling(sampling)),
+    ...(modalities && { modalities }),
     // Undefined fields are not sent.
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     stream: true,
