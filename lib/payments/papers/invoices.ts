@@ -153,11 +153,9 @@ export function describePurpose({ number, date, kopecks, seller }: Invoice): str
   return `Оплата по счёту № ${number} от ${formatPaperDate(date)}, пополнение баланса, ${tax}`;
 }
 
-/** `10000,50` */
+/** `10000,50`; a tax is never below zero. */
 function formatKopecks(kopecks: bigint): string {
-  const sign = kopecks < 0n ? '-' : '';
-  const size = kopecks < 0n ? -kopecks : kopecks;
-  return `${sign}${size / 100n},${String(size % 100n).padStart(2, '0')}`;
+  return `${kopecks / 100n},${String(kopecks % 100n).padStart(2, '0')}`;
 }
 
 export function buildInvoiceQr(invoice: Invoice): string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { orderInvoice } from '../../../lib/payments/papers/invoices.ts';
+import { describePurpose, type Invoice, orderInvoice } from '../../../lib/payments/papers/invoices.ts';
 import { type FaultyStore, lose, openFaultyStore } from '../../../testkit/faulty-store.ts';
 import { BUYER, SELLER } from '../../../testkit/papers.ts';
 import { AT, RUB, rejection } from '../../contract/store/context.ts';
@@ -32,5 +32,14 @@ describe('ordering an invoice', () => {
     const again = await order(account, 5n * RUB, id);
     expect(await order(account, 6n * RUB, id)).to.deep.equal(again);
     expect(await faults.real.papers.list({ kind: 'invoice', account, limit: 9 })).to.have.length(1);
+  });
+
+  it('says the tax within the sum in the purpose of the payment', () => {
+    const purpose = (kopecks: bigint, vat: '22' | 'none') =>
+      describePurpose({ number: 7, date: '2026-11-05', kopecks, seller: { ...SELLER, vat } } as Invoice);
+    const start = 'Оплата по счёту № 7 от 05.11.2026, пополнение баланса, ';
+    expect(purpose(12_205n, '22')).to.equal(`${start}в том числе НДС 22% 22,01 руб.`);
+    expect(purpose(33n, '22')).to.equal(`${start}в том числе НДС 22% 0,06 руб.`);
+    expect(purpose(33n, 'none')).to.equal(`${start}НДС не облагается`);
   });
 });
