@@ -38,7 +38,7 @@ export async function checkStore(store: Store, { databaseUrl }: Config): Promise
   const gateways = (await store.gateways()).length;
   const running =
     gateways > 0
-      ? ok('gateways', `${gateways} running on this store`)
+      ? ok('gateways', `${gateways} ${gateways === 1 ? 'process runs' : 'processes run'} on this store`)
       : warning('gateways', 'none runs on this store', 'Start the service.');
   return [answers, running, await checkAudit(store, gateways > 0), await checkOperators(store)];
 }

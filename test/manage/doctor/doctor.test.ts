@@ -52,6 +52,7 @@ describe('doctor', () => {
       expect([name, state(find(name))]).to.deep.equal([name, 'ok']);
     }
     expect(find('upstream up')[0]?.detail).to.match(/^up-model answered in \d+ ms, 7 \+ 3 tokens$/);
+    expect(find('gateways')[0]).to.include({ detail: '1 process runs on this store' });
     expect(find('operators')[0]).to.include({ state: 'warning', detail: 'none' });
     expect(upstream.calls.length).to.equal(1);
   });
