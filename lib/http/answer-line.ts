@@ -45,31 +45,44 @@ export class AnswerLine {
 
   /** Memory has become free. Of those who can go on, one of the owner who has least is next. */
   admit(): void {
-    for (;;) {
-      let next: LargeAnswer | undefined;
-      for (const answer of this.#answers) {
-        if (!answer.isWaiting || !this.hasRoom(answer)) continue;
-        if (!next || this.pool.usedBy(answer.owner) < this.pool.usedBy(next.owner)) next = answer;
-      }
-      if (!next) break;
-      next.goOn();
-    }
+    if (!this.#isAwaited()) return;
+    for (let next = this.#findNext(); next; next = this.#findNext()) next.goOn();
     this.endCircles();
   }
 
-  hasRoom(answer: LargeAnswer): boolean {
+  #isAwaited(): boolean {
+    for (const { isWaiting } of this.#answers) if (isWaiting) return true;
+    return false;
+  }
+
+  #findNext(): LargeAnswer | undefined {
+    const firsts = this.#findFirsts();
+    let next: LargeAnswer | undefined;
+    for (const answer of this.#answers) {
+      if (!answer.isWaiting || !this.hasRoom(answer, firsts)) continue;
+      if (!next || this.pool.usedBy(answer.owner) < this.pool.usedBy(next.owner)) next = answer;
+    }
+    return next;
+  }
+
+  hasRoom(answer: LargeAnswer, { first, ofOwners } = this.#findFirsts()): boolean {
     const { pool } = this;
     const { owner, missing } = answer;
-    const keep = (first: LargeAnswer | undefined) => (!first || first === answer ? 0 : this.#findKept(first));
+    const keep = (one: LargeAnswer | undefined) => (!one || one === answer ? 0 : this.#findKept(one));
     return (
-      pool.usedBy(owner) + missing + keep(this.#findFirst(owner)) <= pool.ownerBytesMax &&
-      pool.used() + missing + keep(this.#findFirst()) <= pool.bytesMax
+      pool.usedBy(owner) + missing + keep(ofOwners.get(owner)) <= pool.ownerBytesMax &&
+      pool.used() + missing + keep(first) <= pool.bytesMax
     );
   }
 
-  #findFirst(owner?: string): LargeAnswer | undefined {
-    for (const answer of this.#answers) if (answer.isInLine && (owner ?? answer.owner) === answer.owner) return answer;
-    return undefined;
+  /** In one pass: hundreds of keys may wait, and every release asks. */
+  #findFirsts(): { readonly first?: LargeAnswer | undefined; readonly ofOwners: ReadonlyMap<string, LargeAnswer> } {
+    const ofOwners = new Map<string, LargeAnswer>();
+    for (const answer of this.#answers) {
+      if (answer.isInLine && !ofOwners.has(answer.owner)) ofOwners.set(answer.owner, answer);
+    }
+    const [first] = ofOwners.values();
+    return { first, ofOwners };
   }
 
   /** What the others leave to the first. */
@@ -80,21 +93,19 @@ export class AnswerLine {
   /** Answers that all wait for another image, and hold those before it, would wait for each other: the last gives way. */
   endCircles(): void {
     const { bytesMax, ownerBytesMax } = this.pool;
-    const owners = new Set<string>();
-    for (const { owner, isWaiting } of this.#answers) if (isWaiting) owners.add(owner);
-    for (const owner of owners) this.#endCircle(ownerBytesMax, owner);
-    if (owners.size > 0) this.#endCircle(bytesMax);
+    const all = [...this.#answers];
+    for (const answers of Map.groupBy(all, ({ owner }) => owner).values()) endCircle(answers, ownerBytesMax);
+    endCircle(all, bytesMax);
   }
+}
 
-  /** Bodies do not count: they are released by calls that do not wait. */
-  #endCircle(bytesMax: number, owner?: string): void {
-    const all = [...this.#answers].filter((answer) => (owner ?? answer.owner) === answer.owner);
-    const first = all.find(({ isWaiting }) => isWaiting);
-    const holders = all.filter(({ held }) => held > 0);
-    if (!first || holders.some(({ isWaiting }) => !isWaiting)) return;
-    const held = holders.reduce((sum, each) => sum + each.held, 0);
-    if (held + first.missing > bytesMax) holders.findLast((each) => each !== first)?.giveWay();
-  }
+/** Bodies do not count: they are released by calls that do not wait. */
+function endCircle(answers: readonly LargeAnswer[], bytesMax: number): void {
+  const first = answers.find(({ isWaiting }) => isWaiting);
+  const holders = answers.filter(({ held }) => held > 0);
+  if (!first || holders.some(({ isWaiting }) => !isWaiting)) return;
+  const held = holders.reduce((sum, each) => sum + each.held, 0);
+  if (held + first.missing > bytesMax) holders.findLast((each) => each !== first)?.giveWay();
 }
 
 class LargeAnswer implements AnswerShare {
