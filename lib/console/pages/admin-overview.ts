@@ -19,7 +19,7 @@ const WORDS = defineWords({
   en: {
     accounts: 'Accounts',
     models: 'Available models',
-    gateways: 'Running gateways',
+    gateways: 'Running processes',
     jobs: 'Videos in progress',
     reviews: 'Payments under review',
     disputes: 'Disputed payments',
@@ -38,7 +38,7 @@ const WORDS = defineWords({
   ru: {
     accounts: 'Аккаунты',
     models: 'Доступные модели',
-    gateways: 'Запущено шлюзов',
+    gateways: 'Запущено процессов',
     jobs: 'Видео в работе',
     reviews: 'Платежи на проверке',
     disputes: 'Оспоренные платежи',
