@@ -50,9 +50,9 @@ describe('an endpoint that only reads', () => {
     const services = {
       store: {
         ...opened.store,
-        ping: () => ping(),
         media: { ...opened.store.media, read: (...args: Parameters<typeof read>) => read(...args) },
       },
+      pingStore: () => ping(),
       holders,
       limiter,
       throttle: { computeWaitMs: () => 0 },

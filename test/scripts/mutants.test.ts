@@ -79,13 +79,21 @@ describe('mutants', () => {
   });
 
   it('run the tests of their file first, then those of its folder, then others', () => {
-    const [mirrors, near] = testsFor('lib/money/fold.ts', 40);
+    const steps = testsFor('lib/money/fold.ts', 40).map(({ files }) => files);
+    const [mirrors, near] = steps;
     expect(mirrors).to.include.members(['test/money/fold.test.ts', 'test/money/fold-jobs.test.ts']);
     expect(near).to.include('test/money/decide.test.ts');
-    expect(testsFor('lib/money/fold.ts', 40).flat()).to.have.length.within(41, 50);
+    expect(steps.flat()).to.have.length.within(41, 50);
   });
 
   it("select tests that spawn the worker's entry point", () => {
-    expect(testsFor('lib/store/sqlite/worker.ts', 12).flat()).to.include('test/store/open.test.ts');
+    const steps = testsFor('lib/store/sqlite/worker.ts', 12);
+    expect(steps.flatMap(({ files }) => files)).to.include('test/store/open.test.ts');
+  });
+
+  it('run the mirrors with all their cases at last, where some are left to the slow tests', () => {
+    const steps = testsFor('lib/store/sqlite/worker.ts', 12);
+    expect(steps.at(-1)).to.deep.equal({ files: ['test/store/sqlite.test.ts'], isLong: true });
+    expect(testsFor('lib/money/budget.ts', 12).some(({ isLong }) => isLong)).to.equal(false);
   });
 });
