@@ -97,6 +97,28 @@ describe('chat chunks', () => {
     ]);
   });
 
+  it('say where a cited text is among the texts, whatever came before it', () => {
+    const cited = (index: number, text: string): StreamPart[] => [
+      { type: 'block-start', index, block: { type: 'text' } },
+      delta(index, text),
+      { type: 'block-citation', index, citation: { url: 'https://a.example', title: 'A' } },
+      end(index),
+    ];
+    const think: StreamPart[] = [
+      { type: 'block-start', index: 0, block: { type: 'reasoning' } },
+      delta(0, 'Hmm'),
+      end(0),
+    ];
+    const given = deltasOf(START, ...think, ...cited(1, 'Four'), TOOL, delta(1, '{}'), end(1), ...cited(2, ' more'));
+    const places = given
+      .flatMap(({ annotations = [] }) => annotations)
+      .map(({ url_citation: { start_index, end_index } }) => [start_index, end_index]);
+    expect(places).to.deep.equal([
+      [0, 4],
+      [4, 9],
+    ]);
+  });
+
   it('name every reason in their own words', () => {
     const reasons: Readonly<Record<FinishReason, string>> = {
       stop: 'stop',
