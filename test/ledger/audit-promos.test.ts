@@ -42,6 +42,15 @@ describe('the audit of promo codes', () => {
     expect(await whileChanged({ amount: 1n })).to.deep.equal([`promo code SPRING: it gave ${amount} instead of 1`]);
   });
 
+  it('finds nothing in a code that nobody has used, but the use of one that it counts', async () => {
+    const unused = newPromo({ code: 'AUTUMN' });
+    await opened.real.promos.add(unused);
+    expect(await problems()).to.deep.equal([]);
+    await opened.real.promos.put({ codes: [{ ...unused, used: 1 }], uses: [] });
+    expect(await problems()).to.deep.equal(['promo code AUTUMN: used 1 times instead of 0']);
+    await opened.real.promos.put({ codes: [unused], uses: [] });
+  });
+
   it('believes a count that has grown while uses were read', async () => {
     const late = await opened.wallet();
     opened.next('promos.uses', async (call) => {
