@@ -2,7 +2,7 @@
 // no upload can exhaust the process; an answer waits.
 import { fault } from '../base/faults.ts';
 import type { AnswerQuota } from '../stream/answer-memory.ts';
-import { AnswerLine } from './answer-line.ts';
+import { AnswerQueue } from './answer-queue.ts';
 
 interface QuotaLimits {
   /** For the whole process. */
@@ -49,17 +49,17 @@ export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): Mem
       const left = (owners.get(owner) ?? 0) + bytes;
       if (left === 0) owners.delete(owner);
       else owners.set(owner, left);
-      if (bytes < 0) line.admit();
+      if (bytes < 0) queue.admit();
     },
     used: () => used,
     usedBy: (owner: string) => owners.get(owner) ?? 0,
     bytesMax: largeMax,
     ownerBytesMax,
   };
-  const line = new AnswerLine(pool);
+  const queue = new AnswerQueue(pool);
   return {
     reserve: (owner) => new OpenReservation(pool, owner),
-    reserveAnswer: (owner) => line.reserve(owner),
+    reserveAnswer: (owner) => queue.reserve(owner),
     used: pool.used,
   };
 }

@@ -8,7 +8,7 @@ import { registerAuth } from '../../lib/api/auth.ts';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { responsesRoutes } from '../../lib/api/routes/responses.ts';
-import { textRoutes, untilTaken } from '../../lib/api/routes/text.ts';
+import { textRoutes, waitUntilSent } from '../../lib/api/routes/text.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault } from '../../lib/base/faults.ts';
 import type { TextEngine } from '../../lib/calls/text/engine.ts';
@@ -160,14 +160,14 @@ describe('the end of a stream', () => {
 
   it('does not wait for a client that has little left to take', async () => {
     const { request, response } = await endStalled(100);
-    expect(untilTaken(response)).to.equal(undefined);
+    expect(waitUntilSent(response)).to.equal(undefined);
     request.destroy();
   });
 
   it('waits until a slow client has taken it or leaves', async () => {
     const { request, response } = await endStalled(32 * MIB);
     let isOver = false;
-    const taken = untilTaken(response)?.then(() => {
+    const taken = waitUntilSent(response)?.then(() => {
       isOver = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -179,7 +179,7 @@ describe('the end of a stream', () => {
 
   it('is quiet where the connection breaks with an error: the call is settled', async () => {
     const { request, response } = await endStalled(32 * MIB);
-    const taken = untilTaken(response);
+    const taken = waitUntilSent(response);
     response.emit('error', new Error('the socket broke'));
     expect(await taken).to.equal(undefined);
     request.destroy();

@@ -171,7 +171,7 @@ describe('the memory of an answer', () => {
     expect(read(answer('other'), 28)).to.equal(true);
   });
 
-  it('ends a circle of answers that hold images and wait for more, by failing the last', async () => {
+  it('breaks a deadlock of answers that hold images and wait for more, by failing the last', async () => {
     const all = Array.from({ length: 4 }, () => answer());
     for (const one of all) keep(one, 12);
     const [one, two, three, four] = all as [AnswerMemory, AnswerMemory, AnswerMemory, AnswerMemory];
@@ -185,7 +185,7 @@ describe('the memory of an answer', () => {
     expect(await hear()).to.include('1');
   });
 
-  it('ends a circle that is closed by the end of another answer, and one of several keys', async () => {
+  it('breaks a deadlock that the end of another answer leaves, and one of several keys', async () => {
     const small = answer('a');
     const [a, b, c] = [answer('a'), answer('b'), answer('c')];
     keep(a, 30);

@@ -137,7 +137,7 @@ function endStream(running: Promise<void>, { request, response, value }: EndedSt
   return running.then(
     async () => {
       releaseTextRequest(request);
-      await untilTaken(response);
+      await waitUntilSent(response);
       return value;
     },
     (error: unknown) => {
@@ -151,7 +151,7 @@ function endStream(running: Promise<void>, { request, response, value }: EndedSt
  * What a slow client still has to take of an end with images counts as the call's memory; a stalled one is disconnected.
  * Never rejects: the call is settled, however its connection ends.
  */
-export function untilTaken(response: ServerResponse): Promise<unknown> | undefined {
+export function waitUntilSent(response: ServerResponse): Promise<unknown> | undefined {
   const waiting = response.socket?.writableLength ?? 0;
   return waiting > SMALL_BYTES && !response.closed ? once(response, 'close').catch(() => undefined) : undefined;
 }

@@ -1,4 +1,4 @@
-// The line of large answers for the memory that they share with request bodies. What has been asked of an upstream is
+// The queue of large answers for the memory that they share with request bodies. What has been asked of an upstream is
 // paid for, so an answer waits for room where a request is refused.
 import { fault } from '../base/faults.ts';
 import type { AnswerShare, AnswerSizes } from '../stream/answer-memory.ts';
@@ -21,7 +21,7 @@ const EVENT_BYTES_MAX = 28 * 1024 * 1024;
  * Whose event began first may take all the room that there is; the others leave it enough for the event. So somebody
  * always goes on, however many events are open at once.
  */
-export class AnswerLine {
+export class AnswerQueue {
   readonly pool: AnswerPool;
   /** In the order in which their open events began. */
   readonly #answers = new Set<LargeAnswer>();
@@ -46,8 +46,8 @@ export class AnswerLine {
   /** Memory has become free. Of those who can go on, one of the owner who has least is next. */
   admit(): void {
     if (!this.#isAwaited()) return;
-    for (let next = this.#findNext(); next; next = this.#findNext()) next.goOn();
-    this.endCircles();
+    for (let next = this.#findNext(); next; next = this.#findNext()) next.proceed();
+    this.breakDeadlocks();
   }
 
   #isAwaited(): boolean {
@@ -79,7 +79,7 @@ export class AnswerLine {
   #findFirsts(): { readonly first?: LargeAnswer | undefined; readonly ofOwners: ReadonlyMap<string, LargeAnswer> } {
     const ofOwners = new Map<string, LargeAnswer>();
     for (const answer of this.#answers) {
-      if (answer.isInLine && !ofOwners.has(answer.owner)) ofOwners.set(answer.owner, answer);
+      if (answer.isQueued && !ofOwners.has(answer.owner)) ofOwners.set(answer.owner, answer);
     }
     const [first] = ofOwners.values();
     return { first, ofOwners };
@@ -91,16 +91,16 @@ export class AnswerLine {
   }
 
   /** Answers that all wait for another image, and hold those before it, would wait for each other: the last gives way. */
-  endCircles(): void {
+  breakDeadlocks(): void {
     const { bytesMax, ownerBytesMax } = this.pool;
     const all = [...this.#answers];
-    for (const answers of Map.groupBy(all, ({ owner }) => owner).values()) endCircle(answers, ownerBytesMax);
-    endCircle(all, bytesMax);
+    for (const answers of Map.groupBy(all, ({ owner }) => owner).values()) breakDeadlock(answers, ownerBytesMax);
+    breakDeadlock(all, bytesMax);
   }
 }
 
 /** Bodies do not count: they are released by calls that do not wait. */
-function endCircle(answers: readonly LargeAnswer[], bytesMax: number): void {
+function breakDeadlock(answers: readonly LargeAnswer[], bytesMax: number): void {
   const first = answers.find(({ isWaiting }) => isWaiting);
   const holders = answers.filter(({ held }) => held > 0);
   if (!first || holders.some(({ isWaiting }) => !isWaiting)) return;
@@ -115,11 +115,11 @@ class LargeAnswer implements AnswerShare {
   #wanted = 0;
   #isReading = false;
   #turn: PromiseWithResolvers<void> | undefined;
-  readonly #line: AnswerLine;
+  readonly #queue: AnswerQueue;
 
-  constructor(owner: string, line: AnswerLine) {
+  constructor(owner: string, queue: AnswerQueue) {
     this.owner = owner;
-    this.#line = line;
+    this.#queue = queue;
   }
 
   get missing(): number {
@@ -130,36 +130,36 @@ class LargeAnswer implements AnswerShare {
     return this.#turn !== undefined;
   }
 
-  get isInLine(): boolean {
+  get isQueued(): boolean {
     return this.#isReading || this.isWaiting;
   }
 
   hold({ kept, open }: AnswerSizes): Promise<void> | undefined {
-    const { bytesMax, ownerBytesMax } = this.#line.pool;
+    const { bytesMax, ownerBytesMax } = this.#queue.pool;
     if (kept + open > Math.min(bytesMax, ownerBytesMax)) throw fault('no_room_for_answer');
     this.kept = kept;
     this.#wanted = kept + open;
-    const isNext = !this.isInLine;
+    const isNext = !this.isQueued;
     this.#isReading = open > 0;
-    if (isNext) this.#line.join(this);
-    if (this.missing <= 0 || this.#line.hasRoom(this)) {
-      this.goOn();
+    if (isNext) this.#queue.join(this);
+    if (this.missing <= 0 || this.#queue.hasRoom(this)) {
+      this.proceed();
       // The others need leave it nothing any more.
-      if (!this.#isReading) this.#line.admit();
+      if (!this.#isReading) this.#queue.admit();
       return undefined;
     }
     this.#turn ??= Promise.withResolvers();
     const { promise } = this.#turn;
-    this.#line.endCircles();
+    this.#queue.breakDeadlocks();
     return promise;
   }
 
-  goOn(): void {
+  proceed(): void {
     const more = this.missing;
     this.held = this.#wanted;
     this.#turn?.resolve();
     this.#turn = undefined;
-    this.#line.pool.move(this.owner, more);
+    this.#queue.pool.move(this.owner, more);
   }
 
   giveWay(): void {
@@ -173,8 +173,8 @@ class LargeAnswer implements AnswerShare {
     this.held = this.kept = this.#wanted = 0;
     this.#turn = undefined;
     this.#isReading = false;
-    this.#line.leave(this);
-    this.#line.pool.move(this.owner, -bytes);
-    this.#line.admit();
+    this.#queue.leave(this);
+    this.#queue.pool.move(this.owner, -bytes);
+    this.#queue.admit();
   }
 }
