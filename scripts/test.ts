@@ -7,6 +7,16 @@ import { fileURLToPath } from 'node:url';
 /** Below the tests, of which some are judged by the clock. */
 const POLITE = 10;
 
+/** Some wait for most of their time, which others use. */
+const WORKERS = 7;
+/** Those of one folder are alike, some at work and some at waiting: past the heavy ones all folders take turns. */
+const HEAVY = 'browser|contract|store|upstream';
+const FILES = [
+  `test/{${HEAVY.replaceAll('|', ',')}}/**/*.test.ts`,
+  'test/*.test.ts',
+  ...['[a-d]', '[e-l]', '[m-p]', '[!a-p]'].map((first) => `test/!(${HEAVY})/**/${first}*.test.ts`),
+];
+
 const checks = spawn(process.execPath, [fileURLToPath(new URL('./checks.ts', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
@@ -15,7 +25,8 @@ let findings = '';
 checks.stdout.setEncoding('utf8').on('data', (text: string) => {
   findings += text;
 });
-const tests = spawn('npm', ['run', '-s', 'test:all', '--', ...process.argv.slice(2)], { stdio: 'inherit' });
+const options = ['--parallel', '--jobs', String(WORKERS), ...process.argv.slice(2)];
+const tests = spawn('mocha', [...options, ...FILES], { stdio: 'inherit' });
 
 const [checked, tested] = await Promise.all([checks, tests].map(waitForEnd));
 if (checked !== 0) console.log(`\nThe tests are above. Types, lint or tidy failed:\n\n${findings}`);

@@ -21,7 +21,8 @@ describe('stop strings', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+    // A stopped upstream that says no counts is left after its silence, and not only after five seconds.
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { IDLE_TIMEOUT_MS: '300' } });
   });
   afterEach(() => gateway.checkMoney());
   after(async () => {

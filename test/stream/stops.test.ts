@@ -95,7 +95,11 @@ describe('a text call that stops at strings', () => {
         [delta('OP three')],
         hang,
       );
-      const call = await stage.call({ routes: [answer], live, request: { stops: ['STOP'] } });
+      // It is read on for its counts for five seconds, or until it is silent for too long.
+      const timeouts = live ? {} : { idleTimeoutMs: 300 };
+      const startedAt = performance.now();
+      const call = await stage.call({ routes: [answer], live, request: { stops: ['STOP'] }, timeouts });
+      expect(performance.now() - startedAt).to.be.within(live ? 4_900 : 290, live ? 15_000 : 4_900);
       expect(call.text).to.equal('one two ');
       expect(endOf(call.parts)).to.deep.equal({ type: 'finish', reason: 'stop', sequence: 'STOP' });
       expect(upstream?.aborted).to.equal(true);
