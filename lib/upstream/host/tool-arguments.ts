@@ -8,7 +8,7 @@ export class ToolArguments {
   /** The first piece, until a second one shows what pieces are. */
   #first: string | undefined;
   #mode: 'unknown' | 'pieces' | 'cumulative' = 'unknown';
-  /** A second piece that may repeat the first, or be a value that begins like it: the next one tells. */
+  /** A second piece that may repeat the first, or be a value or text that begins like it: the next one tells. */
   #doubtful: string | undefined;
   #characters = 0;
   /** An empty object may be a placeholder for what comes. */
@@ -78,7 +78,7 @@ export class ToolArguments {
       return piece;
     }
     const repeats = first !== undefined && piece.startsWith(first) && piece.trimStart().startsWith('{');
-    if (repeats && this.#scan.isBeforeValue) {
+    if (repeats && this.#scan.mayGoOnWithObject) {
       this.#doubtful = piece;
       return '';
     }
@@ -156,9 +156,9 @@ class JsonScan {
     return this.#isText;
   }
 
-  /** Whether an object can be the next of this JSON. */
-  get isBeforeValue(): boolean {
-    return !this.#isText && (this.#last === COLON || this.#last === OPEN_BRACKET || this.#last === COMMA);
+  /** Whether what looks like the beginning of an object can be next: as a value, or within a text. */
+  get mayGoOnWithObject(): boolean {
+    return this.#isText || this.#last === COLON || this.#last === OPEN_BRACKET || this.#last === COMMA;
   }
 
   read(json: string): void {

@@ -43,6 +43,7 @@ describe('arguments of a call', () => {
     ['that are only a text', ['"a', ' text"'], '"a text"'],
     ['that are a text of what is no object', ['"{a}"'], '"{a}"'],
     ['whose next piece begins like the first', ['{"', 'a', '":{"', 'a":1}}'], '{"a":{"a":1}}'],
+    ['whose text goes on like the first', ['{"', '{":{}}'], '{"{":{}}'],
     ['with everything so far, cut behind a colon', [whole.slice(0, 5), whole.slice(0, 12), whole]],
     ['with everything so far, cut behind a bracket', [whole.slice(0, 11), whole.slice(0, 12), whole]],
     ['with everything so far, cut behind a colon, in two', [whole.slice(0, 5), whole]],
