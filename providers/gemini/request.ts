@@ -46,16 +46,25 @@ export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { co
 /** Supported levels: from Gemini 3 on, reasoning cannot be turned off. */
 const LEVELS: Readonly<Record<string, string>> = { off: 'minimal', xhigh: 'high', max: 'high' };
 
-/** A budget of 0 turns it off, and of -1 leaves it to the model. */
 function writeThinkingConfig(reasoning: Reasoning, style: Settings['thinking']): object {
-  const { mode } = reasoning;
-  if (style === 'budget') {
-    const thinkingBudget = mode === 'on' ? reasoning.budgetTokens : mode === 'off' ? 0 : -1;
-    return thinkingBudget === undefined ? {} : { thinkingConfig: { thinkingBudget } };
-  }
-  if (mode === 'auto') return {};
-  const level = mode === 'on' ? reasoning.effort : mode;
-  return { thinkingConfig: { thinkingLevel: LEVELS[level] ?? level } };
+  const amount = style === 'budget' ? writeThinkingBudget(reasoning) : writeThinkingLevel(reasoning);
+  // Thoughts come only if they are asked for.
+  const isShown = reasoning.mode !== 'off' && reasoning.display === 'summarized';
+  const thinkingConfig = { ...amount, ...(isShown && { includeThoughts: true }) };
+  return Object.keys(thinkingConfig).length > 0 ? { thinkingConfig } : {};
+}
+
+/** A budget of 0 turns it off, and of -1 leaves it to the model. */
+function writeThinkingBudget(reasoning: Reasoning): object {
+  if (reasoning.mode !== 'on') return { thinkingBudget: reasoning.mode === 'off' ? 0 : -1 };
+  const { budgetTokens } = reasoning;
+  return budgetTokens === undefined ? {} : { thinkingBudget: budgetTokens };
+}
+
+function writeThinkingLevel(reasoning: Reasoning): object {
+  if (reasoning.mode === 'auto') return {};
+  const level = reasoning.mode === 'on' ? reasoning.effort : reasoning.mode;
+  return { thinkingLevel: LEVELS[level] ?? level };
 }
 
 /** The supported aspects: others are refused. */

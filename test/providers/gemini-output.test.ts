@@ -26,6 +26,8 @@ describe('gemini: form of the answer and thinking', () => {
   const level = (thinkingLevel: string) => ({ thinkingConfig: { thinkingLevel } });
   const budget = (thinkingBudget: number) => ({ thinkingConfig: { thinkingBudget } });
   const older = { thinking: 'budget' };
+  const summarized = { display: 'summarized' } as const;
+  const shown = { includeThoughts: true };
   const rows: readonly (readonly [call: Partial<TextCall>, options: object, config: object])[] = [
     [{ format: { type: 'json' } }, {}, json],
     [{ format: SHAPED }, {}, { ...json, responseJsonSchema: schema }],
@@ -39,6 +41,14 @@ describe('gemini: form of the answer and thinking', () => {
     [{ reasoning: on('high') }, older, {}],
     [{ reasoning: { mode: 'off' } }, older, budget(0)],
     [{ reasoning: { mode: 'auto' } }, older, budget(-1)],
+    [{ reasoning: { mode: 'auto', display: 'summarized' } }, {}, { thinkingConfig: shown }],
+    [{ reasoning: { mode: 'auto', display: 'omitted' } }, {}, {}],
+    [{ reasoning: { ...on('high'), ...summarized } }, {}, { thinkingConfig: { thinkingLevel: 'high', ...shown } }],
+    [
+      { reasoning: { ...on('high', 2000), ...summarized } },
+      older,
+      { thinkingConfig: { thinkingBudget: 2000, ...shown } },
+    ],
   ];
   for (const [call, options, config] of rows) {
     it(`asks for ${JSON.stringify(config)} for ${JSON.stringify(call)} ${JSON.stringify(options)}`, async () => {
