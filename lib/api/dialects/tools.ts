@@ -58,13 +58,17 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   }
   checkChoice(choice, choiceField, names);
   for (const [name, field] of allowed ?? []) checkName(name, field, names);
-  if (read.length === 0) return undefined;
+  // Tools that may not be called are hidden from the model, which works the same with every upstream.
+  const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
+  if (list.length === 0) {
+    // All that are allowed would run at a vendor.
+    checkChoice(choice, choiceField, new Map());
+    return undefined;
+  }
   const predefined = findPredefined(given, read);
   if (describeToolsAsText(read).length > TOOLS_CHARACTERS_MAX) {
     throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
-  // Tools that may not be called are hidden from the model, which works the same with every upstream.
-  const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
   return {
     list,
     text: describeToolsAsText(list),

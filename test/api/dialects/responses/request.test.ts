@@ -174,6 +174,9 @@ describe('responses requests', () => {
     const allowed = [{ type: 'function', name: 'look' }, { type: 'web_search' }];
     const few = chosen({ type: 'allowed_tools', mode: 'required', tools: allowed });
     expect([few?.choice, few?.list.map(({ name }) => name)]).to.deep.equal(['any', ['look']]);
+    const hosted = { type: 'allowed_tools', tools: [{ type: 'web_search' }] };
+    expect(chosen({ ...hosted, mode: 'auto' })).to.equal(undefined);
+    expect(refusalOf({ tools, tool_choice: { ...hosted, mode: 'required' } })).to.match(/requires a call/);
   });
 
   it('keep the phase of messages for upstreams of the format', () => {
