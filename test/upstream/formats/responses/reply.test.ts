@@ -294,6 +294,15 @@ describe('answers in the responses format', () => {
     expect(read([event('in_progress', { response: {} })])).to.deep.equal([]);
   });
 
+  it('begin a call with its item, before its arguments or its input', () => {
+    for (const item of [
+      { ...CALL, arguments: '' },
+      { ...CUSTOM, input: '' },
+    ]) {
+      expect(shapeOf(read([added(item)])), item.type).to.deep.equal([`${item.name} `]);
+    }
+  });
+
   it('count what was cached, and reasoning', () => {
     const usage = {
       input_tokens: 50,
