@@ -102,7 +102,7 @@ async function dropRows(step: Step, wallet: string): Promise<boolean> {
   const routes = (await take('route_hours')).map(readRouteDocument);
   const updates = listServiceSums({ hours, routes }, -1).map((sum) => buildServiceUpsert(sum));
   if (updates.length > 0) await step({ update: 'service_sums', updates });
-  return hours.length > 0 || days.length > 0 || routes.length > 0;
+  return [hours, days, routes].some(({ length }) => length === ROWS_PER_DROP);
 }
 
 async function addUsageStep(step: Step, { wallet, from, to, hours, routes = [], jobs }: UsageStep): Promise<boolean> {
