@@ -212,8 +212,13 @@ function accountSwitch({ account, accounts = [], language, path }: FrameVisit): 
     const selected = id === account?.id ? html` selected` : undefined;
     return html`<option value="${id}"${selected}>${name}</option>`;
   });
-  return html`<form method="get" action="${path}" class="switch">
+  return html`<form method="get" action="${findSection(path)}" class="switch">
 <label>${words.account} <select name="account">${options}</select></label> <button class="quiet">${words.switch}</button></form>`;
+}
+
+/** What one account has, such as a key, another has not. */
+function findSection(path: string): string {
+  return path.split('/').slice(0, 3).join('/');
 }
 
 function languages(visit: Visit): Html {

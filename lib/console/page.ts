@@ -75,6 +75,8 @@ interface PageRoute<Of extends Who> {
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
   /** Handles the form; GET changes nothing. */
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
+  /** Without `get`: the page with the form, where the other languages and a sign-in lead. */
+  readonly formOn?: string;
   /** Runs before the form is read; may throw, or answer instead. */
   readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
   /** The file field of a form that takes images, or a bank statement. */
@@ -87,7 +89,7 @@ export type PageRoutes = (services: ConsoleServices) => readonly ServerRoute[];
 
 /** The routes of a page, for one or both methods. */
 export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
-  const { path, who, get, post } = route;
+  const { path, who, get, post, formOn } = route;
   return (services) => {
     const routes: ServerRoute[] = [];
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
@@ -99,7 +101,8 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
       });
     const createHandler =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
-        const visit = await openVisit(request, services);
+        const opened = await openVisit(request, services);
+        const visit = formOn === undefined ? opened : { ...opened, path: formOn };
         const admitted = await admitVisitor(visit, route);
         if ('to' in admitted) return send(h, visit, admitted);
         await limitVisits(visit, route);
@@ -118,9 +121,12 @@ async function limitVisits({ signedIn, services }: Visit, { who, isFile }: Pick<
   if (isFile) await services.visitLimit.hit('file', signedIn.user.id);
 }
 
-/** After signing in, the visitor returns to the page asked for. */
-function loginPath({ request, path }: Visit): string {
-  const next = request.method === 'get' ? `${path}${request.url.search}` : path;
+/** After signing in, the visitor returns to the page asked for, where nothing was done yet. */
+function loginPath({ request, path, query }: Visit): string {
+  const kept = new URLSearchParams(query);
+  kept.delete('done');
+  const ofForm = kept.size > 0 ? `?${kept.toString()}` : '';
+  const next = `${path}${request.method === 'get' ? request.url.search : ofForm}`;
   return `/login?next=${encodeURIComponent(next)}`;
 }
 

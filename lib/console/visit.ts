@@ -18,7 +18,7 @@ import type { ConsoleServices } from './services.ts';
 export interface Visit {
   readonly request: Request;
   readonly services: ConsoleServices;
-  /** As normalized by the router. */
+  /** As normalized by the router; for a form without a page of its own, that of the page it is on. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly language: Language;

@@ -247,6 +247,15 @@ describe('the page of keys', () => {
     expect(page.text).to.contain(`href="/account?account=${second.id}"`);
     await owner.submit(`/account/keys?account=${second.id}`, { name: 'of the second' });
     expect((await test.store.keys.list(second.id)).map(({ name }) => name)).to.include('of the second');
+    // The other account does not have this key.
+    const key = await owner.get(`/account/keys/${second.keyId}/limits?account=${second.id}`);
+    expect(key.text).to.contain('<form method="get" action="/account/keys" class="switch">');
+  });
+
+  it('leads from a rotated key to its list in the other language', async () => {
+    const limits = `/account/keys/${account.keyId}/limits`;
+    const rotated = await owner.submit(limits, { hours: '1' }, { action: limits.replace('limits', 'rotate') });
+    expect(rotated.text).to.contain('tg-sk-').and.to.contain('href="/account/keys?lang=ru"');
   });
 
   it('has both languages and remembers the choice', async () => {

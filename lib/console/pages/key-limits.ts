@@ -251,6 +251,7 @@ export function toAuditDetail({ budget, endUsers, requests, ...rest }: Requested
 export const rotateKey = page({
   path: '/account/keys/{id}/rotate',
   who: 'account',
+  formOn: '/account/keys',
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const { accounts } = visit.services;

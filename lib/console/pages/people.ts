@@ -55,6 +55,7 @@ export const people = page({
 export const invitation = page({
   path: '/account/people/invitation',
   who: 'account',
+  formOn: PEOPLE,
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const email = sent.text('email');

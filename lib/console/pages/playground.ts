@@ -62,6 +62,7 @@ export const playground = page({
 export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
   who: 'account',
+  formOn: PLAYGROUND,
   imageField: IMAGE_FIELD,
   beforeForm: (visit) => refuseUnread(visit),
   post(visit, form) {

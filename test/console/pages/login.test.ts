@@ -58,9 +58,30 @@ describe('the sign-in page', () => {
     expect((await createVisitor(test.url).post(path, fields, { headers: { cookie: 'form=' } })).status).to.equal(403);
   });
 
-  it('returns from a form to its page without the query', async () => {
-    const reply = await createVisitor(test.url).post('/account/wallet?done=removed', {});
-    expect([reply.status, reply.headers.location]).to.deep.equal([303, '/login?next=%2Faccount%2Fwallet']);
+  const leadBack = async (path: string) => {
+    const { status, headers } = await createVisitor(test.url).post(path, {});
+    return [status, new URL(headers.location ?? '', test.url).searchParams.get('next')];
+  };
+
+  it('returns from a form to its page without what the form before has done', async () => {
+    expect(await leadBack('/account/wallet?done=removed')).to.deep.equal([303, '/account/wallet']);
+  });
+
+  it('returns from a form to the account or the model that it was about', async () => {
+    const wallet = '/account/wallet?account=acc_1';
+    expect(await leadBack(`${wallet}&done=removed`)).to.deep.equal([303, wallet]);
+    const model = '/admin/catalog/model?id=a%2Fb';
+    expect(await leadBack(model)).to.deep.equal([303, model]);
+  });
+
+  it('returns from a form without a page of its own to the page that it is on', async () => {
+    for (const [form, place] of [
+      ['/account/people/invitation', '/account/people'],
+      ['/account/keys/key_1/rotate', '/account/keys'],
+      ['/account/playground/text', '/account/playground'],
+    ] as const) {
+      expect(await leadBack(form)).to.deep.equal([303, place]);
+    }
   });
 
   it('returns to a page however its path is spelled', async () => {
