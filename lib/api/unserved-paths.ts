@@ -12,8 +12,9 @@ const RESPONSES = 'POST /api/v1/responses';
 const UNSERVED: readonly Unserved[] = [
   {
     path: /\/responses\/compact$/,
-    hint: `Histories are not compacted here: let the client do it, through ${MESSAGES}`,
+    hint: `Histories are not compacted here: let the client do it, through ${RESPONSES}`,
   },
+  { path: /\/responses\/input_tokens$/, hint: `Use ${MESSAGES}/count_tokens` },
   // Nothing can be read, cancelled or deleted later.
   { path: /\/responses\/./, hint: `No response is stored: ${RESPONSES} answers with all of it` },
   { path: /\/messages\/batches(?:\/.*)?$/, hint: `There are no batches: send each message to ${MESSAGES}` },
