@@ -24,8 +24,8 @@ function readKind(item: JsonObject): { readonly phase: string } | undefined {
   return phase === undefined ? undefined : { phase };
 }
 
-/** The part of a custom call. */
-const INPUT = 'input';
+/** What a part is of: a message, the input of a custom call, or reasoning, which may have a summary too. */
+type PartKind = 'output' | 'input' | 'text' | 'summary';
 
 /** Stands between the parts of a summary. */
 const PARAGRAPH = '\n\n';
@@ -36,6 +36,8 @@ class WrittenText {
   #hash = FIRST_HASH;
   /** How many annotations of the part were written. */
   annotated = 0;
+  /** Whether the server said that it begins. */
+  isBegun = false;
 
   get length(): number {
     return this.#chars;
@@ -46,9 +48,13 @@ class WrittenText {
     this.#hash = hashText(text, this.#hash);
   }
 
+  isBeginningOf(whole: string): boolean {
+    return hashText(whole.slice(0, this.#chars)) === this.#hash;
+  }
+
   /** What is missing of a whole text; nothing if that is another text. */
   findMissing(whole: string): string {
-    return hashText(whole.slice(0, this.#chars)) === this.#hash ? whole.slice(this.#chars) : '';
+    return this.isBeginningOf(whole) ? whole.slice(this.#chars) : '';
   }
 }
 
@@ -77,7 +83,7 @@ export class Item {
   #hasImage = false;
   #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
-  readonly #parts = new Map<unknown, WrittenText>();
+  readonly #parts = new Map<string, WrittenText>();
 
   constructor(type: string, id: unknown) {
     this.type = type;
@@ -102,13 +108,16 @@ export class Item {
     else if (this.type === 'reasoning') this.#completeThought(item, out);
     else if (this.type === 'image_generation_call') this.#completeImage(item, out);
     else if (this.type === 'message') {
-      for (const [at, part] of readItems(item.content).entries()) this.completePart({ content_index: at, part }, out);
+      for (const [at, part] of readItems(item.content).entries())
+        this.completePart({ content_index: at, part }, 'output', out);
     } else out.alive();
   }
 
   addText({ content_index: at, delta }: JsonObject, kind: string, out: AnswerWriter): void {
-    if (typeof delta !== 'string') return;
-    const part = this.#partAt(at);
+    if (typeof delta === 'string') this.#addText(this.#partAt('output', at), delta, kind, out);
+  }
+
+  #addText(part: WrittenText, delta: string, kind: string, out: AnswerWriter): void {
     part.add(delta);
     if (kind === 'refusal') {
       this.isRefused ||= delta !== '';
@@ -119,13 +128,13 @@ export class Item {
   completeText(event: JsonObject, kind: string, out: AnswerWriter): void {
     const whole = kind === 'refusal' ? event.refusal : event.text;
     if (typeof whole !== 'string') return;
-    const delta = this.#partAt(event.content_index).findMissing(whole);
-    this.addText({ content_index: event.content_index, delta }, kind, out);
+    const part = this.#partOf('output', event.content_index, whole);
+    this.#addText(part, part.findMissing(whole), kind, out);
   }
 
   /** An annotation of a part that stands in its place among those of the part, or comes next. */
   annotate({ content_index: at, annotation_index: place, annotation }: JsonObject, out: AnswerWriter): void {
-    const part = this.#partAt(at);
+    const part = this.#partAt('output', at);
     if (typeof place === 'number' && place < part.annotated) return;
     part.annotated += 1;
     const citation = readResponsesAnnotation(annotation, this.#countBefore(part));
@@ -151,10 +160,19 @@ export class Item {
     return characters;
   }
 
-  completePart({ content_index: at, part }: JsonObject, out: AnswerWriter): void {
+  /** A part without content yet. */
+  beginPart({ summary_index: place, content_index: at = place }: JsonObject, kind: PartKind): void {
+    (this.#parts.get(writeName(kind, at)) ?? this.#addPart(kind, at)).isBegun = true;
+  }
+
+  completePart(
+    { summary_index: place, content_index: at = place, part }: JsonObject,
+    kind: PartKind,
+    out: AnswerWriter,
+  ): void {
     const { type, text, refusal, annotations } = readFields(part);
     if (type === 'refusal') this.completeText({ content_index: at, refusal }, 'refusal', out);
-    else if (type === 'reasoning_text') this.#completeThoughtPart(`text ${at}`, text, out);
+    else if (kind !== 'output') this.#completeThoughtPart(kind, at, text, out);
     else {
       this.completeText({ content_index: at, text }, 'output_text', out);
       if (!Array.isArray(annotations)) return;
@@ -191,34 +209,32 @@ export class Item {
   /** The input of a custom tool becomes the only argument of the function that stands for it. */
   takeInput({ delta, input: whole }: JsonObject, out: AnswerWriter): void {
     if (this.#isInputClosed) return;
-    const begun = this.#parts.has(INPUT) ? '' : `{"${CUSTOM_INPUT}":"`;
-    const part = this.#partAt(INPUT);
+    const begun = this.#parts.size > 0 ? '' : `{"${CUSTOM_INPUT}":"`;
+    const part = this.#partAt('input', 0);
     const text = typeof delta === 'string' ? delta : part.findMissing(`${whole ?? ''}`);
     part.add(text);
     out.tool({ block: this, json: begun + JSON.stringify(text).slice(1, -1) });
   }
 
   /** A fragment of a part of the reasoning, or the whole part. */
-  takeThought(
-    { summary_index: at, content_index: index = at, ...event }: JsonObject,
-    name: string,
-    out: AnswerWriter,
-  ): void {
-    const key = `${name === 'reasoning_text' ? 'text' : 'summary'} ${index}`;
-    const { delta, text = readFields(event.part).text } = event;
-    if (typeof delta === 'string') this.#addThought(key, delta, out);
-    else this.#completeThoughtPart(key, text, out);
+  takeThought(event: JsonObject, name: string, out: AnswerWriter): void {
+    const { summary_index: place, content_index: at = place, delta, text } = event;
+    const kind = name === 'reasoning_text' ? 'text' : 'summary';
+    if (typeof delta === 'string') this.#addThought(this.#partAt(kind, at), delta, out);
+    else this.#completeThoughtPart(kind, at, text, out);
   }
 
-  #addThought(key: string, delta: string, out: AnswerWriter): void {
+  #addThought(part: WrittenText, delta: string, out: AnswerWriter): void {
     if (delta === '') return;
-    const isNext = !this.#parts.has(key) && this.#parts.size > 0;
-    this.#partAt(key).add(delta);
+    const isNext = part.length === 0 && [...this.#parts.values()].some(({ length }) => length > 0);
+    part.add(delta);
     out.reasoning(isNext ? PARAGRAPH + delta : delta, this);
   }
 
-  #completeThoughtPart(key: string, text: unknown, out: AnswerWriter): void {
-    if (typeof text === 'string') this.#addThought(key, this.#parts.get(key)?.findMissing(text) ?? text, out);
+  #completeThoughtPart(kind: PartKind, at: unknown, text: unknown, out: AnswerWriter): void {
+    if (typeof text !== 'string') return;
+    const part = this.#partOf(kind, at, text);
+    this.#addThought(part, part.findMissing(text), out);
   }
 
   /** What was shown of it before is not the image. */
@@ -232,23 +248,39 @@ export class Item {
 
   /** What goes back is the item as it came, apart from its status. */
   #completeThought(item: JsonObject, out: AnswerWriter): void {
-    for (const [at, { text }] of readItems(item.summary).entries())
-      this.#completeThoughtPart(`summary ${at}`, text, out);
-    for (const [at, { text }] of readItems(item.content).entries()) this.#completeThoughtPart(`text ${at}`, text, out);
+    for (const [at, { text }] of readItems(item.summary).entries()) this.#completeThoughtPart('summary', at, text, out);
+    for (const [at, { text }] of readItems(item.content).entries()) this.#completeThoughtPart('text', at, text, out);
     const { status: _status, ...kept } = item;
     if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
     this.#hasState = true;
     out.state({ format: RESPONSES_STATE, value: JSON.stringify(kept) }, this);
   }
 
-  #partAt(key: unknown): WrittenText {
-    let part = this.#parts.get(key);
-    if (!part) {
-      part = new WrittenText();
-      this.#parts.set(key, part);
-    }
+  /** Of a server that begins its parts, what it numbers otherwise belongs to the last one. */
+  #partAt(kind: PartKind, at: unknown): WrittenText {
+    return this.#parts.get(writeName(kind, at)) ?? this.#listBegun(kind).at(-1) ?? this.#addPart(kind, at);
+  }
+
+  /** The same for a whole text: of the parts with another number, the one that it goes on. */
+  #partOf(kind: PartKind, at: unknown, whole: string): WrittenText {
+    const named = this.#parts.get(writeName(kind, at));
+    return named ?? this.#listBegun(kind).find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, at);
+  }
+
+  #listBegun(kind: PartKind): readonly WrittenText[] {
+    return [...this.#parts].flatMap(([name, part]) => (part.isBegun && name.startsWith(kind) ? [part] : []));
+  }
+
+  #addPart(kind: PartKind, at: unknown): WrittenText {
+    const part = new WrittenText();
+    this.#parts.set(writeName(kind, at), part);
     return part;
   }
+}
+
+/** Without a number there is one part. */
+function writeName(kind: PartKind, at: unknown): string {
+  return `${kind} ${at ?? 0}`;
 }
 
 function readItems(value: unknown): readonly JsonObject[] {

@@ -72,7 +72,9 @@ export class ResponsesReply implements AnswerReader {
         else out.alive();
         break;
       case 'content_part':
-        if (step === 'done') this.#find(event, 'message').completePart(event, out);
+      case 'reasoning_part':
+      case 'reasoning_summary_part':
+        this.#takePart(event, { name, step }, out);
         break;
       case 'function_call_arguments':
         this.#find(event, 'function_call').takeArguments(event, out);
@@ -82,13 +84,20 @@ export class ResponsesReply implements AnswerReader {
         break;
       case 'reasoning_text':
       case 'reasoning_summary_text':
-      case 'reasoning_summary_part':
         this.#find(event, 'reasoning').takeThought(event, name, out);
         break;
       default:
         // Work of the server's own tools; the other events only repeat the state.
         if (step !== undefined) out.alive();
     }
+  }
+
+  #takePart(event: JsonObject, { name, step }: { name: string; step: string | undefined }, out: AnswerWriter): void {
+    const isText = name === 'reasoning_part' || readFields(event.part).type === 'reasoning_text';
+    const kind = name === 'reasoning_summary_part' ? 'summary' : isText ? 'text' : 'output';
+    const item = this.#find(event, kind === 'output' ? 'message' : 'reasoning');
+    if (step === 'done') item.completePart(event, kind, out);
+    else item.beginPart(event, kind);
   }
 
   /** A second response in the stream is nobody's answer. */

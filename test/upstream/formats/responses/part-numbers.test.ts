@@ -1,0 +1,121 @@
+// Parts of texts and of reasoning, as servers number them: from 0 in each item, on from the item before, anew with every
+// fragment, or not at all.
+import { expect } from 'chai';
+import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
+import { ResponsesReply } from '../../../../lib/upstream/formats/responses/reply.ts';
+import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
+import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
+import { Writer } from '../../../../lib/upstream/host/writer.ts';
+
+const fault = createHostFault({ secrets: [] });
+
+/** The text of each kind of block. */
+function read(events: readonly JsonObject[]): Readonly<Record<string, string>> {
+  const parts: ProviderPart[] = [];
+  const out = new Writer();
+  out.into(parts);
+  const reply = new ResponsesReply({ fault, finishReason: createFinishReason(fault) });
+  for (const event of events) reply.take(event, out);
+  const kinds: string[] = [];
+  const texts: Record<string, string> = {};
+  for (const part of parts) {
+    if (part.type === 'block-start') kinds[part.index] = part.block.type;
+    const kind = part.type === 'block-delta' ? kinds[part.index] : undefined;
+    if (part.type === 'block-delta' && kind !== undefined) texts[kind] = `${texts[kind] ?? ''}${part.text}`;
+  }
+  return texts;
+}
+
+/** Numbers the parts of an item by the fragments of its text before. */
+type Numbering = (item: number, fragment: number) => number | undefined;
+
+interface Names {
+  readonly part: string;
+  readonly text: string;
+  readonly index?: string;
+}
+
+/** One item with one part: its fragments, and then all that they add up to. */
+function tell(at: number, item: JsonObject, fragments: readonly string[], names: Names, number: Numbering) {
+  const { part, text: name, index = 'content_index' } = names;
+  const text = fragments.join('');
+  const type = name.replace('reasoning_summary', 'summary');
+  const event = (suffix: string, fragment: number, more: object) => {
+    return { type: `response.${suffix}`, item_id: item.id, output_index: at, [index]: number(at, fragment), ...more };
+  };
+  return [
+    { type: 'response.output_item.added', output_index: at, item: { ...item, content: [], summary: [] } },
+    event(`${part}.added`, 0, { part: { type, text: '' } }),
+    ...fragments.map((delta, fragment) => event(`${name}.delta`, fragment, { delta })),
+    event(`${name}.done`, fragments.length, { text }),
+    event(`${part}.done`, fragments.length, { part: { type, text } }),
+    { type: 'response.output_item.done', output_index: at, item },
+  ];
+}
+
+const TEXT: Names = { part: 'content_part', text: 'output_text' };
+const MESSAGE = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello there' }] };
+const THOUGHT = { type: 'reasoning', id: 'rs', summary: [], content: [{ type: 'reasoning_text', text: 'One two' }] };
+const SUMMED = { type: 'reasoning', id: 'rs', summary: [{ type: 'summary_text', text: 'One two' }] };
+
+const NUMBERINGS: readonly (readonly [how: string, number: Numbering])[] = [
+  ['from 0 in each item', () => 0],
+  ['on from the item before', (item) => item],
+  ['anew with every fragment', (item, fragment) => item + fragment],
+  ['not at all', () => undefined],
+];
+
+const THOUGHTS: readonly (readonly [what: string, item: JsonObject, names: Names])[] = [
+  ['parts of content', THOUGHT, { part: 'content_part', text: 'reasoning_text' }],
+  ['parts of reasoning', THOUGHT, { part: 'reasoning_part', text: 'reasoning_text' }],
+  [
+    'parts of a summary',
+    SUMMED,
+    { part: 'reasoning_summary_part', text: 'reasoning_summary_text', index: 'summary_index' },
+  ],
+];
+
+describe('parts of a responses answer', () => {
+  for (const [how, number] of NUMBERINGS) {
+    for (const [what, item, names] of THOUGHTS) {
+      it(`count once, numbered ${how}, with reasoning in ${what}`, () => {
+        const events = [
+          ...tell(0, item, ['One ', 'two'], names, number),
+          ...tell(1, MESSAGE, ['Hello ', 'there'], TEXT, number),
+          { type: 'response.completed', response: { id: 'r', status: 'completed', output: [item, MESSAGE] } },
+        ];
+        expect(read(events)).to.deep.equal({ reasoning: 'One two', text: 'Hello there' });
+      });
+    }
+  }
+
+  it('count once if there are two, numbered on from the item before', () => {
+    const part = (text: string) => ({ type: 'output_text', text });
+    const event = (name: string, index: number, more: object) => {
+      return { type: `response.${name}`, item_id: 'm', output_index: 0, content_index: index, ...more };
+    };
+    const item = { type: 'message', id: 'm', content: [part('A'), part('B')] };
+    const events = [
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
+      ...['A', 'B'].flatMap((delta, at) => [
+        event('content_part.added', at + 1, { part: part('') }),
+        event('output_text.delta', at + 1, { delta }),
+      ]),
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { id: 'r', status: 'completed', output: [item] } },
+    ];
+    expect(read(events)).to.deep.equal({ text: 'AB' });
+  });
+
+  it('are delivered if only the whole item has them', () => {
+    const event = { item_id: 'm', output_index: 0, content_index: 0 };
+    const content = [...MESSAGE.content, { type: 'output_text', text: 'And more' }];
+    const events = [
+      { type: 'response.output_item.added', output_index: 0, item: { ...MESSAGE, content: [] } },
+      { type: 'response.content_part.added', ...event, part: { type: 'output_text', text: '' } },
+      { type: 'response.output_text.delta', ...event, delta: 'Hello there' },
+      { type: 'response.output_item.done', output_index: 0, item: { ...MESSAGE, content } },
+    ];
+    expect(read(events)).to.deep.equal({ text: 'Hello thereAnd more' });
+  });
+});
