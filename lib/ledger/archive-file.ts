@@ -135,8 +135,8 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
   const source = createReadStream(path);
   if (onBytes) source.on('data', (bytes) => onBytes(bytes as Buffer));
   const text = createGunzip();
-  const read = pipeline(source, text);
-  read.catch(() => undefined);
+  // Its errors reach the reader of the lines.
+  pipeline(source, text).catch(() => undefined);
   let ended = false;
   try {
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -145,7 +145,6 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
       ended = 'end' in parsed;
       yield 'call' in parsed ? { call: fillMissingFields(parsed.call) } : parsed;
     }
-    await read;
     if (!ended) throw new Error('its end is missing');
   } catch (error) {
     if (error instanceof OperatorError) throw error;

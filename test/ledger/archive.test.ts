@@ -330,6 +330,11 @@ describe('the file of an archive', () => {
     writeFileSync(cut, readFileSync(file).subarray(0, -20));
     expect(await rejection(verifyArchive(cut))).to.be.instanceOf(OperatorError);
     expect(await rejection(verifyArchive(folder.file('missing.gz')))).to.be.instanceOf(OperatorError);
+    // All lines are there, but not what the file ends with: the checksum and the length.
+    for (const bytes of [1, 8]) {
+      writeFileSync(cut, readFileSync(file).subarray(0, -bytes));
+      expect(await rejection(verifyArchive(cut)), `${bytes} bytes`).to.be.instanceOf(OperatorError);
+    }
     expect(existsSync(cut)).to.equal(true);
   });
 });
