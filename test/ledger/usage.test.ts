@@ -220,6 +220,15 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await readUsage(store, wallet, query)).to.deep.equal(wanted);
     });
 
+    it('ends where its rows are refused again and again', async () => {
+      const { journal, ledger, attempts, usage: real } = context.store;
+      const wallet = await newWallet(context.store);
+      let asked = 0;
+      const usage = { ...real, add: async () => ++asked > 2 };
+      await foldUsage({ journal, ledger, attempts, usage }, wallet);
+      expect(asked).to.equal(1);
+    });
+
     it('does not wait for a long fold, and reports how far the sums are', async () => {
       const { store } = context;
       const wallet = await newWallet(store, 10_000n);

@@ -1,6 +1,6 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
-import { getSpent, resolvePeriod } from '../../lib/money/budget.ts';
+import { getSpent, keyCallsId, resolvePeriod } from '../../lib/money/budget.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -164,5 +164,33 @@ describe('the budget of a key', () => {
       resolvePeriod(budget, { period: 99, limit: 1n }),
       resolvePeriod(undefined, { period: 99, limit: 1n }),
     ]).to.deep.equal([100, 99]);
+  });
+});
+
+describe('the caps of a call', () => {
+  it('count the money of an end user, and the calls of a key that run', () => {
+    const [user, calls] = ['user:u', keyCallsId('k')];
+    const caps = [
+      { id: user, period: 0, limit: 10_000_000n },
+      { id: calls, period: 0, limit: 1n },
+    ];
+    const books = newBooks();
+    run(books, operation('topup', 'pay', 1000));
+    const rows = [
+      ['reserve', 'a', 6, 'done', 6_000_000n, 1n],
+      ['reserve', 'b', 1, 'cap', 6_000_000n, 1n],
+      ['settle', 'a', 4, 'done', 4_000_000n, 0n],
+      ['reserve', 'c', 7, 'cap', 4_000_000n, 0n],
+      ['reserve', 'c', 6, 'done', 10_000_000n, 1n],
+      ['release', 'c', 0, 'done', 4_000_000n, 0n],
+      ['refund', 'a', 0, 'done', 0n, 0n],
+    ] as const;
+    for (const [kind, id, rub, is, ...sums] of rows) {
+      expect(run(books, { ...operation(kind, id, rub), caps } as Operation), `${kind} ${id}`).to.equal(is);
+      expect(
+        [user, calls].map((cap) => books.budgets.get(cap)?.spent),
+        `${kind} ${id}`,
+      ).to.deep.equal(sums);
+    }
   });
 });
