@@ -13,6 +13,7 @@ import {
   roundToKopecks,
   shiftMonth,
 } from '../../../lib/payments/papers/acts.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import { type FaultyStore, lose, openFaultyStore } from '../../../testkit/faulty-store.ts';
 import { BUYER, SELLER } from '../../../testkit/papers.ts';
 import {
@@ -56,9 +57,9 @@ describe('acts', () => {
     return chargeId;
   }
 
-  const order = async (account: string, month: string, more: object = {}) => {
+  const order = async (account: string, month: string, more: object = {}, store = faults.store) => {
     const terms = { account, month, zone: ZONE, seller: SELLER, buyer: BUYER, user: 'usr_a', now: NOW, ...more };
-    return issueAct(faults.store, terms);
+    return issueAct(store, terms);
   };
   async function issue(account: string, month: string): Promise<Act> {
     const answer = await order(account, month);
@@ -69,6 +70,13 @@ describe('acts', () => {
     const answer = await order(account, month);
     return 'refusal' in answer ? answer.refusal : undefined;
   };
+
+  /** A store whose calls before a time have left it, as far as it says. */
+  function archivedStore(before: number): Store {
+    const opening = async () => ({});
+    const list = async () => [{ state: 'done', before }];
+    return { ...faults.store, archives: { ...faults.store.archives, opening, list } } as unknown as Store;
+  }
 
   it('round so that all months add up to the total, in whichever order they are issued', async () => {
     for (const months of [
@@ -166,6 +174,39 @@ describe('acts', () => {
       }
       expect(sums).to.deep.equal([300n, 400n]);
     }
+  });
+
+  it('count no month before the calls that are archived, and are refused where some of theirs are', async () => {
+    for (const [before, answers] of [
+      [at('2026-03-01', '00:00:00'), ['nothing', 1500n]],
+      [at('2026-03-01', '00:00:01'), ['archived', 4500n]],
+      [at('2026-04-01', '00:00:00'), ['archived', 4500n]],
+      [at('2026-04-01', '00:00:01'), ['archived', 'archived']],
+    ] as const) {
+      const account = await newAccount();
+      const film = await call(account, 50n * RUB, at('2026-02-27'));
+      await applied(faults.real, giveBack('refund', account, film, { at: at('2026-03-01') }));
+      await call(account, 20n * RUB, at('2026-03-05'));
+      await call(account, 45n * RUB, at('2026-04-05'));
+      const store = archivedStore(before);
+      for (const [index, month] of ['2026-03', '2026-04'].entries()) {
+        const answer = await order(account, month, {}, store);
+        const found = 'act' in answer ? computeActKopecks(answer.act) : answer.refusal;
+        expect(found, `${month} of ${new Date(before).toISOString()}`).to.equal(answers[index]);
+      }
+    }
+  });
+
+  it('of an account with grants need the one before, where calls are archived', async () => {
+    const account = await newAccount();
+    await applied(faults.real, grant(account, 30n * RUB, { at: at('2026-02-01'), grantId: newId('grant') }));
+    await call(account, 40n * RUB, at('2026-03-10'));
+    await call(account, 4n * RUB, at('2026-04-10'));
+    const store = archivedStore(at('2026-03-01', '00:00:00'));
+    expect(await order(account, '2026-04', {}, store)).to.deep.equal({ refusal: 'archived' });
+    await issue(account, '2026-03');
+    const answer = await order(account, '2026-04', {}, store);
+    expect('act' in answer && computeActKopecks(answer.act)).to.equal(400n);
   });
 
   it('begin where the last one ended, although a month between has none', async () => {
