@@ -297,7 +297,7 @@ export class Writer implements AnswerWriter {
   }
 
   #close({ index, half }: OpenBlock): void {
-    if (this.#last?.index === index) this.#last = undefined;
+    this.#last = undefined;
     if (half !== '') this.#parts.push({ type: 'block-delta', index, text: REPLACEMENT });
     this.#parts.push({ type: 'block-end', index });
   }
