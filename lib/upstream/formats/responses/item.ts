@@ -52,6 +52,10 @@ class WrittenText {
     return hashText(whole.slice(0, this.#chars)) === this.#hash;
   }
 
+  isAll(text: string): boolean {
+    return this.#chars === text.length && this.isBeginningOf(text);
+  }
+
   /** What is missing of a whole text; nothing if that is another text. */
   findMissing(whole: string): string {
     return this.isBeginningOf(whole) ? whole.slice(this.#chars) : '';
@@ -72,8 +76,9 @@ export class Item {
   readonly id: unknown;
   /** The item that began before. */
   previous: Item | undefined;
-  /** Of a call, once it is known. */
+  /** Of a call, once they are known. */
   callId: unknown;
+  name: unknown;
   isBegun = false;
   isDone = false;
   isRefused = false;
@@ -190,11 +195,13 @@ export class Item {
   /** Its arguments arrive in pieces, or with the item. */
   #takeCall({ call_id: id, name, arguments: json }: JsonObject, isWhole: boolean, out: AnswerWriter): void {
     this.callId ??= id;
+    this.name ??= name;
     out.tool({ block: this, id: id ?? this.id, name, json, isWhole });
   }
 
   #takeCustomCall({ call_id: id, name }: JsonObject, out: AnswerWriter): void {
     this.callId ??= id;
+    this.name ??= name;
     out.tool({ block: this, id: id ?? this.id, name });
   }
 
@@ -234,7 +241,9 @@ export class Item {
   #completeThoughtPart(kind: PartKind, at: unknown, text: unknown, out: AnswerWriter): void {
     if (typeof text !== 'string') return;
     const part = this.#partOf(kind, at, text);
-    this.#addThought(part, part.findMissing(text), out);
+    // Some servers call a summary at the end what was none before, or the other way round.
+    const isKnown = part.length === 0 && [...this.#parts.values()].some((written) => written.isAll(text));
+    if (!isKnown) this.#addThought(part, part.findMissing(text), out);
   }
 
   /** What was shown of it before is not the image. */

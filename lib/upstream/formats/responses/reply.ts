@@ -113,7 +113,7 @@ export class ResponsesReply implements AnswerReader {
     const item = readFields(event.item);
     const { type } = item;
     const id = item.id ?? undefined;
-    const known = this.#findKnown(event, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
+    const known = this.#findKnown(event, `${type}`, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
     const isOver = isDone ? known?.isDone && (isNameless(event, id) || isOtherCall(known, item)) : known?.isBegun;
     const isAnother = !known || known.type !== type || isOver;
     const found = isAnother ? this.#add(new Item(`${type}`, id), event.output_index) : known;
@@ -121,13 +121,14 @@ export class ResponsesReply implements AnswerReader {
     else found.begin(item, out);
   }
 
-  /** By index; where a server has none, by name, else the last one. */
-  #findKnown({ output_index: at, item_id: name }: JsonObject, id: unknown = name ?? undefined): Item | undefined {
-    const index = at ?? undefined;
+  /** By index; where a server has none, or one for several kinds of items, by name, else the last one. */
+  #findKnown(event: JsonObject, type: string, id: unknown = event.item_id ?? undefined): Item | undefined {
+    const index = event.output_index ?? undefined;
     const numbered = index === undefined ? undefined : this.#byIndex.get(index);
-    if (numbered) return numbered;
-    if (id !== undefined) return this.#items.findLast((item) => item.id === id);
-    return index === undefined ? this.#items.at(-1) : undefined;
+    if (numbered?.type === type) return numbered;
+    const named = id === undefined ? undefined : this.#items.findLast((item) => item.id === id);
+    if (numbered && named?.type !== type) return numbered;
+    return named ?? (id === undefined && index === undefined ? this.#items.at(-1) : undefined);
   }
 
   /** Where a server has no index and names an item anew with every event: the one that has begun and is not done. */
@@ -137,7 +138,7 @@ export class ResponsesReply implements AnswerReader {
   }
 
   #find(event: JsonObject, type: string): Item {
-    const known = this.#findKnown(event, undefined) ?? this.#findOpen(event, type);
+    const known = this.#findKnown(event, type) ?? this.#findOpen(event, type);
     return known?.type === type ? known : this.#add(new Item(type, event.item_id ?? undefined), event.output_index);
   }
 
@@ -166,17 +167,22 @@ export class ResponsesReply implements AnswerReader {
   /** Items have the same names as before, or at least the same order among their kind. */
   #completeAll(output: readonly unknown[], out: AnswerWriter): void {
     const before = new Set(this.#items);
-    for (const value of output) {
-      const item = readFields(value);
-      const isSame = ({ type, id }: Item) => type === item.type && id !== undefined && id === item.id;
-      const isLike = ({ type, callId }: Item) => {
-        return type === item.type && (callId === undefined || callId === item.call_id);
-      };
-      const known = [...before].find(isSame) ?? [...before].find(isLike);
-      if (known) before.delete(known);
+    const take = (isSame: (item: Item) => boolean) => {
+      const found = [...before].find(isSame);
+      if (found) before.delete(found);
+      return found;
+    };
+    const items = output.map((value) => readFields(value));
+    const named = items.map((item) => take((known) => known.type === item.type && sharesName(known, item)));
+    for (const [at, item] of items.entries()) {
+      const known = named[at] ?? take(({ type, name }) => type === item.type && (name ?? item.name) === item.name);
       (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined), undefined)).complete(item, out);
     }
   }
+}
+
+function sharesName({ id, callId }: Item, item: JsonObject): boolean {
+  return (id !== undefined && id === item.id) || (callId !== undefined && callId === item.call_id);
 }
 
 /** Nothing tells the item of an event from others of its kind. */

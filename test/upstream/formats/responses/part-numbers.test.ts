@@ -1,5 +1,5 @@
 // Parts of texts and of reasoning, as servers number them: from 0 in each item, on from the item before, anew with every
-// fragment, or not at all.
+// fragment, or not at all; and items that servers name anew, or number like others.
 import { expect } from 'chai';
 import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
 import { ResponsesReply } from '../../../../lib/upstream/formats/responses/reply.ts';
@@ -9,7 +9,7 @@ import { Writer } from '../../../../lib/upstream/host/writer.ts';
 
 const fault = createHostFault({ secrets: [] });
 
-/** The text of each kind of block. */
+/** The text of each kind of block; those of calls are apart. */
 function read(events: readonly JsonObject[]): Readonly<Record<string, string>> {
   const parts: ProviderPart[] = [];
   const out = new Writer();
@@ -19,7 +19,8 @@ function read(events: readonly JsonObject[]): Readonly<Record<string, string>> {
   const kinds: string[] = [];
   const texts: Record<string, string> = {};
   for (const part of parts) {
-    if (part.type === 'block-start') kinds[part.index] = part.block.type;
+    if (part.type === 'block-start')
+      kinds[part.index] = part.block.type === 'tool' ? `call ${part.block.id}` : part.block.type;
     const kind = part.type === 'block-delta' ? kinds[part.index] : undefined;
     if (part.type === 'block-delta' && kind !== undefined) texts[kind] = `${texts[kind] ?? ''}${part.text}`;
   }
@@ -117,5 +118,53 @@ describe('parts of a responses answer', () => {
       { type: 'response.output_item.done', output_index: 0, item: { ...MESSAGE, content } },
     ];
     expect(read(events)).to.deep.equal({ text: 'Hello thereAnd more' });
+  });
+});
+
+describe('items of a responses answer', () => {
+  const call = (id: string, callId: string, city: string) => {
+    return { type: 'function_call', id, call_id: callId, name: 'look', arguments: `{"city":"${city}"}` };
+  };
+  const event = (name: string, more: object) => ({ type: `response.${name}`, output_index: 0, ...more });
+  const completed = (...output: readonly object[]) =>
+    event('completed', { response: { id: 'r', status: 'completed', output } });
+  const tellCall = (at: number, item: ReturnType<typeof call>) => [
+    event('output_item.added', { output_index: at, item: { ...item, arguments: '' } }),
+    event('function_call_arguments.delta', { output_index: at, item_id: item.id, delta: item.arguments }),
+    event('output_item.done', { output_index: at, item }),
+  ];
+
+  it('count once if calls have other ids at the end', () => {
+    const events = [...tellCall(0, call('a', 'c1', 'Riga')), ...tellCall(1, call('b', 'c2', 'Oslo'))];
+    const last = completed(call('fc_1', 'd1', 'Riga'), call('fc_2', 'd2', 'Oslo'));
+    expect(read([...events, last])).to.deep.equal({ 'call c1': '{"city":"Riga"}', 'call c2': '{"city":"Oslo"}' });
+  });
+
+  it('are delivered if only the end has them, before one that has its id', () => {
+    const last = completed(call('b', 'c2', 'Oslo'), call('a', 'c1', 'Riga'));
+    expect(read([...tellCall(0, call('a', 'c1', 'Riga')), last])).to.deep.equal({
+      'call c1': '{"city":"Riga"}',
+      'call c2': '{"city":"Oslo"}',
+    });
+  });
+
+  it('count once if reasoning has the number of a text that is announced before', () => {
+    const place = { item_id: 'm', content_index: 0 };
+    const events = [
+      event('output_item.added', { item: { ...MESSAGE, content: [] } }),
+      event('content_part.added', { ...place, part: { type: 'output_text', text: '' } }),
+      event('reasoning_summary_text.delta', { item_id: 'rs_1', summary_index: 0, delta: 'One ' }),
+      event('reasoning_summary_text.delta', { item_id: 'rs_2', summary_index: 0, delta: 'two' }),
+      event('output_text.delta', { ...place, delta: 'Hello there' }),
+      event('output_text.done', { ...place, text: 'Hello there' }),
+      event('output_item.done', { item: MESSAGE }),
+      completed({ ...SUMMED, id: 'rs_9' }, { ...MESSAGE, id: 'other' }),
+    ];
+    expect(read(events)).to.deep.equal({ reasoning: 'One two', text: 'Hello there' });
+  });
+
+  it('count once if a summary is called content at the end', () => {
+    const delta = event('reasoning_summary_text.delta', { item_id: 'rs', summary_index: 0, delta: 'One two' });
+    expect(read([delta, completed(THOUGHT)])).to.deep.equal({ reasoning: 'One two' });
   });
 });
