@@ -82,7 +82,6 @@ export function createStops({ strings, onMatch, isCovered = () => true }: StopsO
     get done() {
       return matched !== undefined && !isCovered();
     },
-    end: () => [],
   };
 }
 

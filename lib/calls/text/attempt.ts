@@ -1,6 +1,7 @@
 // One attempt at one route: the upstream's parts through the pipeline to the output, under the time limits.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
+import { rejectOnAbort } from '../../media/deadline.ts';
 import type { PromptTokens } from '../../money/price.ts';
 import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
@@ -112,10 +113,10 @@ export class TextAttempt<Out> implements Watched, DeliveryListener {
     if (signal.aborted) this.#onAbort();
     let isWhole = false;
     try {
-      // The upstream is not read while the client is slow.
+      // The upstream is not read while the client is slow; one that takes nothing must not outlive an abort.
       for await (const wait of this.#read(route)) {
         this.#watch.pause();
-        await untilAborted(Promise.all(wait), this.#upstream.signal);
+        await rejectOnAbort(Promise.all(wait), this.#upstream.signal);
         this.#watch.resume();
       }
       isWhole = !this.pipe.transforms.some(({ done }) => done);
@@ -203,14 +204,4 @@ function concludeAttempt({ delivery }: TextPipeline, signal: AbortSignal): Endin
   if (ending?.type === 'finish') return { type: 'finish', result: ending };
   if (signal.aborted) return toAbortEnding(signal);
   return toErrorEnding(ending?.fault ?? fault('upstream_failed'));
-}
-
-/** A client that takes nothing any more must not keep the attempt waiting. */
-function untilAborted(pressure: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    pressure.then(() => resolve(), reject).finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) onAbort();
-  });
 }

@@ -1,4 +1,5 @@
 // Cuts the text of an answer that arrived as a whole into chunks, as a stream would have brought it.
+import { takeCharacters } from '../../stream/characters.ts';
 import type { StreamPart } from '../../stream/part.ts';
 
 const CHUNK_CHARACTERS_MAX = 256;
@@ -30,14 +31,9 @@ function* slicesAtSpaces(sentence: string): Generator<string> {
   let rest = sentence;
   while (rest.length > CHUNK_CHARACTERS_MAX) {
     const space = rest.lastIndexOf(' ', CHUNK_CHARACTERS_MAX - 1);
-    const cut = space > 0 ? space + 1 : withoutHalf(rest, CHUNK_CHARACTERS_MAX);
+    const cut = space > 0 ? space + 1 : takeCharacters(rest, CHUNK_CHARACTERS_MAX).length;
     yield rest.slice(0, cut);
     rest = rest.slice(cut);
   }
   if (rest !== '') yield rest;
-}
-
-/** A surrogate pair stays whole. */
-function withoutHalf(text: string, length: number): number {
-  return (text.charCodeAt(length) & 0xfc00) === 0xdc00 ? length - 1 : length;
 }
