@@ -60,7 +60,7 @@ export class AnswerMemory {
   }
 
   /** Called before more is read: a promise if that has to wait for room. Throws, and it rejects, if there will be none. */
-  settle(): Promise<void> | undefined {
+  waitForRoom(): Promise<void> | undefined {
     if (!this.#share && this.#open === 0) return undefined;
     const room = this.#hold(this.#kept, this.#open);
     return room && this.#wait(room);

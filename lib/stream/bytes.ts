@@ -66,7 +66,7 @@ const LEFTOVER_MS = 250;
 const LEFTOVER_BYTES = 64 * 1024;
 
 /** Iterates over arrays of decoded items. Read it once, one `next` at a time; leaving early closes the body. */
-export function readBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
+export function decodeBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
   return new BodyReader(options.decoder, options.signal, options);
 }
 
@@ -82,7 +82,7 @@ export function readWhenAsked<T>(
 export function readBytes(
   options: Omit<ReadOptions<Uint8Array>, 'decoder'>,
 ): AsyncIterableIterator<readonly Uint8Array[]> {
-  return readBody({ ...options, decoder: BYTES });
+  return decodeBody({ ...options, decoder: BYTES });
 }
 
 const BYTES: Decoder<Uint8Array> = {
@@ -141,7 +141,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
 
   async return(): Promise<IteratorResult<readonly T[]>> {
     this.#leave();
-    this.#settle()?.resolve({ done: true, value: undefined });
+    this.#takeWaiter()?.resolve({ done: true, value: undefined });
     return { done: true, value: undefined };
   }
 
@@ -173,7 +173,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
 
   #refuse(error: unknown): void {
     this.#state = 'done';
-    this.#settle()?.reject(error);
+    this.#takeWaiter()?.reject(error);
   }
 
   #start(): void {
@@ -241,7 +241,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
       this.#scheduled = true;
       setImmediate(this.#onTick);
     }
-    if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
+    if (items.length > 0) this.#takeWaiter()?.resolve({ done: false, value: items });
     else if (this.#buffered > 0) return;
     else if (this.#state === 'failed') this.#settleFailure();
     else if (this.#state === 'done') this.#settleEnd();
@@ -287,7 +287,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#open?.body.destroy();
   }
 
-  #settle(): Waiter<readonly T[]> | undefined {
+  #takeWaiter(): Waiter<readonly T[]> | undefined {
     const waiter = this.#waiter;
     this.#waiter = undefined;
     return waiter;
@@ -298,17 +298,17 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#finish();
     if (this.#signal.aborted || !this.#decoder.break) {
       this.#hasThrown = true;
-      this.#settle()?.reject(error);
+      this.#takeWaiter()?.reject(error);
       return;
     }
     const items = this.#decoder.break(error);
-    if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
+    if (items.length > 0) this.#takeWaiter()?.resolve({ done: false, value: items });
     else this.#settleEnd();
   }
 
   #settleEnd(): void {
     const { error } = this.#decoder;
-    const waiter = this.#settle();
+    const waiter = this.#takeWaiter();
     if (error === undefined || this.#hasThrown) {
       waiter?.resolve({ done: true, value: undefined });
       return;

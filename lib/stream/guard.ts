@@ -209,7 +209,7 @@ class AnswerGuard implements Guard {
     const state = isStated ? checkState(following.state) : undefined;
     const waiting: WaitingBlock = { index, block, text: '', state, isEnded: false };
     if (Number.isNaN(this.#served)) this.#serve(waiting);
-    else this.#wait().add(waiting);
+    else this.#openWaiting().add(waiting);
   }
 
   #isHidden({ type }: Block): boolean {
@@ -261,7 +261,7 @@ class AnswerGuard implements Guard {
     this.#noteContent(0);
     this.#hasOutput = true;
     if (Number.isNaN(this.#served)) this.#emitImage(image);
-    else this.#wait().add(image);
+    else this.#openWaiting().add(image);
   }
 
   #emitImage(image: Required<ImagePart>): void {
@@ -270,7 +270,7 @@ class AnswerGuard implements Guard {
     this.#emit({ ...image, index: this.#block });
   }
 
-  #wait(): WaitingBlocks {
+  #openWaiting(): WaitingBlocks {
     this.#waiting ??= new WaitingBlocks();
     return this.#waiting;
   }

@@ -141,7 +141,7 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
     } catch (reason) {
       this.#leave();
       this.#state = 'over';
-      this.#take()?.reject(reason);
+      this.#takeWaiter()?.reject(reason);
     }
   }
 
@@ -162,14 +162,14 @@ class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
 
   /** Nothing to pass on is the end. */
   #settle(passed: readonly unknown[]): void {
-    const waiter = this.#take();
+    const waiter = this.#takeWaiter();
     if (!waiter) return;
     if (passed.length === 0) waiter.resolve({ done: true, value: undefined });
     else if (this.#batches % BATCHES_PER_TICK !== 0) waiter.resolve({ done: false, value: passed as readonly Out[] });
     else setImmediate(() => waiter.resolve({ done: false, value: passed as readonly Out[] }));
   }
 
-  #take(): Waiter<readonly Out[]> | undefined {
+  #takeWaiter(): Waiter<readonly Out[]> | undefined {
     const waiter = this.#waiter;
     this.#waiter = undefined;
     return waiter;

@@ -27,7 +27,7 @@ describe('the memory of an answer', () => {
   }
 
   function settle(memory: AnswerMemory, name: string): boolean {
-    const wait = memory.settle();
+    const wait = memory.waitForRoom();
     wait?.then(
       () => told.push(name),
       (error: unknown) => told.push(`${name} ${codeOf(error)}`),
@@ -60,7 +60,7 @@ describe('the memory of an answer', () => {
     ] as const;
     for (const [chars, mebibytes] of rows) {
       memory.noteEvent(chars);
-      expect(memory.settle()).to.equal(undefined);
+      expect(memory.waitForRoom()).to.equal(undefined);
       expect(held(), String(chars)).to.equal(mebibytes);
     }
   });

@@ -5,9 +5,9 @@ import {
   type ByteSource,
   type ByteTaker,
   type Decoder,
+  decodeBody,
   drain,
   type OpenBody,
-  readBody,
   readBytes,
   readWhenAsked,
 } from '../../lib/stream/bytes.ts';
@@ -70,7 +70,7 @@ describe('reader of a source', () => {
     source = new Source();
     controller = new AbortController();
   });
-  const read = (decoder = createDecoder()) => readBody({ body: source, decoder, signal: controller.signal, toError });
+  const read = (decoder = createDecoder()) => decodeBody({ body: source, decoder, signal: controller.signal, toError });
 
   it('opens it at the first read, and gives what is left when it ends', async () => {
     const reader = read();
@@ -101,7 +101,7 @@ describe('reader of a source', () => {
     const push: typeof decoder.push = (chunk, items) => {
       if (chunk.length < KIB) decoder.push(chunk, items);
     };
-    const reader = readBody({ body: source, decoder: { ...decoder, push }, signal: never, toError });
+    const reader = decodeBody({ body: source, decoder: { ...decoder, push }, signal: never, toError });
     const first = reader.next();
     give(source, 'y'.repeat(32 * KIB), 'a');
     source.taker.fail(new Error('reset'));

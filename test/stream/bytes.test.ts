@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type ByteSource, type ByteTaker, readBody, readBytes } from '../../lib/stream/bytes.ts';
+import { type ByteSource, type ByteTaker, decodeBody, readBytes } from '../../lib/stream/bytes.ts';
 import { type Exchanges, openExchanges } from '../../testkit/exchanges.ts';
 import { createSseDecoder } from '../../testkit/sse.ts';
 import { itTimed } from '../../testkit/timed.ts';
@@ -210,7 +210,7 @@ describe('reader of bodies', () => {
       response.on('close', () => closed.resolve());
     };
     const decoder = createSseDecoder({ charsMax: 50, bytesMax: 1000 });
-    const reader = readBody({ body: await open(), decoder, signal: new AbortController().signal });
+    const reader = decodeBody({ body: await open(), decoder, signal: new AbortController().signal });
     expect((await reader.next()).value).to.deep.equal([{ event: 'message', data: '1' }]);
     const error: unknown = await reader.next().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('message', 'a line is longer than 50 characters');
@@ -269,7 +269,7 @@ describe('reader of bodies', () => {
       const decoder = createSseDecoder();
       let longest = 0;
       let last: unknown;
-      for await (const events of readBody({ body, decoder, signal: new AbortController().signal })) {
+      for await (const events of decodeBody({ body, decoder, signal: new AbortController().signal })) {
         longest = Math.max(longest, events.length);
         last = events.at(-1);
       }

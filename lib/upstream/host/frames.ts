@@ -115,7 +115,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   /** Fails where there never will be room. */
   waitForRoom(): Promise<void> | undefined {
     try {
-      return this.#memory?.settle()?.catch((error: unknown) => this.#fail(error));
+      return this.#memory?.waitForRoom()?.catch((error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
       return undefined;
