@@ -63,6 +63,34 @@ describe('authentication that waits for the store', () => {
   });
 });
 
+describe('authentication of a key whose account has a limit', () => {
+  for (const isAway of [false, true]) {
+    it(`is refused with the account, by a limiter that answers ${isAway ? 'later' : 'at once'}`, async () => {
+      const hits: (readonly [string, string, number])[] = [];
+      const limiter: Pick<Limiter, 'hit'> = {
+        hit({ name, perMinute }, id) {
+          hits.push([name, id, perMinute]);
+          const answer = { allowed: id !== holder.account, retryAfterS: 7 };
+          return isAway ? later(1, answer) : answer;
+        },
+      };
+      const limited = { ...holder, accountRequests: { perMinute: 30 } } as KeyHolder;
+      const server = serverOf({ holders: { find: () => limited, countUse: () => undefined }, limiter });
+      const plugins = { limit: { name: 'generate', perMinute: 20 } };
+      const handler = () => {
+        throw new Error('it was admitted');
+      };
+      server.route({ method: 'GET', path: '/', options: { plugins }, handler });
+      const { statusCode } = await server.inject({ url: '/', headers: { 'x-api-key': 'text' } });
+      expect(statusCode).to.equal(429);
+      expect(hits).to.deep.equal([
+        ['generate', 'key', 30],
+        ['generate-account', 'account', 30],
+      ]);
+    });
+  }
+});
+
 describe('authentication of a throttled key', () => {
   const WAIT_MS = 150;
   const heard: string[] = [];

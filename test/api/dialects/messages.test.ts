@@ -114,6 +114,32 @@ describe('images of messages', () => {
   });
 });
 
+describe('files of messages', () => {
+  const base64 = Buffer.from('%PDF-').toString('base64');
+  const words = Buffer.from('word').toString('base64');
+  const sound = (format: string, data = words) => ({ type: 'input_audio', input_audio: { data, format } });
+  const file = (file_data: string, filename?: string) => ({ type: 'file', file: { file_data, filename } });
+  for (const [what, block, type, mediaType, name] of [
+    ['a recording by its format', sound('wav'), 'audio', 'audio/wav'],
+    ['a recording in a format of another name', sound('MP3'), 'audio', 'audio/mpeg'],
+    ['a recording of a telephone', sound('m4a'), 'audio', 'audio/mp4'],
+    ['a recording whose data has another type', sound('wav', `data:audio/ogg;base64,${words}`), 'audio', 'audio/wav'],
+    ['a recording that comes as a file', file(`data:audio/ogg;base64,${words}`, 'a.txt'), 'audio', 'audio/ogg'],
+    ['a file by the type of its data', file(`data:text/css;base64,${words}`), 'document', 'text/css'],
+    ['a file by its beginning', file(base64, 'a.txt'), 'document', 'application/pdf', 'a.txt'],
+    ['a file by its name', file(words, 'a.JSON'), 'document', 'text/plain', 'a.JSON'],
+    ['a file of another name', file(words, 'a.doc'), 'document', 'application/pdf', 'a.doc'],
+    ['a file without a name', file(words, ''), 'document', 'application/pdf'],
+  ] as const) {
+    it(`know ${what}`, () => {
+      const { messages } = readMessages([{ role: 'user', content: [block, { type: 'text', text: 'hi' }] }]);
+      const { bytes, ...found } = (messages[0]?.content[0] ?? {}) as Record<string, unknown>;
+      expect(found).to.deep.equal({ type, mediaType, ...(name !== undefined && { name }) });
+      expect(Buffer.from(bytes as Uint8Array).toString()).to.be.oneOf(['word', '%PDF-']);
+    });
+  }
+});
+
 describe('roles of messages', () => {
   it('are a user, an assistant or the system', () => {
     const { system, messages } = readMessages([
