@@ -176,7 +176,7 @@ async function saveOpening(step: Step, opening: Opening): Promise<void> {
 async function restoreWallet(step: Step, { wallet, seq, budgets, ...sums }: Opening): Promise<void> {
   const { avail, held, charged, topped, adjusted } = sums;
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
-  const query = { filter: { wallet, status: { $type: 'string' } }, sort: { seq: -1 }, limit: 1, singleBatch: true };
+  const query = { filter: { wallet, status: { $type: 'string' } }, sort: { seq: -1 }, limit: 1 };
   const [last] = await readFirstBatch(step({ find: 'entries', ...query }));
   const { status = 'active' } = last ?? {};
   const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted), status, ...toGrantFields(sums) };

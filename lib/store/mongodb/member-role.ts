@@ -20,7 +20,7 @@ export async function touchMembers(step: Step, account: string): Promise<void> {
 
 export async function findRole(step: Step, of: MemberOf): Promise<string | undefined> {
   const filter = { _id: membershipId(of) };
-  const [row] = await readFirstBatch(step({ find: 'memberships', filter, limit: 1, singleBatch: true }));
+  const [row] = await readFirstBatch(step({ find: 'memberships', filter, limit: 1 }));
   return row?.role;
 }
 

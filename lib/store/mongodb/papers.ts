@@ -34,7 +34,7 @@ export function paperStore({ db }: Connection, transactions: Transactions): Pape
           const known = await findRow(step, paper);
           if (known) return known;
           const query = { filter: { kind: paper.kind, number: { $gt: 0 } }, sort: { number: -1 }, limit: 1 };
-          const [last] = await readFirstBatch(step({ find: 'papers', ...query, singleBatch: true }));
+          const [last] = await readFirstBatch(step({ find: 'papers', ...query }));
           const issued = { ...paper, number: Number(last?.number ?? 0) + 1, version: 1 };
           // Another process that takes the number at the same time is a conflict: the work begins again.
           await step({ insert: 'papers', documents: [toDocument(issued)] });
@@ -78,7 +78,7 @@ async function findVersions(step: Step, rows: readonly PaperRow[]): Promise<Read
 }
 
 async function findRow(step: Step, { kind, id }: { kind: PaperKind; id: string }): Promise<PaperRow | undefined> {
-  const command = { find: 'papers', filter: { _id: toId({ kind, id }) }, limit: 1, singleBatch: true };
+  const command = { find: 'papers', filter: { _id: toId({ kind, id }) }, limit: 1 };
   const [row] = await readFirstBatch(step(command));
   return row && readRow(row);
 }

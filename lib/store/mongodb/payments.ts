@@ -230,7 +230,7 @@ function createRows({ db }: Connection) {
 }
 
 function findOne(sort: PaymentTable, filter: Document): Document {
-  return { find: COLLECTION_NAMES[sort], filter, limit: 1, batchSize: 1, singleBatch: true };
+  return { find: COLLECTION_NAMES[sort], filter, limit: 1 };
 }
 
 /** False if the row has changed since it was read. */

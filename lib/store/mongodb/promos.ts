@@ -38,7 +38,7 @@ export function promoStore({ db }: Connection, transactions: Transactions): Prom
       transactions.run({
         async steps(step) {
           const find = async (from: string, _id: string) =>
-            (await readFirstBatch(step({ find: from, filter: { _id }, limit: 1, singleBatch: true })))[0];
+            (await readFirstBatch(step({ find: from, filter: { _id }, limit: 1 })))[0];
           const row = await find('promo_codes', code);
           const known = await find('promo_uses', toUseId({ code, account }));
           const claim = decideClaim(row && readPromoDocument(row), known && readUseDocument(known), at);

@@ -55,9 +55,7 @@ export function userRemovalCalls(db: Db, transactions: Transactions): UserRemova
 }
 
 async function endUserAccess(step: Step, { id, email, version }: User): Promise<RemovalResult> {
-  const [found] = await readFirstBatch(
-    step({ find: 'users', filter: { _id: id, version }, limit: 1, singleBatch: true }),
-  );
+  const [found] = await readFirstBatch(step({ find: 'users', filter: { _id: id, version }, limit: 1 }));
   if (!found) return 'changed';
   if (found.operator && found.status === 'active') {
     await touchOperators(step);
@@ -90,9 +88,7 @@ export async function touchOperators(step: Step): Promise<void> {
 }
 
 export async function userExists(step: Step, filter: Document): Promise<boolean> {
-  const rows = await readFirstBatch(
-    step({ find: 'users', filter, projection: { _id: 1 }, limit: 1, singleBatch: true }),
-  );
+  const rows = await readFirstBatch(step({ find: 'users', filter, projection: { _id: 1 }, limit: 1 }));
   return rows.length > 0;
 }
 
