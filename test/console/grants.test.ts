@@ -1,7 +1,7 @@
 // Grants and promo codes on pages: an operator gives, makes and ends them; an owner sees them and types codes in.
 import { expect } from 'chai';
 import { createPromo } from '../../lib/accounts/promos.ts';
-import type { Visitor } from '../../testkit/pages.ts';
+import { hiddenFields, type Visitor } from '../../testkit/pages.ts';
 import { applied, grant, problemsOf, RUB } from '../contract/store/context.ts';
 import { openPages, type Pages } from './stage.ts';
 
@@ -110,6 +110,14 @@ describe('the pages of grants', () => {
       expect((await operator.submit(path, { ...wish, ...wrong })).status, JSON.stringify(wrong)).to.equal(400);
     }
     expect((await operator.submit(path, { ...wish, promo: '', days: '' })).status).to.equal(303);
+    // Sent twice, a form without a code makes one.
+    const twice = { ...hiddenFields((await operator.get(path)).text, path), ...wish, promo: '', reason: 'twice' };
+    for (const status of [303, 400]) expect((await operator.post(path, twice)).status).to.equal(status);
+    const made = await pages.faults.real.promos.page({ after: '', limit: 10 });
+    expect(made.filter(({ reason }) => reason === 'twice')).to.have.length(1);
+    const refused = await operator.submit(path, { ...wish, promo: 'other', amount: '12x', opens: 'on' });
+    for (const typed of ['other', '12x', wish.reason]) expect(refused.text).to.contain(`value="${typed}"`);
+    expect(refused.text).to.match(/name="opens"[^>]* checked/);
     const text = plain((await operator.get(path)).text);
     expect(text).to.match(/SPRING active a trial no limit days: 30 ₽300\.00 0 of 2/);
     expect(text).to.match(/[A-Z2-9]{4}-[A-Z2-9]{4}-[A-Z2-9]{4} active a trial no limit never expires/);

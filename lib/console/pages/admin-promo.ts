@@ -118,7 +118,8 @@ export const adminPromo = page({
     switch (sent.text('change')) {
       case 'create': {
         const answer = await createByForm(visit, sent);
-        return 'problem' in answer ? { ...(await promoPage(visit, answer.problem)), status: 400 } : answer;
+        if (!('problem' in answer)) return answer;
+        return { ...(await promoPage(visit, { sent, problem: answer.problem })), status: 400 };
       }
       case 'end':
         return endByForm(visit, sent);
@@ -131,7 +132,8 @@ export const adminPromo = page({
 async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | { readonly problem: Problem }> {
   const { services } = visit;
   const createdAt = services.now();
-  const code = sent.text('promo') === '' ? makePromoCode() : readPromoCode(sent.text('promo'));
+  // The form's own code, so that a double submission makes one.
+  const code = readPromoCode(sent.text('promo') || sent.text('made'));
   if (code === undefined) return { problem: 'code' };
   const [amount, uses, reason] = [readRub(sent.text('amount')), readCount(sent.text('uses')), sent.text('reason')];
   if (amount === undefined) return { problem: 'amount' };
@@ -164,18 +166,23 @@ async function endByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   return { to: '/admin/promo?done=done' };
 }
 
-async function promoPage(visit: UserVisit, problem?: Problem): Promise<Page> {
+interface Refused {
+  readonly sent: Form;
+  readonly problem: Problem;
+}
+
+async function promoPage(visit: UserVisit, refused?: Refused): Promise<Page> {
   const { services, language, query } = visit;
   const words = WORDS[language];
   const codes = await services.store.promos.page({ after: query.get('after') ?? '', limit: PER_PAGE });
   const last = codes.length === PER_PAGE ? codes.at(-1) : undefined;
-  const body = html`${problem !== undefined && message('error', words.problems[problem])}
+  const body = html`${refused && message('error', words.problems[refused.problem])}
 ${query.get('done') === 'done' && message('done', words.done)}
 <p>${words.intro}</p>
 ${codes.length === 0 ? html`<p>${words.none}</p>` : codeTable(visit, codes)}
 ${last && html`<p><a href="/admin/promo?after=${last.code}" rel="next">${words.older}</a></p>`}
 <h2>${words.create}</h2>
-${createForm(visit)}
+${createForm(visit, refused?.sent)}
 ${endForms(visit, codes)}`;
   return { title: words.title, body };
 }
@@ -203,16 +210,17 @@ function findState({ endedAt, until, used, uses }: PromoCode, now: number): 'end
   return used >= uses ? 'usedUp' : 'active';
 }
 
-function createForm(visit: UserVisit): Html {
+function createForm(visit: UserVisit, sent?: Form): Html {
   const words = WORDS[visit.language];
-  const fields = html`<input type="hidden" name="change" value="create">
-${field({ name: 'promo', label: words.code, hint: words.codeHint, optional: true })}
-${field({ name: 'amount', label: words.amount, inputmode: 'decimal' })}
-${field({ name: 'uses', label: words.uses, inputmode: 'numeric' })}
-${field({ name: 'reason', label: words.reason, hint: words.reasonHint })}
-${field({ name: 'last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
-${field({ name: 'days', label: words.life, hint: words.lifeHint, inputmode: 'numeric', optional: true })}
-${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(visit, 'promo')}`;
+  const typed = (name: string) => ({ name, value: sent?.text(name) });
+  const fields = html`<input type="hidden" name="change" value="create"><input type="hidden" name="made" value="${makePromoCode()}">
+${field({ ...typed('promo'), label: words.code, hint: words.codeHint, optional: true })}
+${field({ ...typed('amount'), label: words.amount, inputmode: 'decimal' })}
+${field({ ...typed('uses'), label: words.uses, inputmode: 'numeric' })}
+${field({ ...typed('reason'), label: words.reason, hint: words.reasonHint })}
+${field({ ...typed('last'), label: words.last, type: 'date', hint: words.lastHint, optional: true })}
+${field({ ...typed('days'), label: words.life, hint: words.lifeHint, inputmode: 'numeric', optional: true })}
+${checkbox({ name: 'opens', label: words.opens, checked: sent?.has('opens') === true })}${codeField(visit, 'promo')}`;
   return form(visit, { action: '/admin/promo', button: words.make, fields });
 }
 
