@@ -8,21 +8,21 @@ import type { CallContext } from './context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from './ending.ts';
 import { createRunningCalls } from './running.ts';
 
-export interface PaidCall<Result, Owed extends CallCost = CallCost> {
+export interface PaidCall<Result, Due extends CallCost = CallCost> {
   readonly context: CallContext;
   /** What is held before the call. */
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
   /** How much the call has used above its hold so far, if it can exceed it. */
   overshoot?(held: Micro): Micro;
   /** The cost of the call by its ending; undefined releases the hold in full. Called once. */
-  owed(ending: Ending<Result>): Owed | undefined;
+  computeDue(ending: Ending<Result>): Due | undefined;
   /** The attempts at upstreams, in order; read at the end. */
   readonly attempts: readonly NewAttempt[];
 }
 
-export interface PaidEnding<Result, Owed extends CallCost = CallCost> {
+export interface PaidEnding<Result, Due extends CallCost = CallCost> {
   readonly ending: Ending<Result>;
-  readonly due: Owed | undefined;
+  readonly due: Due | undefined;
   readonly paid: Settlement;
 }
 
@@ -37,11 +37,11 @@ export interface PaidCalls {
   /** Rejects with a fault if nothing could be held; then no upstream may be called. */
   hold(call: PaidCall<never>): Promise<HeldCall>;
   /** Ends the hold when the upstream has ended, whose rejection fails the call. Called once for each hold, at once. */
-  settle<Result, Owed extends CallCost>(
-    call: PaidCall<Result, Owed>,
+  settle<Result, Due extends CallCost>(
+    call: PaidCall<Result, Due>,
     held: HeldCall,
     asking: Promise<Ending<Result>>,
-  ): Promise<PaidEnding<Result, Owed>>;
+  ): Promise<PaidEnding<Result, Due>>;
 }
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
@@ -69,11 +69,11 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       const known = hold.charge.reserved + (terms.excess ?? 0n);
       return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
     },
-    async settle<Result, Owed extends CallCost>(
-      call: PaidCall<Result, Owed>,
+    async settle<Result, Due extends CallCost>(
+      call: PaidCall<Result, Due>,
       { hold, remove }: HeldCall,
       asking: Promise<Ending<Result>>,
-    ): Promise<PaidEnding<Result, Owed>> {
+    ): Promise<PaidEnding<Result, Due>> {
       let upstreamEnding: Ending<Result>;
       try {
         upstreamEnding = await asking;
@@ -84,7 +84,10 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       // If many clients leave at once, all their upstreams are closed before the first call is billed.
       if (upstreamEnding.type === 'gone') await waitTwoTicks();
       const { ending, due } = computeBill(call, upstreamEnding);
-      const paid = await pay(ledger, hold, { due, attempts: call.attempts });
+      const { attempts } = call;
+      const paid = await (due
+        ? ledger.settle(hold, { amount: due.amount, usage: due.usage, attempts })
+        : ledger.release(hold, attempts));
       remove();
       call.context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
@@ -93,25 +96,16 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
 }
 
 /** If the cost cannot be computed, the hold is returned: it would otherwise stay until this process ends. */
-function computeBill<Result, Owed extends CallCost>(
-  call: PaidCall<Result, Owed>,
+function computeBill<Result, Due extends CallCost>(
+  call: PaidCall<Result, Due>,
   ending: Ending<Result>,
-): Pick<PaidEnding<Result, Owed>, 'ending' | 'due'> {
+): Pick<PaidEnding<Result, Due>, 'ending' | 'due'> {
   try {
-    return { ending, due: call.owed(ending) };
+    return { ending, due: call.computeDue(ending) };
   } catch (err) {
     call.context.log.error({ err }, 'a call could not be billed; its hold is returned');
     return { ending: toErrorEnding(err), due: undefined };
   }
-}
-
-interface Bill {
-  readonly due: CallCost | undefined;
-  readonly attempts: readonly NewAttempt[];
-}
-
-function pay(ledger: Ledger, hold: Hold, { due, attempts }: Bill): Promise<Settlement> {
-  return due ? ledger.settle(hold, { amount: due.amount, usage: due.usage, attempts }) : ledger.release(hold, attempts);
 }
 
 /** Two event-loop ticks: clients that leave at the same moment are noticed in this tick or the next. */

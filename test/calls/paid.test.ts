@@ -39,7 +39,7 @@ describe('paid calls', () => {
       terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
       attempts: [],
       ask: async () => ({ type: 'finish', result: 'an answer' }),
-      owed: () => {
+      computeDue: () => {
         throw new RangeError('not an integer');
       },
     });
@@ -57,7 +57,7 @@ describe('paid calls', () => {
       terms: { kind: 'text', model: 'm', prices: '{}', amount: RUB },
       attempts: [],
       ask: async () => ({ type: 'finish', result: 'an answer' }),
-      owed: () => ({ amount: 0n, usage: { tokens_input: 1, tokens_output: 1 } }),
+      computeDue: () => ({ amount: 0n, usage: { tokens_input: 1, tokens_output: 1 } }),
     });
     expect(paid).to.include({ charged: 0n, reserved: RUB, confirmed: true });
     const charge = await store.store.ledger.charge('req-free');
@@ -79,7 +79,7 @@ describe('paid calls', () => {
     const caps = [{ kind: 'run', id: 'run:a', name: 'a', limit: 100n * RUB }] as const;
     const told = { requestId: 'req-all', budget, caps, idempotency, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
-    const call = { terms, attempts: [], owed: () => undefined };
+    const call = { terms, attempts: [], computeDue: () => undefined };
     await run(calls, {
       ...call,
       context: { ...inside, ...told },
@@ -116,7 +116,7 @@ describe('paid calls', () => {
         return ledger.hold(request);
       },
       async settle(hold, due) {
-        await run(calls, { ...call, context: contextOf('req-beside', wallet, signal), owed: () => undefined });
+        await run(calls, { ...call, context: contextOf('req-beside', wallet, signal), computeDue: () => undefined });
         return ledger.settle(hold, due);
       },
     });
@@ -125,7 +125,7 @@ describe('paid calls', () => {
       ...call,
       context: contextOf('req-above', wallet, signal),
       overshoot: () => RUB,
-      owed: () => ({ amount: 11n * RUB, usage }),
+      computeDue: () => ({ amount: 11n * RUB, usage }),
     });
     expect(owed).to.deep.equal([0n, RUB]);
   });
@@ -142,7 +142,7 @@ describe('paid calls', () => {
         setImmediate(() => events.push('a turn'));
         return { type: 'finish', result: 'an answer' };
       },
-      owed: () => void events.push('billed'),
+      computeDue: () => void events.push('billed'),
     });
     expect(events).to.deep.equal(['billed', 'a turn']);
   });
@@ -167,7 +167,7 @@ describe('paid calls', () => {
             });
             if (events.length === controllers.length) leave();
           }),
-        owed: () => {
+        computeDue: () => {
           events.push('billed');
           return { amount: RUB, usage: { tokens_input: 1, tokens_output: 1 } };
         },

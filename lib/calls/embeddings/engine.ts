@@ -72,7 +72,7 @@ export function createEmbeddingEngine(options: EmbeddingEngineOptions): Embeddin
           amount: computeEmbeddingHold(model, estimate),
         },
         // A client that leaves still pays: the upstream counts the input when it gets it.
-        owed(upstream) {
+        computeDue(upstream) {
           if (upstream.type === 'finish') return computeCost(upstream.result.inputTokens, { model, estimate, context });
           return upstream.type === 'gone' && wasAsked ? priceTokens(model, estimate.billed) : undefined;
         },

@@ -57,7 +57,7 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
         attempts: attempts.list,
         terms: { kind, model: model.id, prices: model.prices, amount: model.price.request },
         // A client that leaves still pays: the upstream may have generated the image.
-        owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined),
+        computeDue: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined),
       };
       const ask = async () => {
         const deadline = performance.now() + totalTimeoutMs;

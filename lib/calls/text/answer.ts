@@ -11,7 +11,7 @@ import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
 import type { PaidCall } from '../paid.ts';
 import { askRoutes } from '../routes.ts';
-import { type PreparedCall, TextAttempts } from './attempts.ts';
+import { type AnswerLimits, type PreparedCall, TextAttempts } from './attempts.ts';
 import { asVisionFailure } from './candidates.ts';
 import { describeAnswer } from './facts.ts';
 import { computeHold, listCacheWrites } from './hold.ts';
@@ -28,13 +28,13 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
   readonly #prepared: PreparedCall<Out>;
   /** The tokens that the hold covers. */
   readonly #held: Tokens;
-  readonly #buffered: boolean;
+  readonly #limits: AnswerLimits;
   #attempts: TextAttempts<Out> | undefined;
 
   constructor(prepared: PreparedCall<Out>) {
     const { request, model, candidates, estimate } = prepared;
     this.#prepared = prepared;
-    this.#buffered = (candidates[0] ?? model).delivery === 'buffered';
+    const buffered = (candidates[0] ?? model).delivery === 'buffered';
     const { tokensHeld } = estimate;
     const maxTokens = capOutput(model, request.maxTokens);
     this.#held = heldTokens({ input: tokensHeld, maxTokens });
@@ -44,8 +44,10 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
       prices: model.prices,
       amount: computeHold(model, { tokensHeld, maxTokens, writes: listCacheWrites(model, request) }),
       // An answer without a cap may cost more than its hold.
-      excess: this.#buffered ? computeUncappedExcess(model.price) : undefined,
+      excess: buffered ? computeUncappedExcess(model.price) : undefined,
     };
+    const outputMax = buffered ? Number.POSITIVE_INFINITY : maxTokens;
+    this.#limits = { buffered, maxTokens, outputMax, amount: this.terms.amount };
   }
 
   get context(): CallContext {
@@ -60,23 +62,11 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
   async ask(): Promise<Ending<ReplyFinishPart>> {
     const { request, output } = this.#prepared;
     output.sink.open();
-    const attempts = new TextAttempts(this.#prepared, this.#limitAnswer());
+    const attempts = new TextAttempts(this.#prepared, this.#limits);
     this.#attempts = attempts;
     const asking = askRoutes(attempts);
     if (request.images === 0) return asking;
     return asking.then((ending) => (attempts.isCommitted() ? ending : asVisionFailure(ending)));
-  }
-
-  #limitAnswer() {
-    const { model, request } = this.#prepared;
-    const maxTokens = capOutput(model, request.maxTokens);
-    const buffered = this.#buffered;
-    return {
-      buffered,
-      maxTokens,
-      outputMax: buffered ? Number.POSITIVE_INFINITY : maxTokens,
-      amount: this.terms.amount,
-    };
   }
 
   overshoot(reserved: Micro): Micro {
@@ -85,19 +75,19 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     return computeOvershoot({ model: this.#prepared.model, held: this.#held, meter: pipe.meter }, reserved);
   }
 
-  /** Undefined if nothing is owed. */
-  owed(ending: Ending<ReplyFinishPart>): TextAnswerDue | undefined {
+  /** Undefined if nothing is due. */
+  computeDue(ending: Ending<ReplyFinishPart>): TextAnswerDue | undefined {
     const attempts = this.#attempts;
     const pipe = attempts?.pipe;
-    return pipe && this.#isOwed(ending, pipe) ? this.#computeDue(ending, attempts, pipe) : undefined;
+    return pipe && this.#isDue(ending, pipe) ? this.#bill(ending, attempts, pipe) : undefined;
   }
 
-  /** Owed are whole answers, parts that the client has received, and the work of an upstream whose client left. */
-  #isOwed({ type }: Ending, { delivery }: TextPipeline): boolean {
+  /** Due are whole answers, parts that the client has received, and the work of an upstream whose client left. */
+  #isDue({ type }: Ending, { delivery }: TextPipeline): boolean {
     return type === 'finish' || type === 'gone' || (this.#prepared.output.live && delivery.begun);
   }
 
-  #computeDue(ending: Ending<ReplyFinishPart>, attempts: TextAttempts<Out>, pipe: TextPipeline): TextAnswerDue {
+  #bill(ending: Ending<ReplyFinishPart>, attempts: TextAttempts<Out>, pipe: TextPipeline): TextAnswerDue {
     const { model, context, request, smart } = this.#prepared;
     const { meter, stops } = pipe;
     const { tokens: counted, doubt } = attempts.count(ending, pipe);

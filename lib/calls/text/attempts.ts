@@ -46,7 +46,8 @@ export interface PreparedCall<Out> {
   readonly engine: TextAnswering;
 }
 
-interface AnswerLimits {
+export interface AnswerLimits {
+  /** Whether the answer comes as a whole, from an upstream whose counts are not used. */
   readonly buffered: boolean;
   /** As requested, or the maximum of the model. */
   readonly maxTokens: number;
@@ -132,7 +133,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   onEnded(ending: Ending<ReplyFinishPart>): void {
     if (!this.#attempt || !this.#asked) return;
     const { run, startedAt, firstAt, pipe } = this.#attempt;
-    const counted = count(ending, pipe);
+    const counted = countAnswer(ending, pipe);
     const { route, model } = this.#asked;
     // What the vendor bills is its own report, even where its customer is not charged for all of it.
     const reported = ending.type === 'finish' && counted.isWhole ? pipe.meter.reported : undefined;
@@ -226,7 +227,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
 
   /** What the latest attempt has used. */
   count(ending: Ending, pipe: TextPipeline): CountedAnswer {
-    return this.#counted ?? count(ending, pipe);
+    return this.#counted ?? countAnswer(ending, pipe);
   }
 
   /** Called while the request is still in memory; another model has other caches. */
@@ -261,7 +262,7 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   }
 }
 
-function count(ending: Ending, { guard, meter, stops }: TextPipeline): CountedAnswer {
+function countAnswer(ending: Ending, { guard, meter, stops }: TextPipeline): CountedAnswer {
   // Content after a finish makes an answer whole only at its end; one that was stopped may lack its counts.
   const isWhole = guard.finished || (ending.type === 'finish' && stops?.matched === undefined);
   const { doubt, ...tokens } = meter.bill(isWhole ? 'finished' : 'cut');

@@ -38,7 +38,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
     const priced = chooseCatalog(catalog(), context);
     const { model, smart } = chooseModel(priced, request, context.limits);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-    const whole = request.input ?? (await estimateInput(request));
+    const whole = request.estimate ?? (await estimateInput(request));
     const { limits } = context;
     const candidates = findCandidates({ request, model, catalog: priced, health, caller: context, limits });
     refuseUnable(request, candidates);
@@ -65,7 +65,7 @@ function deliverEnding<Out>(
 ): void {
   if (ending.type === 'gone') return;
   if (ending.type === 'finish') {
-    assert(due, 'a whole answer is owed');
+    assert(due, 'a whole answer is charged');
     writeParts(output, answer.complete(ending.result, due.bill, paid));
   } else {
     writeParts(output, [{ type: 'error', fault: due ? ending.fault : refundedFault(ending.fault) }]);
