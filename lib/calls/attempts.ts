@@ -8,7 +8,7 @@ import { AMOUNT_MAX } from '../money/money.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { PluginRun } from '../upstream/host/plugin-errors.ts';
 import type { Ending } from './ending.ts';
-import { isRefusal } from './refusal.ts';
+import { isUpstreamRefusal } from './refusal.ts';
 
 /** What an attempt has used. */
 export interface UsedByAttempt {
@@ -89,7 +89,7 @@ function judgeEnding({ ending, used }: EndedAttempt): AttemptEnding {
   if (ending.type === 'finish') return 'answered';
   if (ending.type === 'gone') return 'left';
   if (used.hasOutput) return 'cut';
-  if (isRefusal(ending.fault.cause)) return 'refused';
+  if (isUpstreamRefusal(ending.fault.cause)) return 'refused';
   return ending.fault.data?.code === 'upstream_timeout' ? 'timeout' : 'failed';
 }
 

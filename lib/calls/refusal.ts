@@ -6,7 +6,7 @@ import { isUpstreamFault } from '../upstream/host/fault.ts';
 const REFUSALS: ReadonlySet<UpstreamFaultKind> = new Set(['request', 'missing', 'auth', 'quota', 'rate']);
 
 /** Whether the upstream certainly did not start: nothing reached it, or it refused in so many words. */
-export function isRefusal(error: unknown): boolean {
+export function isUpstreamRefusal(error: unknown): boolean {
   if (!isUpstreamFault(error)) return false;
   if (error.unsent) return true;
   // Whatever the body says, a 5xx broke off somewhere in the middle.

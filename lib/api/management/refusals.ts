@@ -41,7 +41,7 @@ export function toManagementFault(error: unknown, { changes }: { readonly change
 }
 
 /** Whether the error says that the action changed nothing. */
-export function isRefusal(error: unknown): boolean {
+export function hasChangedNothing(error: unknown): boolean {
   if (error instanceof StoreError) return error.applied === 'no';
   if (error instanceof OperatorError || error instanceof InvalidInputError) return true;
   return isFault(error) && error.output.statusCode < 500;

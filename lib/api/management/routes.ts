@@ -14,7 +14,7 @@ import { StoreError } from '../../store/store.ts';
 import type { Services } from '../services.ts';
 import { getManager, MANAGEMENT_AUTH } from './auth.ts';
 import { readBodyInput, readQueryInput } from './read-input.ts';
-import { isRefusal, toManagementFault } from './refusals.ts';
+import { hasChangedNothing, toManagementFault } from './refusals.ts';
 import { type ClaimedRequest, claimRequest } from './stored-replies.ts';
 
 export const MANAGE = '/api/v1/manage';
@@ -131,7 +131,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
       ({ json } = await run(action, session));
     } catch (error) {
       // A failure to free it only makes a repeat wait for the end of its lease.
-      if (isRefusal(error)) await claimed.drop().catch(() => undefined);
+      if (hasChangedNothing(error)) await claimed.drop().catch(() => undefined);
       throw error;
     }
     const reply = JSON.stringify(json);

@@ -11,7 +11,7 @@ import type { AttemptLog, UsedByAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
-import { isRefusal } from '../refusal.ts';
+import { isUpstreamRefusal } from '../refusal.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 
 export interface Submission {
@@ -44,7 +44,7 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
     try {
       return { type: 'finish', result: await start(submission, route, onRun) };
     } catch (error) {
-      inDoubt = !isRefusal(error);
+      inDoubt = !isUpstreamRefusal(error);
       return context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(toClientFault(error));
     }
   }

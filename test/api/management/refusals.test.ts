@@ -1,6 +1,6 @@
 // What errors of actions become for clients of the management API, and which of them free an idempotency key.
 import { expect } from 'chai';
-import { isRefusal, toManagementFault } from '../../../lib/api/management/refusals.ts';
+import { hasChangedNothing, toManagementFault } from '../../../lib/api/management/refusals.ts';
 import { fault } from '../../../lib/base/faults.ts';
 import { InvalidInputError, OperatorError, UnknownError } from '../../../lib/base/operator-error.ts';
 import { StoreError } from '../../../lib/store/store.ts';
@@ -41,8 +41,13 @@ describe('refusals of the management API', () => {
     expect(read(lost)[0]).to.equal('change_unconfirmed');
     expect(read(lost, false)[0]).to.equal('store_unavailable');
     expect(read(down)[0]).to.equal('store_unavailable');
-    expect([lost, down, new Error('x'), fault('internal')].map(isRefusal)).to.deep.equal([false, true, false, false]);
+    expect([lost, down, new Error('x'), fault('internal')].map(hasChangedNothing)).to.deep.equal([
+      false,
+      true,
+      false,
+      false,
+    ]);
     const refusals = [new OperatorError('x'), new InvalidInputError('x'), fault('insufficient_balance')];
-    expect(refusals.map(isRefusal)).to.deep.equal([true, true, true]);
+    expect(refusals.map(hasChangedNothing)).to.deep.equal([true, true, true]);
   });
 });

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { AttemptLog } from '../../../lib/calls/attempts.ts';
 import { createRouteHealth } from '../../../lib/calls/health.ts';
-import { isRefusal } from '../../../lib/calls/refusal.ts';
+import { isUpstreamRefusal } from '../../../lib/calls/refusal.ts';
 import { type Submission, submit } from '../../../lib/calls/videos/submit.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { FaultFacts, UpstreamFaultKind, VideoProvider } from '../../../lib/upstream/contract/provider.ts';
@@ -34,13 +34,13 @@ describe('a submission that failed', () => {
   ];
   for (const [kind, facts, refused] of rows) {
     it(`is ${refused ? 'a refusal' : 'in doubt'} with ${kind} ${JSON.stringify(facts)}`, () => {
-      expect(isRefusal(upstreamFault(kind, 'no', facts))).to.equal(refused);
+      expect(isUpstreamRefusal(upstreamFault(kind, 'no', facts))).to.equal(refused);
     });
   }
 
   it('is in doubt when a plugin breaks', () => {
-    expect(isRefusal(new TypeError('x is not a function'))).to.equal(false);
-    expect(isRefusal('no')).to.equal(false);
+    expect(isUpstreamRefusal(new TypeError('x is not a function'))).to.equal(false);
+    expect(isUpstreamRefusal('no')).to.equal(false);
   });
 });
 

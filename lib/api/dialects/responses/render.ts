@@ -25,7 +25,7 @@ import {
   describeResponse,
   findToolName,
   type ItemStatus,
-  isRefusal,
+  isRefusedText,
   type OutputItem,
   type ResponseFacts,
   unixSeconds,
@@ -129,7 +129,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
     const item = { replyId: this.#id, index: this.#output.length, block, names: this.#echo.names };
     const id = writeItemId(item);
     const kind = findEventKind(item);
-    this.#hasRefused ||= isRefusal(block);
+    this.#hasRefused ||= isRefusedText(block);
     this.#open = {
       ...item,
       id,
@@ -286,7 +286,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 type Kind = 'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input';
 
 function findEventKind({ block, names }: OutputItem): Kind {
-  if (block.type === 'text') return isRefusal(block) ? 'refusal' : 'output_text';
+  if (block.type === 'text') return isRefusedText(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
   return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
 }
@@ -308,7 +308,9 @@ export function createResponsesRenderer(call: AnsweredCall): Transform<StreamPar
 export function responsesReply(reply: CollectedReply, { echo }: AnsweredCall): object {
   const { names, members } = echo as ResponsesEcho;
   const { id, model, blocks, usage, reason, billing, smart } = reply;
-  const ended = describeEnd(reason, { hasRefused: blocks.some((block) => block.type !== 'image' && isRefusal(block)) });
+  const ended = describeEnd(reason, {
+    hasRefused: blocks.some((block) => block.type !== 'image' && isRefusedText(block)),
+  });
   let start = 0;
   const output = blocks.map((block, index) => {
     if (block.type === 'image') return writeImageItem(block, { replyId: id, index });

@@ -73,7 +73,7 @@ export function writeItem(item: OutputItem, { status, text, state, annotations }
 
 /** The only part of a message. */
 export function writePart(block: ReplyBlock, text: string, annotations: readonly object[] = []): object {
-  return isRefusal(block)
+  return isRefusedText(block)
     ? { type: 'refusal', refusal: text }
     : { type: 'output_text', annotations, logprobs: [], text };
 }
@@ -82,7 +82,7 @@ export function writeSummary(text: string): object {
   return { type: 'summary_text', text };
 }
 
-export function isRefusal(block: ReplyBlock): boolean {
+export function isRefusedText(block: ReplyBlock): boolean {
   return block.type === 'text' && block.refusal === true;
 }
 
