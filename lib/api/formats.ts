@@ -52,7 +52,7 @@ function textFormat({ parse }: Dialect): Format<TextRequest> {
     parse,
     async cut(request) {
       const { head, groups } = cutTextRequest(request);
-      return { head: { ...head, input: await estimateInput(request) }, groups };
+      return { head: { ...head, estimate: await estimateInput(request) }, groups };
     },
     join: joinTextRequest,
   };

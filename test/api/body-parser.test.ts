@@ -75,9 +75,9 @@ describe('body parser', () => {
       ];
       const body = JSON.stringify({ model: 'm', system: long, messages, stream: true, max_tokens: 7 });
       const expected = messageDialect.parse(parseJson(Buffer.from(body)));
-      const { input, ...request } = await parse(body);
+      const { estimate, ...request } = await parse(body);
       expect(request).to.deep.equal(expected);
-      expect(input).to.deep.equal(await estimateInput(expected));
+      expect(estimate).to.deep.equal(await estimateInput(expected));
     });
 
     it('parses tools, calls and results like those of short ones', async () => {
@@ -117,8 +117,8 @@ describe('body parser', () => {
         ],
       });
       const expected = messageDialect.parse(parseJson(Buffer.from(body)));
-      const { input, ...request } = await parse(body);
-      expect(input).to.deep.equal(await estimateInput(expected));
+      const { estimate, ...request } = await parse(body);
+      expect(estimate).to.deep.equal(await estimateInput(expected));
       // The text of the definitions is in the estimate already.
       expect({ ...request, tools: { ...request.tools, text: expected.tools?.text } }).to.deep.equal(expected);
       expect(request.tools?.text).to.equal('');
@@ -273,7 +273,7 @@ describe('body parser', () => {
     const refused = parser.parse(bytesOf(body), { format: 'message', signal: never, inspectHead: look });
     expect(await Promise.resolve(refused).catch(({ message }: Error) => message)).to.equal('too dear');
     expect(seen).to.deep.include({ model: 'smart', maxTokens: 9, messages: [], system: undefined });
-    expect(seen?.input?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);
+    expect(seen?.estimate?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);
     expect(firstText(await parse(body))).to.have.length(LONG);
   });
 
@@ -329,7 +329,7 @@ describe('body parser', () => {
     await new Promise((resolve) => setImmediate(resolve));
     try {
       const request = await parser.parse(bytes, { format: 'message', signal: never });
-      if (!request.input) await estimateInput(request);
+      if (!request.estimate) await estimateInput(request);
       routeSmart({ ...request, system: request.system?.map((part) => part.text).join('\n\n') });
     } catch (error) {
       if (!isFault(error)) throw error;

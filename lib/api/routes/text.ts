@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
-import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
+import { findLeastPrice, listEligibleModels } from '../../calls/text/choice.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import { fetchPromptImages, measureRequest, releaseTextRequest } from '../../calls/text/images.ts';
@@ -86,7 +86,7 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCal
     // Until no route can need the request any more.
     if (bytes > SMALL_BYTES) reservation.take(bytes);
     if (parsed.images + (parsed.answerImages ?? 0) > 0) {
-      parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
+      parsed = { ...parsed, estimate: parsed.estimate ?? (await estimateInput(parsed)) };
       // Before any is fetched.
       await refuseTooExpensive(paid, findLeastPrice(priced(), parsed, limits));
       const budget = { take: (part: number) => reservation.takePart(part) };
@@ -160,8 +160,9 @@ export function waitUntilSent(response: ServerResponse): Promise<unknown> | unde
 async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const parsed = await readTextBody(paid, { format: 'message' });
   try {
-    modelsFor(paid.services.catalog(), parsed, paid.holder.limits);
-    const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
+    // Throws where no model may answer.
+    listEligibleModels(paid.services.catalog(), parsed, paid.holder.limits);
+    const { tokensHeld } = parsed.estimate ?? (await estimateInput(parsed));
     return { input_tokens: tokensHeld };
   } finally {
     releaseTextRequest(parsed);

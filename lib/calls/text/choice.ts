@@ -27,19 +27,19 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   const { system, messages } = moveSystemMessages({ system: request.system, messages: dropToolTalk(request) });
   const text = system?.map(({ text }) => text).join('\n\n');
   const routing = routeSmart({ system: text, messages, json: request.format !== undefined }, smart.thresholds);
-  const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
+  const model = listTierModels(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowedFault(limits, SMART_ID);
   return { model, smart: routing };
 }
 
 /** The models one of which will be chosen, whatever the request's texts say. Throws like `chooseModel`. */
-export function modelsFor(
+export function listEligibleModels(
   catalog: Catalog,
   request: Pick<TextRequest, 'model'> & Wishes,
   limits: KeyLimits,
 ): readonly TextModel[] {
   const smart = findSmartModel(catalog, request.model);
-  const models = smart && modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
+  const models = smart && listTierModels(smart, 'lite', request).filter((model) => allowsModel(limits, model));
   if (!models) return [findTextModel(catalog, request.model, limits)];
   if (models.length === 0) throw notAllowedFault(limits, SMART_ID);
   return models;
@@ -47,8 +47,8 @@ export function modelsFor(
 
 /** The least that a call holds, whichever of its models is chosen. Throws like `chooseModel`. */
 export function findLeastPrice(catalog: Catalog, request: TextRequest, limits: KeyLimits): CallPrice {
-  const call = { tokensHeld: request.input?.tokensHeld ?? 0, maxTokens: request.maxTokens };
-  const holds = modelsFor(catalog, request, limits).map((model) => computeHold(model, call));
+  const call = { tokensHeld: request.estimate?.tokensHeld ?? 0, maxTokens: request.maxTokens };
+  const holds = listEligibleModels(catalog, request, limits).map((model) => computeHold(model, call));
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = holds.sort((a, b) => Number(a - b));
   return { kind: 'text', amount: least };
@@ -60,14 +60,14 @@ function findSmartModel({ smart }: Catalog, name: string): SmartModel | undefine
 }
 
 /** Smart's models for a tier, in order of preference: those that can do what the request needs come first. */
-function modelsFrom({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
-  const tiers = tiersFrom(tier);
+function listTierModels({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
+  const tiers = orderTiers(tier);
   const able = listPreferences(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
   return [...able, ...tiers.map((each) => models[each])];
 }
 
 /** A tier, then those above it, then those below, as when a tier has no route. */
-function tiersFrom(tier: SmartTier): readonly SmartTier[] {
+function orderTiers(tier: SmartTier): readonly SmartTier[] {
   const at = SMART_TIERS.indexOf(tier);
   return [...SMART_TIERS.slice(at), ...SMART_TIERS.slice(0, at).reverse()];
 }

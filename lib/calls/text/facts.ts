@@ -5,7 +5,7 @@ import type { Usage } from '../../money/decide.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
 import type { Ending } from '../ending.ts';
 
-export interface Told {
+export interface AnswerFacts {
   /** As the client named it. */
   readonly asked: string;
   /** The model whose price was paid. */
@@ -17,7 +17,7 @@ export interface Told {
 }
 
 /** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only if it adds something. */
-export function describeAnswer({ asked, billed, answered, smart, ending }: Told): Usage {
+export function describeAnswer({ asked, billed, answered, smart, ending }: AnswerFacts): Usage {
   const facts: Record<string, string> = {};
   if (asked !== billed) facts.model_asked = asked;
   if (answered !== undefined && answered !== billed) facts.model_answered = answered;

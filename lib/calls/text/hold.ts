@@ -6,7 +6,7 @@ import { type CacheWrite, textHold } from '../../money/price.ts';
 import { countMost } from './estimate.ts';
 import type { RequestContent, TextRequest } from './request.ts';
 
-interface HeldCall {
+interface HoldBasis {
   /** The estimated prompt. */
   readonly tokensHeld: number;
   readonly maxTokens: number;
@@ -16,7 +16,7 @@ interface HeldCall {
 
 export function computeHold(
   model: Pick<TextModel, 'price' | 'maxOutput'>,
-  { tokensHeld, maxTokens, ...call }: HeldCall,
+  { tokensHeld, maxTokens, ...call }: HoldBasis,
 ): Micro {
   const output = capOutput(model, maxTokens);
   return textHold(model.price, { ...call, maxTokens: output, input: tokensHeld, inputMost: countMost(tokensHeld) });

@@ -122,5 +122,5 @@ export interface TextRequest {
   /** What the dialect needs again to write the answer; the engine does not look at it. */
   readonly echo?: object;
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
-  readonly input?: InputEstimate;
+  readonly estimate?: InputEstimate;
 }

@@ -4,7 +4,7 @@ import type { Route } from '../../catalog/model.ts';
 import type { UpstreamFault } from '../../upstream/contract/fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
 
-export interface Trial {
+export interface TrialResult {
   /** Until the answer was complete, or failed. */
   readonly ms: number;
   /** Tokens as the upstream reports them; absent if it does not. */
@@ -17,7 +17,10 @@ const PROMPT = 'Say OK.';
 const TOKENS_MAX = 16;
 
 /** Never rejects. */
-export async function tryTextRoute({ provider, model, options, upstream }: Route, signal: AbortSignal): Promise<Trial> {
+export async function tryTextRoute(
+  { provider, model, options, upstream }: Route,
+  signal: AbortSignal,
+): Promise<TrialResult> {
   const startedAt = performance.now();
   const getMs = () => Math.round(performance.now() - startedAt);
   const usage = { input: 0, output: 0 };

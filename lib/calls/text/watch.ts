@@ -23,9 +23,8 @@ export interface Watched {
   onTimeout(): void;
 }
 
-/** After the upstream's reason to end, unless content follows it, there is little time for its counts. */
 export interface Watch {
-  /** The upstream has given its reason to end. */
+  /** The upstream has given its reason to end: unless content follows, it has little time left, for its counts. */
   noteFinish(): void;
   /** From now on it has at most this long, whatever arrives. */
   limit(ms: number): void;

@@ -35,8 +35,8 @@ function presumeJobAttempt(
   { model, upstream, createdAt }: Job,
   { how, now }: { readonly how: 'completed' | 'failed'; readonly now: number },
 ): NewAttempt {
-  const end = how === 'completed' ? (['answered', 'reported'] as const) : (['lost', 'possible'] as const);
-  const [ending, certainty] = end;
+  const [ending, certainty] =
+    how === 'completed' ? (['answered', 'reported'] as const) : (['lost', 'possible'] as const);
   const nothing = { upstreamModel: null, keyPlace: null, requestId: null, firstMs: null, usage: null, cost: null };
   return { model, upstream, ...nothing, at: createdAt, ending, certainty, totalMs: Math.max(0, now - createdAt) };
 }

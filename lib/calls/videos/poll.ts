@@ -102,7 +102,7 @@ export function createPollJob(options: PollOptions): PollJob {
     } catch (error) {
       signal.throwIfAborted();
       note(job, error, 'a finished video could not be stored');
-      return createUnfinished({ ...WITHOUT_RESULT, ...computePatience(error) });
+      return createUnfinished({ ...WITHOUT_RESULT, ...readRetryAfter(error) });
     }
   }
 
@@ -133,7 +133,7 @@ export function createPollJob(options: PollOptions): PollJob {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
       note(job, error, 'could not poll a video');
-      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true, ...computePatience(error) });
+      return createUnfinished({ shown: job.shown, progress: job.progress, failed: true, ...readRetryAfter(error) });
     }
   };
 }
@@ -159,7 +159,7 @@ function failedBy(reason: UpstreamFault): PollOutcome {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 
-function computePatience(error: unknown): { retryAfterMs?: number } {
+function readRetryAfter(error: unknown): { retryAfterMs?: number } {
   const { retryAfterMs } = isUpstreamFault(error) ? error : {};
   return retryAfterMs === undefined ? {} : { retryAfterMs };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routeSmart } from '../../../lib/calls/smart/route.ts';
-import { chooseModel, modelsFor } from '../../../lib/calls/text/choice.ts';
+import { chooseModel, listEligibleModels } from '../../../lib/calls/text/choice.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
 import type { SmartEntry, TextEntry } from '../../../lib/catalog/schema.ts';
@@ -101,7 +101,7 @@ describe('choice of the model', () => {
 
   it('knows before the text is there which models it may come to', () => {
     const idsOf = (models: readonly string[] | null, name: string) =>
-      modelsFor(catalogOf(), { model: name }, { ...NO_LIMITS, models }).map(({ id }) => id);
+      listEligibleModels(catalogOf(), { model: name }, { ...NO_LIMITS, models }).map(({ id }) => id);
     expect(idsOf(null, 'smart')).to.deep.equal(IDS);
     expect(idsOf(['big', 'small'], 'auto')).to.deep.equal(['small', 'big']);
     expect(idsOf(['big'], 'big-alias')).to.deep.equal(['big']);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
-import { describeAnswer, type Told } from '../../../lib/calls/text/facts.ts';
+import { type AnswerFacts, describeAnswer } from '../../../lib/calls/text/facts.ts';
 
-const PLAIN: Told = {
+const PLAIN: AnswerFacts = {
   asked: 'a',
   billed: 'a',
   answered: 'a',
@@ -11,7 +11,7 @@ const PLAIN: Told = {
 };
 
 describe('what a charge records beside its tokens', () => {
-  const rows: readonly (readonly [what: string, told: Partial<Told>, facts: object])[] = [
+  const rows: readonly (readonly [what: string, told: Partial<AnswerFacts>, facts: object])[] = [
     ['nothing of a plain call', {}, {}],
     ['nothing of a model that was not asked', { answered: undefined }, {}],
     ['the name that the client used', { asked: 'alias' }, { model_asked: 'alias' }],
