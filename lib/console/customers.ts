@@ -2,7 +2,7 @@
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
-import type { ServiceTotals } from '../store/ports/usage.ts';
+import type { ServiceCount, ServiceQuery, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
 
@@ -36,6 +36,9 @@ export function readCustomerQuery(query: URLSearchParams): CustomerQuery {
   };
 }
 
+/** What customers are filtered and sorted by; the other sums are read only of those that are shown. */
+const SELECTING: readonly ServiceCount[] = ['calls', 'charged'];
+
 interface Reading {
   readonly store: Store;
   readonly now: number;
@@ -56,22 +59,22 @@ export async function listCustomers(
   const today = findHourDay(now, zone);
   const from = findDayStartHour(addDays(today, 1 - CUSTOMER_DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
-  const readSums = async (names?: readonly string[]): Promise<ReadonlyMap<string, ServiceTotals>> => {
-    const rows = await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', ...(names && { names }) });
+  const readSums = async (of: Pick<ServiceQuery, 'names' | 'counts'>): Promise<ReadonlyMap<string, ServiceTotals>> => {
+    const rows = await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', ...of });
     return new Map(rows.map((row) => [row.name, row]));
   };
-  const needsAll = query.sort === 'spent' || query.filter === 'silent';
+  const selectsBySums = query.sort === 'spent' || query.filter === 'silent';
   const [accounts, matching, sumsOfAll] = await Promise.all([
     store.accounts.summaries(),
     findMatchingAccounts(store, query.text),
-    needsAll ? readSums() : undefined,
+    selectsBySums ? readSums({ counts: SELECTING }) : undefined,
   ]);
   const addSums = (list: readonly AccountSummary[], sums?: ReadonlyMap<string, ServiceTotals>) =>
     list.map((account): Customer => ({ ...account, sums: sums?.get(account.id) ?? NO_SERVICE }));
   const found = selectCustomers(addSums(accounts, sumsOfAll), { ...query, now, matching });
   const part = found.slice(first, first + limit);
-  const customers = needsAll ? part : addSums(part, await readSums(part.map(({ id }) => id)));
-  return { count: found.length, customers };
+  const sums = part.length > 0 ? await readSums({ names: part.map(({ id }) => id) }) : undefined;
+  return { count: found.length, customers: addSums(part, sums) };
 }
 
 /** The accounts of users and keys that a text names, besides those that have it in their name. */

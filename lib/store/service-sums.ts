@@ -3,6 +3,7 @@ import { addTimes, NO_TIMES } from '../base/time-buckets.ts';
 import type {
   OpenJob,
   RouteHour,
+  ServiceCount,
   ServiceDay,
   ServiceQuery,
   ServiceSum,
@@ -28,8 +29,13 @@ export const SERVICE_COUNTS = ['calls', 'failed', 'charged', 'refunded', 'cost',
 /** Only routes have attempts, as they have times. */
 const CALL_COUNTS = SERVICE_COUNTS.filter((name) => name !== 'attempts');
 
-export function listServiceCounts(subject: ServiceSum['subject']): readonly (typeof SERVICE_COUNTS)[number][] {
-  return subject === 'route' ? SERVICE_COUNTS : CALL_COUNTS;
+/** Those of a subject, or those among them that are wanted. */
+export function listServiceCounts(
+  subject: ServiceSum['subject'],
+  wanted?: readonly ServiceCount[],
+): readonly ServiceCount[] {
+  const counts = subject === 'route' ? SERVICE_COUNTS : CALL_COUNTS;
+  return wanted ? counts.filter((count) => wanted.includes(count)) : counts;
 }
 
 export const NO_SERVICE: ServiceTotals = {

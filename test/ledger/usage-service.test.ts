@@ -6,7 +6,7 @@ import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { readUsageSlots } from '../../lib/ledger/usage-slots.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import type { ServiceQuery } from '../../lib/store/ports/usage.ts';
-import { parseRouteName } from '../../lib/store/service-sums.ts';
+import { NO_SERVICE, parseRouteName } from '../../lib/store/service-sums.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -132,6 +132,34 @@ for (const kind of longer([SQLITE], STORES)) {
       await between(-3 * HOUR_MS, 8 * DAY_MS + 5 * HOUR_MS);
       day = week + 5 * WEEK_MS;
       expect(await problems()).to.deep.equal([]);
+    });
+
+    it('are added up by some counts only, and those of few names by all of them', async () => {
+      const [one, two, idle] = [await newWallet(store()), await newWallet(store()), await newWallet(store())];
+      // A day in Moscow has hours of two UTC days, and takes others away.
+      const from = day - 3 * HOUR_MS;
+      const times = [from, day, day + 20 * HOUR_MS];
+      for (const at of times) await call(one, [FAILED, ANSWERED], { at });
+      await call(two, [ANSWERED], { at: day });
+      await call(two, [ANSWERED], { at: day + 21 * HOUR_MS });
+      await call(idle, [ANSWERED], { at: day + 22 * HOUR_MS });
+      for (const wallet of [one, two, idle]) await foldUsage(store(), wallet);
+      const query = { subject: 'account', by: 'name', from, to: from + DAY_MS } as const;
+      const ranked = await sums({ ...query, counts: ['calls', 'charged'] });
+      expect(ranked).to.deep.equal([
+        { ...NO_SERVICE, at: 0, name: one, calls: 3, charged: 3_000_000n },
+        { ...NO_SERVICE, at: 0, name: two, calls: 1, charged: 1_000_000n },
+      ]);
+      expect(await sums({ ...query, counts: ['calls', 'charged'], limit: 1 })).to.deep.equal(ranked.slice(0, 1));
+      const [whole] = await sums({ ...query, names: [one] });
+      expect(whole).to.deep.include({ name: one, calls: 3, charged: 3_000_000n, unpriced: 3, cost: 12_000n });
+      const byHour = await sums({ ...query, by: 'both', counts: ['calls'], names: [one] });
+      expect(byHour).to.deep.equal(times.map((at) => ({ ...NO_SERVICE, at, name: one, calls: 1 })));
+      const routes = await sums({ ...query, subject: 'route', counts: ['attempts'] });
+      expect(routes.map(({ attempts, cost, first }) => ({ attempts, cost, first }))).to.deep.equal([
+        { attempts: 4, cost: 0n, first: NO_TIMES },
+        { attempts: 3, cost: 0n, first: NO_TIMES },
+      ]);
     });
 
     it('count the attempts of a job once it has ended', async () => {

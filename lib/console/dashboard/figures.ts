@@ -3,7 +3,7 @@ import { addTimes, NO_TIMES } from '../../base/time-buckets.ts';
 import { FAULT_ENDINGS } from '../../money/attempt.ts';
 import { addDays, findDayStartHour, findHourDay, parseDay } from '../../money/days.ts';
 import type { Micro } from '../../money/money.ts';
-import type { RouteEnding, ServiceRow, ServiceTotals } from '../../store/ports/usage.ts';
+import type { RouteEnding, ServiceRow, ServiceTotals, UsageStore } from '../../store/ports/usage.ts';
 import { addServiceTotals, NO_SERVICE, parseRouteName } from '../../store/service-sums.ts';
 import type { Store } from '../../store/store.ts';
 import { listDaySlots, listHourSlots, type TimeSlot } from '../time-slots.ts';
@@ -93,7 +93,7 @@ export async function readDashboard(
   const [rows, past, largest, routes, recent, payments] = await Promise.all([
     usage.serviceSums({ subject: 'model', from, to, by: 'both', starts }),
     usage.serviceSums({ subject: 'model', from: before, to: from, by: 'name' }),
-    usage.serviceSums({ subject: 'account', from, to, by: 'name', limit: TOP }),
+    readLargest(usage, range),
     usage.serviceSums({ subject: 'route', from, to, by: 'name' }),
     usage.serviceSums({ subject: 'route', from: upstreamsSince, to: now + HOUR_MS, by: 'name' }),
     ledger.paymentSums({ from: dayStart, to: now + HOUR_MS }),
@@ -115,6 +115,16 @@ export async function readDashboard(
     paidToday: sumPayments(1n),
     returnedToday: sumPayments(-1n),
   };
+}
+
+/** All accounts are added up only by what makes them large. */
+async function readLargest(
+  usage: Pick<UsageStore, 'serviceSums'>,
+  { from, to }: DashboardRange,
+): Promise<readonly ServiceRow[]> {
+  const query = { subject: 'account', from, to, by: 'name' } as const;
+  const found = await usage.serviceSums({ ...query, counts: ['charged', 'calls'], limit: TOP });
+  return found.length === 0 ? [] : usage.serviceSums({ ...query, names: found.map(({ name }) => name) });
 }
 
 const addUp = (one: ServiceTotals, other: ServiceTotals) => addServiceTotals(one, other);

@@ -9,6 +9,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
 import { isText } from './fields.ts';
+import { BATCH } from './intervals.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, readWalletDocument, toEntryDocument, toLong } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
@@ -62,7 +63,7 @@ function createLists({
     },
     async summaries() {
       const readAll = (collection: Collection<Row>, projection: Document) =>
-        read((signal) => collection.find({}, { projection, signal }).toArray(), SCAN_MS);
+        read((signal) => collection.find({}, { projection, batchSize: BATCH, signal }).toArray(), SCAN_MS);
       // A $lookup for each account takes three times as long.
       const [rows, balances] = await Promise.all([
         readAll(accounts, { name: 1, createdAt: 1, priceList: 1 }),

@@ -43,7 +43,7 @@ export function matchRanges(ranges: readonly Range[], field: string, same: Docum
   return { $or: merged.map(({ from, until }) => ({ ...same, [field]: { $gte: from, $lt: until } })) };
 }
 
-/** Most charts have fewer sums: those come in one answer. */
+/** Most charts have fewer sums, and most services fewer accounts: those come in one answer. */
 export const BATCH = 2000;
 
 /** What is taken away again has to be what was added. */

@@ -39,6 +39,7 @@ import {
 import { addStatusesAndMarks, readValidator } from './status-schema.ts';
 import {
   allowServiceWeeks,
+  coverServiceSums,
   fillServiceWeeks,
   fillUsageDays,
   migrateUsage,
@@ -134,6 +135,7 @@ export const MIGRATIONS: readonly Migration[] = [
   fillUsageDays,
   allowServiceWeeks,
   fillServiceWeeks,
+  coverServiceSums,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -129,46 +129,48 @@ function buildRoutesPipeline(hour: Document): Document[] {
 }
 
 /** Sums over all of the time. Those of many accounts are added up by the database, which takes away what does not belong. */
-function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, limit }: ServiceQuery): Document[] {
-  const added = spans.filter(({ sign }) => sign === 1);
-  const taken = spans.filter(({ sign }) => sign === -1);
-  // An index has the times of sums, not their names: those of few names are found by their keys.
-  const match = (list: Spans) => ({
-    $match: names
-      ? { _id: { $in: list.flatMap((span) => listServiceKeys(span, subject, names)) } }
-      : { $or: list.map(({ grain, from, until }) => ({ subject, grain, at: { $gte: from, $lt: until } })) },
+function buildNamePipeline(spans: readonly ServiceSpan[], { subject, names, limit, counts }: ServiceQuery): Document[] {
+  const sums = sumServiceFields(subject, counts);
+  // Each span by itself, and only what is added up of it: an index that has all of it answers without the documents, and
+  // without looking for those that several ranges have in common.
+  const parts = spans.map((span) => {
+    const amounts = Object.keys(sums).map((field) => [field, span.sign === 1 ? 1 : { $multiply: [`$${field}`, -1] }]);
+    return [matchSpan(span, { subject, names }), { $project: { _id: 0, name: 1, ...Object.fromEntries(amounts) } }];
   });
-  if (added.length === 0) return [{ $match: { _id: { $in: [] } } }];
-  const sums = sumServiceFields(subject);
-  const negated = Object.fromEntries(Object.keys(sums).map((field) => [field, { $multiply: [`$${field}`, -1] }]));
-  const less = { $unionWith: { coll: 'service_sums', pipeline: [match(taken), { $set: negated }] } };
-  const counts = listServiceCounts(subject);
+  const used = listServiceCounts(subject, counts).map((count) => ({ [count]: { $ne: 0 } }));
   return [
-    match(added),
-    ...(taken.length > 0 ? [less] : []),
+    ...uniteParts(parts),
     { $group: { _id: '$name', ...sums } },
-    ...(taken.length > 0 ? [{ $match: { $or: counts.map((count) => ({ [count]: { $ne: 0 } })) } }] : []),
+    { $match: { $or: used } },
     { $sort: { charged: -1, failed: -1, attempts: -1, _id: 1 } },
     ...(limit === undefined ? [] : [{ $limit: limit }]),
   ];
 }
 
-type Spans = readonly ServiceSpan[];
+/** An index has the times of sums, not their names: those of few names are found by their keys. */
+function matchSpan(span: ServiceSpan, { subject, names }: Pick<ServiceQuery, 'subject' | 'names'>): Document {
+  const { grain, from, until } = span;
+  if (names) return { $match: { _id: { $in: listServiceKeys(span, subject, names) } } };
+  return { $match: { subject, grain, at: { $gte: from, $lt: until } } };
+}
+
+function uniteParts([first = [{ $match: { _id: { $in: [] } } }], ...others]: readonly Document[][]): Document[] {
+  return [...first, ...others.map((pipeline) => ({ $unionWith: { coll: 'service_sums', pipeline } }))];
+}
 
 /** The sums of each interval, or of each hour if the query asks for no parts. */
 function buildTimePipeline(intervals: ReturnType<typeof listIntervals<Grain>>, query: ServiceQuery): Document[] {
-  const { subject, by, names, starts } = query;
+  const { subject, by, names, starts, counts } = query;
   const parts = [...intervals].map(([grain, ranges]) => {
     const at = starts ? buildSlotStart('$at', ranges) : '$at';
     return [
       { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(names && { name: { $in: [...names] } }) } },
       { $set: { at, name: by === 'at' ? '' : '$name' } },
-      { $group: { _id: { at: '$at', name: '$name' }, ...sumServiceFields(subject) } },
+      { $group: { _id: { at: '$at', name: '$name' }, ...sumServiceFields(subject, counts) } },
       { $set: { grain } },
     ];
   });
-  const [first = [{ $match: { _id: { $in: [] } } }], ...others] = parts;
-  return [...first, ...others.map((pipeline) => ({ $unionWith: { coll: 'service_sums', pipeline } }))];
+  return uniteParts(parts);
 }
 
 function readNamedSum({ _id: name, ...row }: Document): ServiceRow {
@@ -191,14 +193,15 @@ function readServiceSum({ subject, grain, at, name, ...row }: Document): Service
   return { subject, grain, at: Number(at), name, ...readServiceTotals(row) };
 }
 
+/** Without what is not kept of its subject, or was not asked for. */
 function readServiceTotals(row: Document): ServiceTotals {
   return {
-    calls: Number(row.calls),
-    failed: Number(row.failed),
-    charged: sumToMicro(row.charged),
-    refunded: sumToMicro(row.refunded),
-    cost: sumToMicro(row.cost),
-    unpriced: Number(row.unpriced),
+    calls: Number(row.calls ?? 0),
+    failed: Number(row.failed ?? 0),
+    charged: sumToMicro(row.charged ?? 0),
+    refunded: sumToMicro(row.refunded ?? 0),
+    cost: sumToMicro(row.cost ?? 0),
+    unpriced: Number(row.unpriced ?? 0),
     attempts: Number(row.attempts ?? 0),
     first: readTimes(row),
   };

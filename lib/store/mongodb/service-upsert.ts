@@ -1,7 +1,7 @@
 // Rows of the sums of all wallets together in the MongoDB store: what adds to them, and what adds them up.
 import type { Document } from 'mongodb';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
-import type { ServiceSum } from '../ports/usage.ts';
+import type { ServiceCount, ServiceSum } from '../ports/usage.ts';
 import { getServiceKey, listServiceCounts } from '../service-sums.ts';
 import { toLong } from './rows.ts';
 
@@ -24,8 +24,8 @@ export function buildServiceUpsert(sum: ServiceSum, { isWhole = false } = {}): D
 }
 
 /** What `$group` adds up of the sums of a subject. */
-export function sumServiceFields(subject: ServiceSum['subject']): Document {
-  return sumFields([...listServiceCounts(subject), ...(subject === 'route' ? TIME_FIELDS : [])]);
+export function sumServiceFields(subject: ServiceSum['subject'], wanted?: readonly ServiceCount[]): Document {
+  return sumFields([...listServiceCounts(subject, wanted), ...(subject === 'route' && !wanted ? TIME_FIELDS : [])]);
 }
 
 export function sumFields(names: readonly string[]): Document {

@@ -1,6 +1,7 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
-// UTC days beside its hours, and the sums of all have weeks beside their days.
-import type { Collection, Db, Document } from 'mongodb';
+// UTC days beside its hours, and the sums of all have weeks beside their days, and an index that has
+// what ranks accounts.
+import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
 import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, WEEK_MS } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
@@ -252,4 +253,16 @@ async function mergeWeek(db: Db, at: number, signal: AbortSignal): Promise<void>
     const writing = { signal, writeConcern: { w: 'majority' } as const };
     await db.collection('service_sums').aggregate(pipeline, writing).toArray();
   }
+}
+
+const INDEX_NOT_FOUND = 27;
+
+/** An index with what ranks accounts: a month of all of them was thousands of documents, each fetched by itself. */
+export async function coverServiceSums(db: Db, signal: AbortSignal): Promise<void> {
+  const index = { key: { subject: 1, grain: 1, at: 1, name: 1, charged: 1, calls: 1 }, name: 'by_charge' };
+  await send(db, { createIndexes: 'service_sums', indexes: [index], ...MAJORITY }, { signal });
+  // The new one begins with the same fields.
+  await send(db, { dropIndexes: 'service_sums', index: 'by_time', ...MAJORITY }, { signal }).catch((error: unknown) => {
+    if (!(error instanceof MongoServerError && error.code === INDEX_NOT_FOUND)) throw error;
+  });
 }

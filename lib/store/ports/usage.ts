@@ -144,6 +144,8 @@ export interface ServiceSum extends ServiceTotals {
   readonly name: string;
 }
 
+export type ServiceCount = Exclude<keyof ServiceTotals, 'first'>;
+
 export interface ServiceQuery {
   readonly subject: ServiceSubject;
   /** Whole hours, ms since the epoch; `to` is exclusive. */
@@ -155,6 +157,8 @@ export interface ServiceQuery {
   readonly starts?: readonly number[];
   /** Only of these. */
   readonly names?: readonly string[];
+  /** Only these are added up, which is faster the fewer they are; the others are 0, and so are the times. */
+  readonly counts?: readonly ServiceCount[];
   readonly limit?: number;
 }
 

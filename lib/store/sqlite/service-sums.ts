@@ -56,18 +56,18 @@ export function serviceReads(db: DatabaseSync): ServiceReads {
 }
 
 /** Only routes have times. */
-function listCounts(subject: ServiceQuery['subject']): readonly string[] {
-  return subject === 'route' ? COUNTS : listServiceCounts(subject);
+function listCounts({ subject, counts }: Pick<ServiceQuery, 'subject' | 'counts'>): readonly string[] {
+  return subject === 'route' && !counts ? COUNTS : listServiceCounts(subject, counts);
 }
 
 function selectSums(db: DatabaseSync, query: ServiceQuery): readonly Record<string, unknown>[] {
   const { subject, by, names, starts, limit = -1 } = query;
-  const counts = listCounts(subject);
+  const counts = listCounts(query);
   const sumAll = (sign: string) => counts.map((count) => `sum(${sign}${count}) AS ${count}`).join();
   const at = by === 'name' || starts ? 'start' : 'at';
   const label = by === 'at' ? "''" : 'name';
   // Some are taken away from others, and leave nothing.
-  const isUsed = listServiceCounts(subject)
+  const isUsed = listServiceCounts(subject, query.counts)
     .map((count) => `sum(sign * ${count})`)
     .join(' OR ');
   const highest = ['charged', 'failed', 'attempts'].filter((count) => counts.includes(count));
@@ -161,12 +161,12 @@ function readServiceSum(row: Record<string, unknown>): ServiceSum {
 
 function readServiceTotals(row: Record<string, unknown>): ServiceTotals {
   return {
-    calls: Number(row.calls),
-    failed: Number(row.failed),
-    charged: row.charged as bigint,
-    refunded: row.refunded as bigint,
-    cost: row.cost as bigint,
-    unpriced: Number(row.unpriced),
+    calls: Number(row.calls ?? 0),
+    failed: Number(row.failed ?? 0),
+    charged: (row.charged ?? 0n) as bigint,
+    refunded: (row.refunded ?? 0n) as bigint,
+    cost: (row.cost ?? 0n) as bigint,
+    unpriced: Number(row.unpriced ?? 0),
     attempts: Number(row.attempts ?? 0),
     first: TIME_COLUMNS[0] !== undefined && TIME_COLUMNS[0] in row ? readTimes(row) : NO_TIMES,
   };

@@ -65,7 +65,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'usage_days of_wallet': { key: { wallet: 1, day: 1 } },
   'route_hours of_wallet': { key: { wallet: 1, hour: 1 } },
   'route_hours by_time': { key: { hour: 1 } },
-  'service_sums by_time': { key: { subject: 1, grain: 1, at: 1 } },
+  'service_sums by_charge': { key: { subject: 1, grain: 1, at: 1, name: 1, charged: 1, calls: 1 } },
   'archives unfinished': { key: { open: 1 }, unique: true, partialFilterExpression: { open: true } },
   'papers by_number': {
     key: { kind: 1, number: 1 },
@@ -206,7 +206,7 @@ describe('MongoDB: schema', () => {
       ['usage_days', { wallet, day: { $gte: 0, $lt: AT } }, {}, 'of_wallet'],
       ['route_hours', { wallet }, {}, 'of_wallet'],
       ['route_hours', { hour: { $gte: 0, $lt: AT } }, {}, 'by_time'],
-      ['service_sums', { subject: 'model', grain: 'day', at: { $gte: 0, $lt: AT } }, {}, 'by_time'],
+      ['service_sums', { subject: 'model', grain: 'day', at: { $gte: 0, $lt: AT } }, {}, 'by_charge'],
       ['entries', { ...PAYMENTS, at: { $gte: 0, $lt: AT } }, {}, 'of_payments'],
       ['entries', { wallet, ...MOVES_MONEY, at: { $gte: 0, $lt: AT } }, { at: 1, seq: 1 }, 'of_money'],
       ['archives', { open: true }, {}, 'unfinished'],
@@ -225,5 +225,14 @@ describe('MongoDB: schema', () => {
         .to.include(`"indexName":"${index}"`)
         .and.to.not.match(/"stage":"(COLLSCAN|SORT)"/);
     }
+  });
+
+  it('ranks accounts without reading documents', async () => {
+    const filter = { subject: 'account', grain: 'week', at: { $gte: 0, $lt: AT } };
+    const projection = { _id: 0, name: 1, charged: 1, calls: 1 };
+    const { queryPlanner } = await rows('service_sums').find(filter, { projection }).explain('queryPlanner');
+    expect(JSON.stringify(queryPlanner.winningPlan))
+      .to.include('"indexName":"by_charge"')
+      .and.to.not.include('"FETCH"');
   });
 });
