@@ -78,8 +78,9 @@ export class ChatReply implements AnswerReader {
     if (isWhole || word || !choice) this.#takeSources(chunk, out);
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
-    this.#isCountedLast = !choice && tokens !== undefined;
-    if (this.#isCountedLast) this.#counted += 1;
+    // Other chunks without a choice, as with the cost, may be behind it.
+    if (choice || tokens) this.#isCountedLast = !choice;
+    if (!choice && tokens) this.#counted += 1;
     // Most chunks have none.
     const reason = word ? this.#kit.finishReason(word, choice?.error) : undefined;
     if (reason || isWhole) this.#details?.flush(out);

@@ -185,6 +185,9 @@ describe('answers in the chat format', () => {
       expect(ends(lines), lines.join()).to.equal(lines.at(-1) === counts && lines.length === 2 ? 1 : 0);
     }
     expect(ends([counts])).to.equal(0);
+    const cost = 'data: {"choices":[],"cost":"0"}';
+    const endings = [[counts, cost], [cost], [counts, cost, text('!')]];
+    expect(endings.map((ending) => ends([text('Hi'), ...ending]))).to.deep.equal([1, 0, 0]);
     expect(ends([line({ reasoning: 'Hm' }), counts])).to.equal(0);
     const reply = open();
     reply.push([text('Hi'), counts]);
