@@ -22,6 +22,15 @@ interface Words {
   readonly operator: string;
 }
 
+/** Amounts come with a decimal point, which is a comma in Russian. */
+function comma(amount = ''): string {
+  return amount.replace('.', ',');
+}
+
+function rub(amount?: string): string {
+  return `${comma(amount)} ₽`;
+}
+
 const WORDS: Readonly<Record<User['language'], Words>> = {
   en: {
     subjects: {
@@ -36,7 +45,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.key_refused': ({ upstream }) => `The upstream “${upstream}” refuses our key`,
       'upstream.no_money': ({ upstream }) => `The upstream “${upstream}” is out of money or quota`,
       'ledger.wrong': () => 'The ledger does not add up',
-      'disk.low': ({ free }) => `Little disk space is left: ${free} GB`,
+      'disk.low': ({ free }) => `Low disk space: ${free} GB left`,
       'payments.review': ({ count }) => `Payments under review: ${count}`,
       test: () => 'Test alert',
     },
@@ -48,9 +57,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.succeeded': (name, { amount, payment }) =>
         `The wallet of the account “${name}” was topped up with ${amount} RUB from your saved card (payment ${payment}).`,
       'topup.declined': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It will be tried again later.`,
+        `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). It will be tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
+        `The bank declined an automatic top-up of ${amount} RUB for the account “${name}” (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
       'card.saved': (name, { card }) =>
         `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
@@ -58,11 +67,11 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'price.below_cost': (_, { lines }) =>
         `A cost or an exchange rate has moved, and these prices per unit are below it now. They stay until you edit the catalog: raise the price, or write "loss": true or "onLoss": "raise".\n\n${lines}`,
       'upstream.key_refused': (_, { upstream, keys, refused }) =>
-        `The upstream “${upstream}” refuses our key (${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Check the key and its rights at the vendor.`,
+        `The upstream “${upstream}” refuses our key (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Check the key and its rights at the vendor.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `The upstream “${upstream}” says that our account there is out of money or quota (keys: ${refused} of ${keys}). Its models use their other routes, if they have any; otherwise calls fail. Pay the bill or raise the limit at the vendor.`,
       'ledger.wrong': (_, { problems, drift }) =>
-        `An audit of the ledger found ${problems} problems; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
+        `An audit of the ledger found problems: ${problems}; drift: ${drift} RUB. See “When ledger verify fails” in docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
         `${free} GB are left on the disk of ${folder} on ${host}. A store that cannot write takes no calls. Make room: archive old calls, move backups away.`,
       'payments.review': (_, { count, newest }) =>
@@ -78,10 +87,10 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   },
   ru: {
     subjects: {
-      'balance.below': ({ threshold }) => `Баланс ниже ${threshold} ₽`,
+      'balance.below': ({ threshold }) => `Баланс ниже ${rub(threshold)}`,
       'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent} % бюджета`,
-      'topup.succeeded': ({ amount }) => `С карты списано ${amount} ₽`,
-      'topup.declined': ({ amount }) => `Списание ${amount} ₽ отклонено`,
+      'topup.succeeded': ({ amount }) => `С карты списано ${rub(amount)}`,
+      'topup.declined': ({ amount }) => `Списание ${rub(amount)} отклонено`,
       'topup.paused': () => 'Автопополнение приостановлено',
       'card.saved': ({ card }) => `Сохранена карта: ${card}`,
       'card.removed': ({ card }) => `Удалена карта: ${card}`,
@@ -89,21 +98,21 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'upstream.key_refused': ({ upstream }) => `Провайдер «${upstream}» не принимает наш ключ`,
       'upstream.no_money': ({ upstream }) => `У провайдера «${upstream}» закончились деньги или квота`,
       'ledger.wrong': () => 'Операции не сходятся',
-      'disk.low': ({ free }) => `На диске мало места: ${free} ГБ`,
+      'disk.low': ({ free }) => `На диске мало места: ${comma(free)} ГБ`,
       'payments.review': ({ count }) => `Платежи на проверке: ${count}`,
       test: () => 'Тестовое оповещение',
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
-        `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет ниже ${threshold} ₽.`,
+        `Баланс аккаунта «${name}» — ${rub(balance)}. Вы просили сообщить, когда он станет ниже ${rub(threshold)}.`,
       'budget.used': (name, { name: key, spent, budget }) =>
-        `Ключ «${key}» аккаунта «${name}» израсходовал ${spent} из ${budget} ₽.`,
+        `Ключ «${key}» аккаунта «${name}» израсходовал ${comma(spent)} из ${rub(budget)}.`,
       'topup.succeeded': (name, { amount, payment }) =>
-        `Кошелёк аккаунта «${name}» пополнен на ${amount} ₽ с сохранённой карты (платёж ${payment}).`,
+        `Кошелёк аккаунта «${name}» пополнен на ${rub(amount)} с сохранённой карты (платёж ${payment}).`,
       'topup.declined': (name, { amount, payment }) =>
-        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Попытка повторится позже.`,
+        `Банк отклонил автопополнение аккаунта «${name}» на ${rub(amount)} (платёж ${payment}). Попытка повторится позже.`,
       'topup.paused': (name, { amount, payment }) =>
-        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Списаний с карты не будет, пока вы один раз не пополните кошелёк сами или не выберете другую карту.`,
+        `Банк отклонил автопополнение аккаунта «${name}» на ${rub(amount)} (платёж ${payment}). Списаний с карты не будет, пока вы один раз не пополните кошелёк сами или не выберете другую карту.`,
       'card.saved': (name, { card }) =>
         `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'card.removed': (name, { card }) =>
@@ -111,13 +120,13 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'price.below_cost': (_, { lines }) =>
         `Цена провайдера или курс изменились, и эти цены за единицу теперь ниже себестоимости. Они действуют, пока вы не исправите каталог: поднимите цену или укажите "loss": true либо "onLoss": "raise".\n\n${lines}`,
       'upstream.key_refused': (_, { upstream, keys, refused }) =>
-        `Провайдер «${upstream}» не принимает наш ключ (${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте ключ и его права у провайдера.`,
+        `Провайдер «${upstream}» не принимает наш ключ (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Проверьте ключ и его права у провайдера.`,
       'upstream.no_money': (_, { upstream, keys, refused }) =>
         `Провайдер «${upstream}» сообщает, что на нашем счёте закончились деньги или квота (ключей: ${refused} из ${keys}). Его модели работают через другие маршруты, если они есть; иначе запросы завершаются ошибкой. Пополните счёт или поднимите лимит у провайдера.`,
       'ledger.wrong': (_, { problems, drift }) =>
-        `При сверке операций найдены расхождения: ${problems}, на сумму ${drift} ₽. Что делать, сказано в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
+        `При сверке операций найдены расхождения: ${problems}, на сумму ${rub(drift)}. Что делать, сказано в разделе «When ledger verify fails» файла docs/operations/incidents.md.`,
       'disk.low': (_, { folder, host, free }) =>
-        `На диске с папкой ${folder} (${host}) осталось ${free} ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
+        `На диске с папкой ${folder} (${host}) осталось ${comma(free)} ГБ. Если запись станет невозможна, запросы перестанут приниматься. Освободите место: отправьте старые запросы в архив, перенесите резервные копии.`,
       'payments.review': (_, { count, newest }) =>
         `Ждут вашего решения платежи: ${count}. Оплаченное не совпало с заказом. Самый новый — ${newest}.`,
       test: (name) =>

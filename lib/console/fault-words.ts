@@ -8,7 +8,15 @@ export function faultWords(reason: Fault, language: Language): string {
   const { code, detail } = data;
   if (language === 'en') return ENGLISH[code] ?? message;
   const { words, refunded } = OTHERS[language];
-  return words[code](detail) + (detail.refunded ? refunded : '');
+  return words[code](withDecimalCommas(detail)) + (detail.refunded ? refunded : '');
+}
+
+/** Amounts come with a decimal point. */
+function withDecimalCommas(detail: FaultDetail): FaultDetail {
+  const entries = Object.entries(detail).map(([name, value]) => {
+    return [name, name.endsWith('Rub') ? `${value}`.replace('.', ',') : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Messages that differ between the pages and the API. */
@@ -26,12 +34,12 @@ const RUSSIAN: FaultWords = {
   invalid_json: () => 'Не удалось прочитать запрос: это не JSON.',
   invalid_form: () => 'Не удалось прочитать форму.',
   invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно: ${hint}.`,
-  thread_unsupported: () => 'История диалога здесь не хранится: отправляйте её целиком.',
+  thread_unsupported: () => 'История разговора здесь не хранится: отправляйте её целиком.',
   unknown_model: ({ model }) => `Модель ${model} не найдена.`,
   retired_model: ({ model }) => `Модель ${model} больше не поддерживается.`,
   cannot_edit: ({ model }) => `Модель ${model} создаёт картинки, но не редактирует их.`,
   wrong_model_type: ({ model }) => `Модель ${model} для этого не предназначена.`,
-  image_unreachable: ({ field }) => `Поле ${field}: не удалось загрузить картинку с публичного адреса https.`,
+  image_unreachable: ({ field }) => `Поле ${field}: не удалось загрузить картинку с публичного https-адреса.`,
   image_refused: ({ field }) => `Поле ${field}: сервер, где лежит картинка, её не отдал.`,
   image_too_large: ({ field, hint }) => `Поле ${field}: картинка больше ${hint}.`,
   image_unsupported: ({ field }) => `Поле ${field}: это не PNG, JPEG, GIF или WebP.`,
@@ -101,7 +109,7 @@ const RUSSIAN: FaultWords = {
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
   no_room_for_answer: () => 'Сейчас доставляется слишком много больших ответов. Повторите позже.',
-  busy: ({ retryAfterS }) => `Сейчас слишком много входов. Повторите через ${retryAfterS} с.`,
+  busy: ({ retryAfterS }) => `Сейчас входит слишком много людей. Повторите через ${retryAfterS} с.`,
   images_unavailable: () => 'Генерация картинок временно недоступна. Деньги не списаны.',
   video_unavailable: () => 'Генерация видео временно недоступна. Деньги не списаны.',
   still_counting: ({ retryAfterS }) => `Данные ещё подсчитываются. Повторите через ${retryAfterS} с.`,
@@ -113,7 +121,7 @@ const RUSSIAN: FaultWords = {
   upstream_picture: () => 'Провайдер модели не смог прочитать картинку. Отправьте другую.',
   upstream_timeout: () => 'Провайдер модели не ответил вовремя.',
   upstream_truncated: () => 'Ответ модели оборвался.',
-  upstream_image: () => 'Модель прислала повреждённое или слишком большое изображение.',
+  upstream_image: () => 'Модель прислала повреждённую или слишком большую картинку.',
   upstream_empty: () => 'Модель вернула пустой ответ.',
   vision_unavailable: () => 'Модели, которые распознают картинки, сейчас недоступны.',
 };

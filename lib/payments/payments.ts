@@ -197,7 +197,9 @@ export function createPayments(options: PaymentsOptions): Payments {
     optional: Pick<OrderFacts, 'email' | 'method' | 'charges'>,
   ): OrderFacts {
     const base = publicUrl();
-    const description = `${locale === 'ru' ? 'Пополнение счёта' : 'Top-up'} ${formatRub(amount)} RUB`;
+    const sum = formatRub(amount);
+    // Receipts are printed in code pages that have no rouble sign.
+    const description = locale === 'ru' ? `Пополнение баланса на ${sum.replace('.', ',')} руб.` : `Top-up ${sum} RUB`;
     const urls = { returnUrl: `${base}/account/wallet?order=${id}`, pageUrl: `${base}/payments/${provider}/page` };
     return { description, ...urls, locale, saveMethod, ...optional };
   }

@@ -102,7 +102,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const english = await smtp.letterTo(ann.email);
       expect(english.head).to.contain('Subject: The balance is below 100.00 RUB');
       expect(english.text).to.contain(`https://gate.example/account/wallet?account=${account}`);
-      expect((await smtp.letterTo(bob.email)).text).to.contain('50.00 ₽');
+      expect((await smtp.letterTo(bob.email)).text).to.contain('50,00 ₽');
       await applied(store, topup(account, 1000n * RUB));
       await alerts.checkAll();
       await spend(store, account, 1000);
@@ -166,7 +166,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await one.checkAll();
       const letter = await smtp.letterTo(user.email);
       expect(letter.head).to.contain('Subject: Automatic top-up is paused');
-      expect(letter.text).to.contain('500.00 RUB (payment pay_1)');
+      expect(letter.text).to.contain('top-up of 500.00 RUB for the account');
       expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(1);
       await one.queueAlert(account, paused('pay_2'), 'pay_2');
       await one.checkAll();

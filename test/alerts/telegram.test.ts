@@ -193,7 +193,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const content = { type: 'disk.low', data: { folder: '/data', host: 'a', free: '0.1' } } as const;
       const alerts = openAlerts(store, { mailer: undefined, serviceWatches: async () => [full] });
       await alerts.checkAll();
-      expect(textsTo(821)[0]).to.contain('<b>Little disk space is left: 0.1 GB</b>').and.contain('/admin');
+      expect(textsTo(821)[0]).to.contain('<b>Low disk space: 0.1 GB left</b>').and.contain('/admin');
       expect((await alerts.last(OPERATORS))[0]?.event.type).to.equal('disk.low');
     });
   });

@@ -271,7 +271,7 @@ describe('the playground', function () {
       await test.store.ledger.apply([{ op: spent as never, tried: false, abandoned: false }]);
       await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'The balance is too low', of: poor });
       await poorOwner.get(`${PAGE}?lang=ru`);
-      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'Недостаточно денег', of: poor });
+      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'на балансе 1,00 ₽', of: poor });
       for (const fields of [good, IMAGE, VIDEO]) {
         const reply = ask(fields, never.keyId, neverOwner);
         await refusedAs(reply, { status: 402, words: 'never been topped up', of: never });

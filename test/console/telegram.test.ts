@@ -66,12 +66,12 @@ describe('the pages of alerts with a Telegram bot', () => {
     await operator.submit(ADMIN, { change: 'test' });
     expect(textsTo(902)[1]?.text).to.contain('alerts to operators arrive here');
     await test.store.settings.set('last_audit', JSON.stringify({ at: 1, problems: 2, drift: '-1500000' }));
-    await until(() => textsTo(902).some(({ text }) => text.includes('found 2 problems; drift: -1.50 RUB')));
+    await until(() => textsTo(902).some(({ text }) => text.includes('found problems: 2; drift: -1.50 RUB')));
     expect((await operator.get(ADMIN)).text).to.contain('Ledger does not add up');
     const { key } = await test.account();
     const body = { model: 'model-a', messages: [{ role: 'user', content: 'Hi' }] };
     for (const [status, words] of [
-      [401, 'refuses our key (1 of 1)'],
+      [401, 'refuses our key (keys: 1 of 1)'],
       [402, 'out of money or quota (keys: 1 of 1)'],
     ] as const) {
       upstream.behave(answerStatus(status, { error: { message: 'no' } }));
