@@ -13,7 +13,7 @@ const ID = 'the hold: hold_…';
 
 const RUB = 'RUB, with at most 6 decimals';
 
-const LEASE = `until then it is held, at most ${LEASE_SECONDS.most} from now; then it goes back`;
+const LEASE = `how many seconds from now it is held, at most ${LEASE_SECONDS.most}; then it goes back`;
 
 export function addHoldCommands(program: Command): void {
   const hold = program

@@ -55,6 +55,9 @@ function addOptions(command: Command, readCap: (text: string) => Micro | typeof 
     .addOption(new Option('--role <role>', 'what they may do').choices(ROLES))
     .option('--cap <rub>', 'the most that all keys of a member may spend between two resets', readCap)
     .addOption(
-      new Option('--reset <period>', 'when the cap resets, in the time zone of the account; monthly').choices(RESETS),
+      new Option(
+        '--reset <period>',
+        'when the cap resets, in the time zone of the account; by default monthly',
+      ).choices(RESETS),
     );
 }

@@ -8,7 +8,7 @@ import { onStore } from './session.ts';
 export function addSecretsCommands(program: Command): void {
   const secrets = program
     .command('secrets')
-    .description('secrets of authenticator apps and webhooks in the store: encrypt, forget');
+    .description('secrets in the store, of authenticator apps, webhooks and vendors: encrypt, forget');
   secrets
     .command('encrypt')
     .description(
@@ -20,7 +20,7 @@ export function addSecretsCommands(program: Command): void {
   secrets
     .command('forget')
     .description(
-      'Lets gateways start without a key that is lost. What it encrypted stays unreadable: apps and webhooks have to be set up anew.',
+      'Lets gateways start without a key that is lost. What it encrypted stays unreadable: apps, webhooks and keys of vendors have to be set up anew.',
     )
     .argument('<key>', 'the eight digits by which the refused start names the key')
     .addHelpText('after', '\nExample:\n  tollgate secrets forget 1a2b3c4d')

@@ -24,7 +24,7 @@ const WORDS = defineWords({
       'upstream.key_refused': 'Upstream refuses a key',
       'upstream.no_money': 'Upstream out of money',
       'ledger.wrong': 'Ledger does not add up',
-      'disk.low': 'Little disk space',
+      'disk.low': 'Low disk space',
       'payments.review': 'Payments under review',
       test: 'Test',
     },

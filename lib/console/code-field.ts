@@ -6,7 +6,10 @@ import { defineWords } from './language.ts';
 import { hasRecentCode, type UserVisit } from './visit.ts';
 
 const WORDS = defineWords({
-  en: { code: 'Code from your authenticator app', hint: 'Confirm changes with a code. It counts for ten minutes.' },
+  en: {
+    code: 'Code from your authenticator app',
+    hint: 'Confirm changes with a code. One code is enough for ten minutes.',
+  },
   ru: { code: 'Код из приложения-аутентификатора', hint: 'Подтвердите изменения кодом. Его хватит на десять минут.' },
 });
 

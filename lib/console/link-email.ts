@@ -15,7 +15,7 @@ const WORDS = defineWords({
       reset:
         'Someone, probably you, asked to reset your password. Set a new one with this link; it works once and expires in an hour:',
       invite:
-        'You have been invited to an account on Tollgate. Accept with this link; it works once and expires in a week:',
+        'You have been invited to an account on Tollgate. Accept the invitation with this link; it works once and expires in a week:',
       verify: 'Confirm your address and open your account with this link; it works once and expires in a day:',
     },
     ignore: 'If you did not expect this email, you can ignore it.',

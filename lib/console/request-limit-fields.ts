@@ -11,7 +11,7 @@ import type { Visit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     perMinute: 'Requests a minute',
-    perMinuteHint: 'Leave empty for the rate of the service, which cannot be exceeded.',
+    perMinuteHint: 'Leave empty for the limit of the service, which cannot be exceeded.',
     atOnce: 'Calls at once',
     atOnceHint: 'Leave empty for no limit.',
     wait: 'Further calls wait (seconds)',

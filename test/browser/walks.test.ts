@@ -93,7 +93,7 @@ describeLong('walks of three people', function () {
       expectInDocument('Connect a chat program', walk);
     });
 
-    it('explains the 300 roubles of yesterday', async () => {
+    it('explains yesterday’s 300 roubles', async () => {
       await page.goto(`${test.url}/account?lang=ru`);
       const walk = createWalk(page);
       await walk.click(/300,00/);
@@ -102,7 +102,7 @@ describeLong('walks of three people', function () {
       await walk.click(/test key/, { as: 'ключ' });
       await walk.click(/\d\d:\d\d/, { within: 'main', as: 'время запроса' });
       await walk.see('Расчёт цены');
-      expectInDocument('Explain the 300 roubles of yesterday', walk);
+      expectInDocument("Explain yesterday's 300 roubles", walk);
     });
   });
 
@@ -125,7 +125,7 @@ describeLong('walks of three people', function () {
       await walk.type(CODE, makeCode(secret ?? ''), { as: 'шесть цифр' });
       await walk.click('Сохранить', { role: 'button' });
       await page.goto(`${test.url}/admin?lang=ru`);
-      expectInDocument('Come in by the link of the first start', walk);
+      expectInDocument('Sign in with the link of the first start', walk);
     });
 
     it('connects a vendor', async () => {

@@ -48,7 +48,7 @@ describe('the part of the catalog from pages', () => {
     expect(foreign).to.have.property('problem').that.contains('OPENAI_API_KEY is not among the variables');
   });
 
-  it('changes the price and the names of a model of a file, and takes it out of sale', async () => {
+  it('changes the price and the names of a model of a file, and takes it off sale', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     write(1, { overrides: { [TEXT.id]: { price: { input: '50', output: '300' }, aliases: ['renamed'] } } });
     await load();

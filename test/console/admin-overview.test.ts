@@ -70,7 +70,7 @@ describe('the overview of an operator', () => {
 
   it('counts unreleased holds, and upstreams with problems', async () => {
     expect(await facts()).to.include({
-      'Unreleased reservations': '0',
+      'Unreleased holds': '0',
       'Upstreams with problems': '0 of 1',
       'Payments under review': '0',
     });
@@ -80,6 +80,6 @@ describe('the overview of an operator', () => {
     db.exec(`INSERT INTO charges (id, wallet, key, kind, state, reserved, charged, model, prices, owner, lease, created_at)
       VALUES ('req_stuck', 'acc_gone', 'k', 'text', 'held', 5, 0, 'm', '{}', 'own_gone', 1, 1)`);
     db.close();
-    expect((await facts())['Unreleased reservations']).to.equal('1');
+    expect((await facts())['Unreleased holds']).to.equal('1');
   });
 });

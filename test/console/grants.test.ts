@@ -54,7 +54,7 @@ describe('the pages of grants', () => {
     expect((await operator.submit(path, take)).status).to.equal(303);
     expect(await lastDeed()).to.include({ action: 'grant.revoke', account: owner.account });
     expect((await walletOf(owner.account)).granted).to.equal(undefined);
-    expect(plain((await owner.get(WALLET)).text)).to.contain('bonus ended, its rest taken back');
+    expect(plain((await owner.get(WALLET)).text)).to.contain('bonus ended, the remainder taken back');
     expect(await problemsOf(pages.faults.real, owner.account)).to.deep.equal([]);
   });
 

@@ -138,7 +138,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(plain(known.text)).to.contain('cost 0.000022 USD');
     });
 
-    it('changes a price, takes a model of a file out of sale, and goes back', async () => {
+    it('changes a price, takes a model of a file off sale, and goes back', async () => {
       const path = `${CATALOG}/model?id=sold-x`;
       const dear = { kind: 'written', input: '200', output: '900', aliases: 'x, newest' };
       const change = async (at: string, wish: Readonly<Record<string, string>>) => {

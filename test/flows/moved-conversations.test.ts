@@ -156,7 +156,7 @@ describe('a conversation that is moved', () => {
     expect((await owner.get(`/account/calls/${id}?lang=en`)).text).to.contain(
       `${count} tokens count as read from the cache`,
     );
-    expect((await owner.get(`/account/calls/${id}?lang=ru`)).text).to.contain('сервис перенёс диалог');
+    expect((await owner.get(`/account/calls/${id}?lang=ru`)).text).to.contain('Разговор перенёс сам сервис');
   });
 
   it('pays for writing what it never had in a cache', async () => {

@@ -19,7 +19,7 @@ const WORDS = defineWords({
     unknown: 'unknown',
     off: 'not sold',
     request: (price: string) => `${price} each`,
-    second: (price: string, label: string) => `${price} a second${label}`,
+    second: (price: string, label: string) => `${price} per second${label}`,
     tokens: (price: string) => `${price} per 1M tokens`,
   },
   ru: {

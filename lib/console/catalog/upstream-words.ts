@@ -15,7 +15,7 @@ export const UPSTREAM_WORDS = defineWords({
     console: 'pages',
     state: 'Status',
     on: 'on',
-    off: (variables: string) => `off: not set: ${variables}`,
+    off: (variables: string) => `off (not set: ${variables})`,
     sandbox: 'only in the sandbox',
     routes: 'Routes',
     paused: 'Routes paused',
@@ -24,12 +24,12 @@ export const UPSTREAM_WORDS = defineWords({
     offTitle: (count: string) => `Switched off: ${count}`,
     pausedKeys: (paused: string, all: string, why: string) => `Keys paused: ${paused} of ${all}. ${why}`,
     pausedRoutes: (paused: string, all: string) =>
-      `Routes paused after failures: ${paused} of ${all}. Calls take other routes if there are any; each is tried again by itself.`,
+      `Routes paused after failures: ${paused} of ${all}. Calls take other routes if there are any; each paused route is tried again automatically.`,
     whyPaused: {
       rate: 'The vendor limits their rate; they are used again within minutes.',
       auth: 'The vendor does not accept them: replace them, or give them the rights they lack.',
       quota:
-        'The vendor says that its account is out of money or quota: pay there. It is tried again every few minutes.',
+        'The vendor says that your account there is out of money or quota: top it up. The key is tried again every few minutes.',
     },
     add: 'Add an upstream',
     addButton: 'Add',
@@ -37,9 +37,9 @@ export const UPSTREAM_WORDS = defineWords({
     urlHint: 'Leave empty for the address of the vendor.',
     key: 'Key',
     keyHint: 'Encrypted before it is stored, and never shown again.',
-    keyKept: 'Leave empty to keep the present key. A new address needs the key again.',
+    keyKept: 'Leave empty to keep the current key. A new address needs the key again.',
     noSecretsKey:
-      'Keys cannot be stored: SECRETS_KEY is not set. Make one with "openssl rand -hex 32", set it for every gateway, and restart them. Upstreams in files take keys from variables.',
+      'Keys cannot be stored: SECRETS_KEY is not set. Make one with “openssl rand -hex 32”, set it for every gateway, and restart them. Upstreams in files take keys from variables.',
     own: {
       chat: 'Your own or another server: chat completions',
       responses: 'Your own or another server: responses',
@@ -50,7 +50,7 @@ export const UPSTREAM_WORDS = defineWords({
     test: 'Test',
     testText: 'Makes one small real call, which the vendor bills to you.',
     testReach: 'This upstream does not answer text: only its address is tried, which costs nothing.',
-    testModel: 'Model, in the words of the vendor',
+    testModel: 'Model, as the vendor names it',
     testButton: 'Test',
     answered: (ms: string) => `Answered in ${ms} ms`,
     usage: (input: string, output: string) => `${input} input and ${output} output tokens`,
@@ -68,10 +68,10 @@ export const UPSTREAM_WORDS = defineWords({
     change: 'Settings',
     changeButton: 'Save',
     remove: 'Remove the upstream',
-    removeText: 'Models that only it serves are removed too. Calls that run now end as usual.',
+    removeText: 'Models that only it serves are removed too. Running calls finish as usual.',
     problems: {
       name: 'The name has 1 to 40 lower-case Latin letters, digits and hyphens.',
-      taken: 'There is an upstream of this name already.',
+      taken: 'An upstream with this name already exists.',
       vendor: 'Choose a vendor from the list.',
       url: 'The base URL must be an http or https address without a password or a variable.',
       urlNeeded: 'This server needs a base URL.',
@@ -101,7 +101,7 @@ export const UPSTREAM_WORDS = defineWords({
     offTitle: (count: string) => `Выключенные: ${count}`,
     pausedKeys: (paused: string, all: string, why: string) => `Ключей на паузе: ${paused} из ${all}. ${why}`,
     pausedRoutes: (paused: string, all: string) =>
-      `Маршрутов на паузе после сбоев: ${paused} из ${all}. Запросы идут по другим маршрутам, если они есть; каждый маршрут проверяется снова сам.`,
+      `Маршрутов на паузе после сбоев: ${paused} из ${all}. Запросы идут по другим маршрутам, если они есть; каждый маршрут проверяется снова автоматически.`,
     whyPaused: {
       rate: 'Провайдер ограничил частоту запросов; через несколько минут ключи снова будут работать.',
       auth: 'Провайдер их не принимает: замените ключи или дайте им недостающие права.',
@@ -116,7 +116,7 @@ export const UPSTREAM_WORDS = defineWords({
     keyHint: 'Шифруется перед сохранением и больше нигде не показывается.',
     keyKept: 'Оставьте пустым, чтобы не менять ключ. Для нового адреса ключ нужно ввести заново.',
     noSecretsKey:
-      'Ключи сохранить нельзя: не задана переменная SECRETS_KEY. Создайте её командой "openssl rand -hex 32", задайте для всех шлюзов и перезапустите их. В файлах каталога ключи берутся из переменных окружения.',
+      'Ключи сохранить нельзя: не задана переменная SECRETS_KEY. Создайте её командой «openssl rand -hex 32», задайте для всех шлюзов и перезапустите их. В файлах каталога ключи берутся из переменных окружения.',
     own: {
       chat: 'Свой или другой сервер: chat completions',
       responses: 'Свой или другой сервер: responses',

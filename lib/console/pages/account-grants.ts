@@ -31,7 +31,7 @@ const WORDS = defineWords({
     monthly: 'Monthly bonus',
     monthlyNow: (amount: string, reason: string) => `${amount} a month: ${reason}`,
     monthlyHint:
-      'Given at once and at the start of each month; what is left expires with the month. Another amount counts from the next month on. Leave it empty to give no more.',
+      'Given at once and at the start of each month; what is left expires with the month. A new amount applies from the next month on. Leave it empty to stop the bonus.',
     monthlyButton: 'Change the monthly bonus',
     revokeTitle: 'Revoke a bonus',
     revoke: (reason: string) => `Revoke “${reason}”`,

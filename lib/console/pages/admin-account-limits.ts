@@ -12,14 +12,14 @@ import type { UserVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Limits on requests',
-    hint: 'For all keys of the account together, within a second.',
+    hint: 'For all keys of the account together. They take effect within a second.',
     perMinute:
-      'Leave empty for the rate of the service for each key. A higher number lets each key have more than that.',
+      'Leave empty to apply the limit of the service to each key. A higher number lets keys make more requests than that.',
     button: 'Change the limits',
   },
   ru: {
     title: 'Ограничения запросов',
-    hint: 'Для всех ключей аккаунта вместе; действуют в течение секунды.',
+    hint: 'Для всех ключей аккаунта вместе; вступают в силу в течение секунды.',
     perMinute:
       'Оставьте пустым, чтобы для каждого ключа действовал общий лимит сервиса. Большее число разрешит ключам больше запросов.',
     button: 'Изменить ограничения',

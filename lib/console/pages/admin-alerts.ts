@@ -16,7 +16,7 @@ const WORDS = defineWords({
     about: 'Operators are alerted when:',
     reasons: [
       'an upstream refuses a key, or says that its account is out of money or quota (once a day each)',
-      'models are sold below cost since a cost or a rate has moved',
+      'models are sold below cost because a cost or an exchange rate has moved',
       'an audit finds that the ledger does not add up',
       'less than 2 GB, and again when less than 0.2 GB are left on a disk that a gateway writes to',
       'payments come under review',

@@ -38,7 +38,7 @@ const WORDS = defineWords({
     owners: ['Every account has an owner', 'Invite one on the page of the account.'],
   },
   ru: {
-    title: 'Проверка настройки',
+    title: 'Проверка настроек',
     runChecks: 'Проверка',
     state: 'Статус',
     ok: 'в порядке',

@@ -31,7 +31,7 @@ const WORDS = defineWords({
     unverified: 'not verified yet',
     adds: (at: string) => `adds up (${at})`,
     drift: (problems: string, rub: string) => `problems: ${problems}; drift: ${rub}`,
-    stuck: 'Unreleased reservations',
+    stuck: 'Unreleased holds',
     upstreams: 'Upstreams with problems',
     of: (some: string, all: string) => `${some} of ${all}`,
   },

@@ -52,7 +52,7 @@ const WORDS = defineWords({
       count: 'Enter whole numbers of at least 1.',
       day: 'The last day must be today or later.',
       reason: 'Enter a reason.',
-      taken: 'There is such a code already.',
+      taken: 'This code already exists.',
     },
   },
   ru: {

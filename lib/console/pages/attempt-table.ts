@@ -45,10 +45,10 @@ const WORDS = defineWords<Words>({
       failed: 'failed',
       timeout: 'timed out',
       running: 'running',
-      lost: 'gateway ended',
+      lost: 'gateway died',
       unasked: 'before an upstream was asked',
     },
-    certainties: { reported: 'reported', estimated: 'estimated', possible: 'possible', none: 'nothing' },
+    certainties: { reported: 'reported', estimated: 'estimated', possible: 'possible', none: 'no cost' },
   },
   ru: {
     title: 'Обращения к провайдерам',

@@ -70,7 +70,7 @@ const WORDS = defineWords<Words>({
       long_output: 'long answer wanted',
       json: 'strict JSON',
       long_input: 'long request',
-      dialog: 'long dialog',
+      dialog: 'long conversation',
     },
   },
   ru: {
@@ -128,7 +128,7 @@ const WORDS = defineWords<Words>({
       long_output: 'нужен длинный ответ',
       json: 'строгий JSON',
       long_input: 'длинный запрос',
-      dialog: 'долгий диалог',
+      dialog: 'долгий разговор',
     },
   },
 });

@@ -31,7 +31,7 @@ const WORDS = defineWords({
     services: {
       held: 'amount held',
       settled: 'done',
-      released: 'cancelled, not charged',
+      released: 'canceled, not charged',
       expired: 'the hold ran out, not charged',
       refunded: 'refunded',
     },

@@ -17,7 +17,7 @@ import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
-    search: 'Name, email, last 4 of a key, request ID or payment',
+    search: 'Name, email, last 4 characters of a key, request ID or payment',
     filter: 'Show',
     filters: {
       all: 'all customers',
@@ -47,7 +47,7 @@ const WORDS = defineWords({
     next: 'Next page',
   },
   ru: {
-    search: 'Название, почта, последние 4 знака ключа, ID запроса или платёж',
+    search: 'Название, почта, последние 4 символа ключа, ID запроса или платёж',
     filter: 'Показать',
     filters: {
       all: 'всех клиентов',

@@ -18,7 +18,7 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     suspend: 'account suspended',
     resume: 'account resumed',
     grant: 'bonus',
-    grant_end: 'bonus ended, its rest taken back',
+    grant_end: 'bonus ended, the remainder taken back',
   },
   ru: {
     topup: 'платёж',

@@ -20,7 +20,7 @@ const WORDS = defineWords({
       member:
         'You are invited to become a member of this account: you will issue keys of your own and see your own calls.',
       accountant:
-        'You are invited to become an accountant of this account: you will see its wallet, receipts and usage totals, and pay.',
+        'You are invited to become an accountant of this account: you will see its wallet, receipts and usage totals, and make payments.',
     },
     cap: 'Your cap',
     account: 'Account',

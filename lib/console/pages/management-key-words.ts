@@ -10,7 +10,7 @@ export const WORDS = defineWords({
       'With these keys, programs do what the command line does: see docs/management-api.md. A key may do only what its scopes allow.',
     aboutOwn:
       'A program with such a key issues, limits and revokes API keys of this account and reads its usage, calls and wallet, ' +
-      'below /api/v1/account. It pays for no call.',
+      'under /api/v1/account. It cannot be used to call models.',
     name: 'Name',
     nameHint: 'The audit log shows this name.',
     key: 'Key',
@@ -69,7 +69,7 @@ export const WORDS = defineWords({
     makeButton: 'Создать',
     made: 'Скопируйте ключ: он показан только один раз.',
     full: (most: number) => `Действующих ключей может быть не больше ${most}. Отзовите один, чтобы создать другой.`,
-    badName: 'Название: от 1 до 100 символов без управляющих знаков.',
+    badName: 'Название: от 1 до 100 символов, кроме управляющих.',
     noScope: 'Выберите хотя бы одно право.',
     badDay: 'Выберите день, который ещё не прошёл.',
     badAddresses: 'Это не адреса и не сети вида 203.0.113.7 или 10.0.0.0/8.',
@@ -90,9 +90,9 @@ export const SCOPE_WORDS = defineWords({
     keys: 'API keys',
     topup: 'payments, corrections and bonuses',
     usage: 'usage, calls and ledger',
-    'catalog:read': 'catalog, reading only',
-    holds: 'holds for own services',
-    people: 'people of accounts',
+    'catalog:read': 'catalog, read-only',
+    holds: 'holds for your own services',
+    people: 'people in accounts',
   },
   ru: {
     accounts: 'аккаунты',

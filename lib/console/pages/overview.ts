@@ -42,7 +42,7 @@ const WORDS = defineWords({
     shell: 'A call on the command line',
     yourKey: 'YOUR_KEY',
     isDone: '✓ done',
-    which: 'a chat program, a coding agent or code',
+    which: 'a chat program, a coding agent or your own code',
     orPlay: 'Or try it without a program in the',
     play: 'playground',
   },

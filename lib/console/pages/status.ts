@@ -11,7 +11,7 @@ import type { Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Status',
-    about: `The share of requests that upstreams answered, from real calls: over this and the last hour, the last 24 hours and ${STATUS_DAYS} days. Requests that were wrong themselves or that their sender cancelled do not count.`,
+    about: `The share of requests that upstreams answered, from real calls: over this and the last hour, the last 24 hours and ${STATUS_DAYS} days. Requests that were wrong themselves or that their sender canceled do not count.`,
     model: 'Model',
     hour: 'Last hour',
     day: '24 hours',
@@ -20,7 +20,7 @@ const WORDS = defineWords({
     days: 'By the day',
     none: 'no calls',
     noModels: 'No model is offered at the moment.',
-    bar: (part: string, least: string) => `${part}: least ${least}`,
+    bar: (part: string, least: string) => `${part}: lowest ${least}`,
     legend: { good: '99% and more', fair: '90% and more', bad: 'less than 90%', none: 'no calls' },
   },
   ru: {
@@ -33,8 +33,8 @@ const WORDS = defineWords({
     hours: 'По часам',
     days: 'По дням',
     none: 'нет запросов',
-    noModels: 'Сейчас ни одна модель не предлагается.',
-    bar: (part: string, least: string) => `${part}: меньше всего ${least}`,
+    noModels: 'Сейчас доступных моделей нет.',
+    bar: (part: string, least: string) => `${part}: минимум ${least}`,
     legend: { good: 'от 99 %', fair: 'от 90 %', bad: 'меньше 90 %', none: 'нет запросов' },
   },
 });

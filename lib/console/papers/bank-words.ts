@@ -84,7 +84,7 @@ export const BANK_WORDS = defineWords<BankWords>({
     certainHint: 'The number of the invoice, the sum and the payer’s tax number agree.',
     creditAll: (sum) => `Credit ${sum}`,
     unsure: 'To be decided',
-    unsureHint: 'These payments are credited only to what you choose.',
+    unsureHint: 'These payments are credited only to the invoice or customer that you choose.',
     none: 'None.',
     payment: (number, date) => `No. ${number} of ${date}`,
     columns: {
@@ -113,7 +113,7 @@ export const BANK_WORDS = defineWords<BankWords>({
     target: 'Invoice number or customer ID',
     targetHint: 'The whole sum of the payment is credited.',
     credit: 'Credit',
-    dismiss: 'Set aside: not for a customer',
+    dismiss: 'Set aside: not from a customer',
     credited: 'Latest credited payments',
     dismissed: 'Latest payments set aside',
     reopen: 'Decide again',

@@ -88,7 +88,7 @@ describe('the catalog page', () => {
       const [sold = '', ...folded] = await split('/admin/catalog?lang=en');
       expect(sold).to.contain('>model-a<').and.not.to.contain('idle-model');
       expect(folded[0])
-        .to.match(/^Not available, for want of an upstream: \d</)
+        .to.match(/^Not available without an upstream: \d</)
         .and.to.contain('idle-model');
       const [used = '', rest = ''] = await split('/admin/upstreams?lang=en');
       expect(used).to.contain('href="/admin/upstreams/up"').and.not.to.contain('GROQ_API_KEY');
