@@ -1,33 +1,24 @@
-// Reads image and video requests: JSON under the usual body limits, and the input images.
+// Reads image and video requests in JSON, and their input images.
 import { fault } from '../base/faults.ts';
 import type { Refusal } from '../calls/images/request.ts';
-import { readBody } from '../http/body.ts';
 import { SMALL_BYTES } from '../http/memory-quota.ts';
 import { readLinkedImage } from '../media/linked.ts';
 import { type FetchReference, fetchReferences, type RequestImage } from '../media/reference.ts';
+import { type CallBodyOptions, readCallBody } from './call-body.ts';
 import type { FormatName, ParsedRequest } from './formats.ts';
 import type { PromptRequest } from './image-parts.ts';
 import type { PaidRequest } from './paid-route.ts';
 
 type PromptFormat = { [Name in FormatName]: ParsedRequest<Name> extends PromptRequest ? Name : never }[FormatName];
 
-/** The request in a JSON body; the reservation then holds its weight. `look` may refuse a long one before it is copied. */
+/** The request in a JSON body; the reservation then holds its prompt and images, unless they are small. */
 export async function readPromptBody<Name extends PromptFormat>(
-  { request, services, call, reservation, idempotency }: PaidRequest,
-  format: Name,
-  inspectHead: (head: ParsedRequest<Name>) => Promise<void>,
+  paid: PaidRequest,
+  options: CallBodyOptions<Name>,
 ): Promise<ParsedRequest<Name>> {
-  const { signal } = call;
-  let parsed: ParsedRequest<Name>;
-  try {
-    const bytes = await readBody(request.raw.req, { signal, reservation, limits: services.bodyLimits });
-    if (idempotency) await idempotency.readBody(bytes);
-    parsed = await services.parser.parse(bytes, { format, signal, inspectHead });
-  } finally {
-    reservation.releaseAll();
-  }
+  const parsed = await readCallBody(paid, options);
   const bytes = countBytes(parsed);
-  if (bytes > SMALL_BYTES) reservation.take(bytes);
+  if (bytes > SMALL_BYTES) paid.reservation.take(bytes);
   return parsed;
 }
 

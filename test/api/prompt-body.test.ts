@@ -47,7 +47,7 @@ describe('a request with a prompt', () => {
     } as unknown as PaidRequest;
   }
   const read = (body: object, look = async () => undefined as undefined | never) =>
-    readPromptBody(paidOf(body), 'edit', look);
+    readPromptBody(paidOf(body), { format: 'edit', inspectHead: look });
 
   it('reserves memory for its prompt and images once its body is read, unless they are small', async () => {
     const large = png({ bytes: 200_000 });
@@ -73,7 +73,7 @@ describe('a request with a prompt', () => {
     const outcomes = [
       read({ ...long, prompt: 5 }),
       read(long, refuse),
-      readPromptBody(paidOf(long, refuse), 'edit', async () => undefined),
+      readPromptBody(paidOf(long, refuse), { format: 'edit' }),
     ];
     const messages = await Promise.all(outcomes.map((outcome) => outcome.catch(({ message }: Error) => message)));
     expect(messages[0]).to.contain('`prompt`');

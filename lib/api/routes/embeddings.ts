@@ -8,8 +8,6 @@ import type { EmbeddingEstimate, EmbeddingRequest } from '../../calls/embeddings
 import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findEmbeddingModel, refuseModel } from '../../catalog/lookup.ts';
 import type { EmbeddingModel } from '../../catalog/model.ts';
-import { readAnnouncedBytes, readBody } from '../../http/body.ts';
-import { checkJsonType } from '../../http/json.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { toRub } from '../../money/money.ts';
@@ -17,6 +15,7 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { Vector } from '../../upstream/contract/provider.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
+import { readCallBody } from '../call-body.ts';
 import { createCallContext } from '../call-context.ts';
 import { countNumbers, refuseUnsuitable } from '../embedding-request.ts';
 import { answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
@@ -31,7 +30,12 @@ const LEAST: CallPrice = { kind: 'embedding', amount: TEXT_MINIMUM };
 
 async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { services, reservation, idempotency, h } = paid;
-  const request = await readRequest(paid);
+  const request = await readCallBody(paid, {
+    format: 'embedding',
+    admit: (bytes) => admitBody(paid, bytes, LEAST),
+    // Without its texts a long request says nothing about them, but has their estimate.
+    inspectHead: async (head) => void (await admit(paid, head)),
+  });
   const { model, estimate } = await admit(paid, request);
   reserveMemory(reservation, request, model);
   const holder = await confirmHolder(paid, services.holders);
@@ -42,23 +46,6 @@ async function answer(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   };
   const answered = await services.embeddings.run({ model, request, estimate }, context);
   return answered ? answerPieces(paid, renderReply(answered, model, request.encoding)) : h.abandon;
-}
-
-async function readRequest(paid: PaidRequest): Promise<EmbeddingRequest> {
-  const { request, services, call, reservation, idempotency } = paid;
-  const { req } = request.raw;
-  const { signal } = call;
-  checkJsonType(req.headers['content-type']);
-  await admitBody(paid, readAnnouncedBytes(req), LEAST);
-  try {
-    const bytes = await readBody(req, { signal, reservation, limits: services.bodyLimits });
-    if (idempotency) await idempotency.readBody(bytes);
-    // Without its texts a long request says nothing about them, but has their estimate.
-    const inspectHead = async (head: EmbeddingRequest) => void (await admit(paid, head));
-    return await services.parser.parse(bytes, { format: 'embedding', signal, inspectHead });
-  } finally {
-    reservation.releaseAll();
-  }
 }
 
 interface Admitted {

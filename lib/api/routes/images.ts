@@ -8,7 +8,6 @@ import { findEditModel, findImageModel, refuseModel } from '../../catalog/lookup
 import type { ImageModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { isForm, readForm } from '../../http/form.ts';
-import { checkJsonType } from '../../http/json.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { type RequestImage, releaseImages, toProviderImage } from '../../media/reference.ts';
@@ -122,11 +121,18 @@ async function runEngine(
 /** The request; the reservation then holds its images. */
 async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
   const { req } = paid.request.raw;
-  const type = req.headers['content-type'];
-  const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
-  if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  await admitBody(paid, readAnnouncedBytes(req), readPrice(task, choosePrices(paid).defaults[task.kind]));
-  return reads(paid, task);
+  const admit = (bytes: number | undefined) =>
+    admitBody(paid, bytes, readPrice(task, choosePrices(paid).defaults[task.kind]));
+  if (task.takesForms && isForm(req.headers['content-type'])) {
+    await admit(readAnnouncedBytes(req));
+    return readFormRequest(paid);
+  }
+  return readPromptBody(paid, {
+    format: task.format,
+    typeHint: task.takesForms ? BOTH_TYPES : undefined,
+    admit,
+    inspectHead: async (head) => void (await findPayableModel(paid, task, head)),
+  });
 }
 
 const BOTH_TYPES = '`application/json` or `multipart/form-data`';
@@ -146,10 +152,6 @@ async function readFormRequest({
   const form = await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept });
   if (idempotency) await idempotency.readForm(form);
   return parseEditForm(form);
-}
-
-async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
-  return readPromptBody(paid, task.format, async (head) => void (await findPayableModel(paid, task, head)));
 }
 
 /** The requested model, which the wallet can pay for now. */

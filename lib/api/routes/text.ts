@@ -11,8 +11,6 @@ import { fetchPromptImages, measureRequest, releaseTextRequest } from '../../cal
 import type { TextOutput } from '../../calls/text/output.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { chooseCatalog } from '../../catalog/catalog.ts';
-import { readAnnouncedBytes, readBody } from '../../http/body.ts';
-import { checkJsonType } from '../../http/json.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
@@ -22,6 +20,7 @@ import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { CollectedReply } from '../../stream/collect.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
+import { readCallBody } from '../call-body.ts';
 import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { AnsweredCall, Dialect } from '../dialects/dialect.ts';
@@ -47,7 +46,7 @@ export function textRoute(path: string, dialect: Dialect, services: Services): S
   return paidRoute(path, services, (paid) => answer(paid, dialect));
 }
 
-interface TextCall {
+interface PreparedRequest {
   readonly request: TextRequest;
   readonly context: CallContext;
 }
@@ -71,13 +70,13 @@ function answerReply(paid: PaidRequest, body: object, reply: CollectedReply): Pr
 }
 
 /** Reads the request, with the images it links to. */
-async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<TextCall> {
+async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<PreparedRequest> {
   const { request, services, call, reservation } = paid;
   const { limits } = paid.holder;
   const priced = () => chooseCatalog(services.catalog(), paid.holder);
-  const read = await readTextBody(paid, {
+  const read = await readCallBody(paid, {
     format: dialect.name,
-    before: () => admitBody(paid, readAnnouncedBytes(request.raw.req), LEAST),
+    admit: (bytes) => admitBody(paid, bytes, LEAST),
     inspectHead: async (head) => refuseTooExpensive(paid, findLeastPrice(priced(), head, limits)),
   });
   let parsed: TextRequest = { ...read, ...readBetas(request.raw.req.headers) };
@@ -112,13 +111,13 @@ async function prepareContext(paid: PaidRequest, { stream, spending }: TextReque
   };
 }
 
-interface StreamedCall extends TextCall {
+interface StreamedRequest extends PreparedRequest {
   readonly renderer: TextOutput<string>['renderer'];
 }
 
 function answerStream(
   { request: { raw }, headers, services, onBegun, h }: PaidRequest,
-  { request, context, renderer }: StreamedCall,
+  { request, context, renderer }: StreamedRequest,
 ): Promise<symbol> {
   const { clientStallMs: stallMs } = services;
   const sink = createSseReply(raw.res, { headers, stallMs, onOpen: onBegun });
@@ -158,7 +157,7 @@ export function waitUntilSent(response: ServerResponse): Promise<unknown> | unde
 
 /** Linked images are not fetched: each counts the same. */
 async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
-  const parsed = await readTextBody(paid, { format: 'message' });
+  const parsed = await readCallBody(paid, { format: 'message' });
   try {
     // Throws where no model may answer.
     listEligibleModels(paid.services.catalog(), parsed, paid.holder.limits);
@@ -166,30 +165,5 @@ async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueType
     return { input_tokens: tokensHeld };
   } finally {
     releaseTextRequest(parsed);
-  }
-}
-
-export interface TextBodyOptions {
-  readonly format: Dialect['name'];
-  /** Called right before the body is read, once its type is accepted. */
-  before?(): Promise<void>;
-  /** Sees a long request before its texts and images; may refuse it. */
-  inspectHead?(head: TextRequest): Promise<void>;
-}
-
-/** Throws 400, 408, 413, 415 and 503 faults. */
-export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
-  const { request, services, call, reservation, idempotency } = paid;
-  const { format, before, inspectHead } = options;
-  const { signal } = call;
-  const { req } = request.raw;
-  checkJsonType(req.headers['content-type']);
-  await before?.();
-  try {
-    const bytes = await readBody(req, { signal, reservation, limits: services.bodyLimits });
-    if (idempotency) await idempotency.readBody(bytes);
-    return await services.parser.parse(bytes, { format, signal, ...(inspectHead && { inspectHead: inspectHead }) });
-  } finally {
-    reservation.releaseAll();
   }
 }

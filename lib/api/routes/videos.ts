@@ -9,8 +9,6 @@ import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { chooseCatalog } from '../../catalog/catalog.ts';
 import { findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
-import { readAnnouncedBytes } from '../../http/body.ts';
-import { checkJsonType } from '../../http/json.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { releaseImages, toProviderImage } from '../../media/reference.ts';
@@ -38,7 +36,11 @@ export function videoRoutes(services: Services): readonly ServerRoute[] {
 
 async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { services } = paid;
-  const videoRequest = await readRequest(paid);
+  const videoRequest = await readPromptBody(paid, {
+    format: 'video',
+    admit: (bytes) => admitBody(paid, bytes, LEAST),
+    inspectHead: async (head) => void (await findPayableModel(paid, head)),
+  });
   let { images } = videoRequest;
   try {
     const { model, terms } = await findPayableModel(paid, videoRequest);
@@ -53,13 +55,6 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   } finally {
     releaseImages(images);
   }
-}
-
-async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
-  const { req } = paid.request.raw;
-  checkJsonType(req.headers['content-type']);
-  await admitBody(paid, readAnnouncedBytes(req), LEAST);
-  return readPromptBody(paid, 'video', async (head) => void (await findPayableModel(paid, head)));
 }
 
 /** The requested model with its terms, which the wallet can pay for now. */

@@ -1,22 +1,22 @@
-// The body of a text call: refused by its type first, and held in memory only while it is read.
+// The body of a call: refused by its type first, and held in memory only while it is read.
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { createBodyParser } from '../../lib/api/body-parser.ts';
+import { type CallBodyOptions, readCallBody } from '../../lib/api/call-body.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
-import { readTextBody, type TextBodyOptions } from '../../lib/api/routes/text.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 
 const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
 
-describe('text body', () => {
+describe('body of a call', () => {
   const parser = createBodyParser();
   let steps: unknown[];
 
   /** Reads a body, and notes what is asked meanwhile and how much memory is held then. */
   async function read(
     text: string,
-    { type = 'application/json', before }: { type?: string } & Partial<TextBodyOptions>,
+    { type = 'application/json', admit }: { type?: string } & Partial<CallBodyOptions<'message'>>,
   ) {
     const budget = createMemoryQuota({ bytesMax: 1000, ownerBytesMax: 1000 });
     const bytes = Buffer.from(text);
@@ -32,8 +32,8 @@ describe('text body', () => {
       call: { signal: new AbortController().signal },
       idempotency: { readBody },
     } as unknown as PaidRequest;
-    const options = { format: 'message', before: before ?? (async () => note('before')) } as const;
-    const outcome = await readTextBody(paid, options).catch((error: unknown) => error);
+    const options = { format: 'message', admit: admit ?? (async (bytes?: number) => note(`admit ${bytes}`)) } as const;
+    const outcome = await readCallBody(paid, options).catch((error: unknown) => error);
     note('after');
     return isFault(outcome) ? outcome.data?.code : outcome;
   }
@@ -41,7 +41,7 @@ describe('text body', () => {
   it('is admitted before it is read, and reserves memory until then', async () => {
     expect(await read(BODY, {})).to.deep.include({ model: 'm', messageCount: 1 });
     expect(steps).to.deep.equal([
-      ['before', false, 0],
+      [`admit ${BODY.length}`, false, 0],
       [`repeat of ${BODY}`, true, BODY.length],
       ['after', true, 0],
     ]);
@@ -52,7 +52,7 @@ describe('text body', () => {
     expect(steps.at(-1)).to.deep.equal(['after', true, 0]);
     expect(await read('x'.repeat(1001), {})).to.equal('no_room');
     expect(steps).to.deep.equal([
-      ['before', false, 0],
+      ['admit 1001', false, 0],
       ['after', false, 0],
     ]);
   });
@@ -61,7 +61,7 @@ describe('text body', () => {
     expect(await read(BODY, { type: 'text/plain' })).to.equal('unsupported_media_type');
     expect(steps).to.deep.equal([['after', false, 0]]);
     const refusal = new Error('too dear');
-    expect(await read(BODY, { before: () => Promise.reject(refusal) })).to.equal(refusal);
+    expect(await read(BODY, { admit: () => Promise.reject(refusal) })).to.equal(refusal);
     expect(steps).to.deep.equal([['after', false, 0]]);
   });
 });
