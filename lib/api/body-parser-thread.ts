@@ -9,9 +9,7 @@ import { type Group, listTransfers } from './parts.ts';
 export type ParseOrder = { readonly format: FormatName; readonly bytes: Uint8Array } | 'next';
 
 /** Replies of the thread: the request without its long parts, then the groups of steps that add them. */
-export type PartReply =
-  | { readonly head: object; readonly more: boolean }
-  | { readonly group: Group; readonly more: boolean };
+export type PartReply = { readonly head: object } | { readonly group: Group; readonly more: boolean };
 
 export type ParseReply =
   | PartReply
@@ -35,7 +33,7 @@ async function answer(order: ParseOrder): Promise<ParseReply> {
     const format: Format = FORMATS[order.format];
     const cut = await format.cut(format.parse(readJson(order.bytes)));
     groups = cut.groups;
-    return { head: cut.head, more: true };
+    return { head: cut.head };
   } catch (error) {
     if (!isFault(error) || !error.data) return { error };
     return { fault: { code: error.data.code, detail: error.data.detail } };

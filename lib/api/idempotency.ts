@@ -58,8 +58,8 @@ interface KeyedRequest extends Caller {
 }
 
 /** Throws a 400 fault for an invalid key. */
-export function openIdempotentCall(keyed: KeyedRequest, means: IdempotencyServices): IdempotentCall {
-  const { store, log } = means;
+export function openIdempotentCall(keyed: KeyedRequest, services: IdempotencyServices): IdempotentCall {
+  const { store, log } = services;
   const { request, state, holder } = keyed;
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
@@ -74,7 +74,7 @@ export function openIdempotentCall(keyed: KeyedRequest, means: IdempotencyServic
     const first = repeat && (await orUnavailable(store.ledger.charge(repeat.charge)));
     if (!first || !isIdempotencyKeyTaken(repeat, first, Date.now())) return;
     if (repeat.body !== body) throw fault('idempotency_mismatch');
-    await refuseLimited(keyed, first, means);
+    await refuseLimited(keyed, first, services);
     if (repeat.reply !== null) throw new Replay(repeat.reply);
     if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: estimateRetryS(first) });
     throw fault('idempotency_done', { charge: first.id, ...describeVideoHint(first) });

@@ -41,8 +41,8 @@ export interface PaidRequest {
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
 
 /**
- * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Without
- * `repeats`, for calls that cost nothing, idempotency keys are ignored.
+ * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Calls that
+ * cost nothing take no idempotency key, and ignore one.
  */
 export function paidRoute(
   path: string,

@@ -56,7 +56,7 @@ export async function claimRequest(
   };
   const secret = deriveKey(readKeyHeader(request) ?? '', sent);
   const claimed = await store.claimReply(claim, now);
-  if (claimed.status === 'found') return { reply: readReply(claimed.found, { claim, secret, now }) };
+  if (claimed.status === 'found') return { reply: readReply(claimed.found, claim.body, secret) };
   // The claim stays, without a reply: repeats are told the same.
   if (claimed.status === 'again' && !isRepeatable) throw fault('idempotency_lost');
   return {
@@ -68,14 +68,8 @@ export async function claimRequest(
   };
 }
 
-interface Repeat {
-  readonly claim: Pick<ManagementReply, 'body'>;
-  readonly secret: Buffer;
-  readonly now: number;
-}
-
-function readReply({ body, reply }: ManagementReply, { claim, secret }: Repeat): string {
-  if (body !== claim.body) throw fault('idempotency_mismatch');
+function readReply({ body, reply }: ManagementReply, sentBody: string, secret: Buffer): string {
+  if (body !== sentBody) throw fault('idempotency_mismatch');
   if (reply === null) throw fault('idempotency_running', { retryAfterS: RETRY_S });
   return decrypt(reply, secret);
 }
