@@ -8,7 +8,7 @@ interface Slot {
   readonly to: number;
 }
 
-interface SlotQuery extends Pick<UsageQuery, 'key' | 'keys' | 'model' | 'kind'> {
+interface SlotQuery extends Pick<UsageQuery, 'key' | 'keys' | 'model' | 'kind' | 'counts'> {
   /** In order, without gaps. */
   readonly slots: readonly Slot[];
   readonly by: 'model' | 'key' | 'kind';

@@ -35,7 +35,11 @@ export async function customerUsage(visit: UserVisit, account: string): Promise<
   const zone = signedIn.user.timeZone;
   const today = findHourDay(services.now(), zone);
   const slots = listDaySlots(addDays(today, 1 - CUSTOMER_DAYS), today, zone);
-  const { total, groups } = await readUsageSlots(services.store.usage, account, { slots, by: 'model' });
+  const { total, groups } = await readUsageSlots(services.store.usage, account, {
+    slots,
+    by: 'model',
+    counts: ['calls', 'charged', 'failed', 'cost', 'unpriced'],
+  });
   services.usage.foldSoon(account);
   const names = nameSlots('day', language, zone);
   const sumSlot = (at: number) => groups.reduce((sum, { slots: sums }) => sum + (sums[at]?.charged ?? 0n), 0n);

@@ -147,6 +147,7 @@ async function recentUsage({ services, account, zone, ownKeys }: OwnerVisit): Pr
   const { total, groups } = await readUsageSlots(services.store.usage, account.id, {
     slots,
     by: 'kind',
+    counts: ['charged'],
     ...(ownKeys && { keys: ownKeys }),
   });
   const sumSlot = (at: number) => groups.reduce((sum, group) => sum + (group.slots[at]?.charged ?? 0n), 0n);

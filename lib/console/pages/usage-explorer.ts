@@ -71,13 +71,26 @@ export interface UsageFigures extends SlottedUsage {
   readonly before: SlottedUsage | undefined;
 }
 
+/** Tokens of reasoning are part of the output. */
+const TOKENS: readonly UnitCount[] = UNIT_COUNTS.filter(
+  (name) => name.startsWith('tokens') && name !== 'tokensReasoning',
+);
+
+/** What is shown of the period before: its sums of each part of the time, whatever they are of. */
+const COMPARED: Readonly<Record<Show, readonly (keyof UsageTotals)[]>> = {
+  charged: ['calls', 'charged'],
+  calls: ['calls', 'charged'],
+  tokens: ['calls', 'charged', ...TOKENS],
+  failed: ['calls', 'charged', 'failed'],
+};
+
 export async function readUsageFigures(
   { services, account, zone }: OwnerVisit,
   view: UsageView,
   { filter }: ChargeQuery,
   owners: readonly KeyOwner[],
 ): Promise<UsageFigures> {
-  const { first, last, unit, stack, isCompared } = view;
+  const { first, last, unit, stack, show, isCompared } = view;
   const { key, keys, model, kind } = filter;
   const wanted = {
     ...(key !== undefined && { key }),
@@ -86,8 +99,8 @@ export async function readUsageFigures(
     ...(kind && { kind }),
   };
   const owner = new Map(owners.flatMap(({ id, keys: theirs }) => theirs.map((each) => [each, id] as const)));
+  const { usage } = services.store;
   const read = async (slots: readonly TimeSlot[]) => {
-    const { usage } = services.store;
     if (stack !== 'member') return readUsageSlots(usage, account.id, { ...wanted, slots, by: stack });
     const byKey = await readUsageSlots(usage, account.id, { ...wanted, slots, by: 'key' });
     return regroupUsage(byKey, (name) => owner.get(name) ?? '');
@@ -95,7 +108,11 @@ export async function readUsageFigures(
   const slots = listSlots(unit, { first, last, zone });
   const days = countDays(first, last);
   const earlier = { first: addDays(first, -days), last: addDays(first, -1), zone };
-  const [now, before] = await Promise.all([read(slots), isCompared ? read(listSlots(unit, earlier)) : undefined]);
+  const readEarlier = () => {
+    const compared = { slots: listSlots(unit, earlier), by: 'kind', counts: COMPARED[show] } as const;
+    return readUsageSlots(usage, account.id, { ...wanted, ...compared });
+  };
+  const [now, before] = await Promise.all([read(slots), isCompared ? readEarlier() : undefined]);
   return { ...now, slots, before };
 }
 
@@ -156,11 +173,6 @@ export function usageSums(visit: OwnerVisit, { total, before }: UsageFigures): H
 function formatChange({ format }: OwnerVisit, share: number): string {
   return `${share > 0 ? '+' : ''}${format.percent(Math.round(share * 100) / 100)}`;
 }
-
-/** Tokens of reasoning are part of the output. */
-const TOKENS: readonly UnitCount[] = UNIT_COUNTS.filter(
-  (name) => name.startsWith('tokens') && name !== 'tokensReasoning',
-);
 
 function getShown(totals: UsageTotals, show: Show): number {
   if (show === 'charged') return toRub(totals.charged);

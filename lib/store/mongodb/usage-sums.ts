@@ -7,11 +7,10 @@ import { addUsageTotals, negateUsage } from '../usage-totals.ts';
 import { read } from './call.ts';
 import { BATCH, listIntervals, matchRanges, placeSums, readConsistently } from './intervals.ts';
 import { type Row, sumToMicro } from './rows.ts';
+import { sumFields } from './service-upsert.ts';
 import { buildSlotStart } from './slots.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...UNIT_COUNTS] as const;
-
-const SUMS = Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }]));
 
 type Time = 'hour' | 'day';
 
@@ -27,7 +26,8 @@ type Query = Omit<UsageQuery, 'from' | 'to'>;
 
 export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
   /** Hours and days are read in one command; the sums of all intervals are few, and are placed here. */
-  async function readSums(wallet: string, spans: readonly UsageSpan[], { by, ...filter }: Query) {
+  async function readSums(wallet: string, spans: readonly UsageSpan[], { by, counts = COUNTS, ...filter }: Query) {
+    const sums = sumFields(counts);
     const intervals = listIntervals(spans);
     const part = (time: Time): Document[] => {
       const ranges = intervals.get(time) ?? [];
@@ -36,7 +36,7 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
       return [
         { $match: { ...matchRanges(ranges, time, { wallet }), ...buildFilter(filter) } },
         { $set: { at, group: GROUPS[by](time) } },
-        { $group: { _id: { at: '$at', group: '$group' }, ...SUMS } },
+        { $group: { _id: { at: '$at', group: '$group' }, ...sums } },
         { $set: { time } },
       ];
     };
@@ -45,13 +45,13 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
     const options = { ...readConsistently(spans), batchSize: BATCH };
     const hours = db.collection<Row>('usage_hours');
     const rows = await read((signal) => hours.aggregate(pipeline, { ...options, signal }).toArray());
-    const sums = rows.map(({ _id, time, ...row }) => ({
+    const found = rows.map(({ _id, time, ...row }) => ({
       grain: time as Time,
       at: Number(_id.at),
       name: `${_id.group}`,
       totals: readUsageTotals(row),
     }));
-    const placed = placeSums(sums, intervals, addSigned);
+    const placed = placeSums(found, intervals, addSigned);
     return placed.map(({ name: group, ...sum }): UsageSlotSum => ({ group, ...sum })).filter(isUsedSum);
   }
 
@@ -71,7 +71,7 @@ function addSigned(one: UsageTotals | undefined, other: UsageTotals, sign: 1 | -
   return one ? addUsageTotals(one, counted) : counted;
 }
 
-function buildFilter({ key, keys, model, kind }: Omit<Query, 'by'>): Document {
+function buildFilter({ key, keys, model, kind }: Omit<Query, 'by' | 'counts'>): Document {
   return {
     ...(key !== undefined && { key }),
     ...(keys !== undefined && { $and: [{ key: { $in: [...keys] } }] }),
@@ -81,11 +81,11 @@ function buildFilter({ key, keys, model, kind }: Omit<Query, 'by'>): Document {
 }
 
 export function readUsageTotals(row: Document): UsageTotals {
-  // Rows of earlier versions lack some.
+  // Rows of earlier versions lack some, and sums those that were not asked for.
   const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name] ?? 0)]));
   const money = {
-    charged: sumToMicro(row.charged),
-    refunded: sumToMicro(row.refunded),
+    charged: sumToMicro(row.charged ?? 0),
+    refunded: sumToMicro(row.refunded ?? 0),
     cost: sumToMicro(row.cost ?? 0),
   };
   return { ...counts, ...money } as unknown as UsageTotals;

@@ -35,19 +35,20 @@ export function usageSumReads(db: DatabaseSync): Pick<PortReads<'usage'>, 'sums'
 }
 
 function createReadSums(db: DatabaseSync) {
-  const sumAll = (sign: string) => COUNTS.map((name) => `sum(${sign}${name}) AS ${name}`).join();
   // Each is added up by itself: the sums of all together are few.
-  const part = (time: Time, by: By) => `SELECT start, ${GROUPS[by](time)} AS label, sign, ${sumAll('')}
+  const part = (time: Time, by: By, sums: string) => `SELECT start, ${GROUPS[by](time)} AS label, sign, ${sums}
     FROM spans CROSS JOIN usage_${time}s ON wallet = :wallet AND ${time} >= since AND ${time} < until
     WHERE grain = '${time}' AND (:key IS NULL OR key = :key) AND (:model IS NULL OR model = :model)
       AND (:kind IS NULL OR kind = :kind) AND (:keys IS NULL OR key IN (SELECT value FROM json_each(:keys)))
     GROUP BY start, label, sign`;
   return (wallet: string, spans: readonly UsageSpan[], query: Omit<UsageQuery, 'from' | 'to'>) => {
-    const { by, key = null, keys, model = null, kind = null } = query;
+    const { by, key = null, keys, model = null, kind = null, counts } = query;
+    const columns = counts ? COUNTS.filter((name) => counts.some((count) => nameColumn(count) === name)) : COUNTS;
+    const sumAll = (sign: string) => columns.map((name) => `sum(${sign}${name}) AS ${name}`).join();
     const select = prepareBig(
       db,
       `${selectSpans('spans')} SELECT start, label, ${sumAll('sign * ')}
-        FROM (${part('hour', by)} UNION ALL ${part('day', by)}) GROUP BY start, label`,
+        FROM (${part('hour', by, sumAll(''))} UNION ALL ${part('day', by, sumAll(''))}) GROUP BY start, label`,
     );
     const filter = { key, model, kind, keys: keys ? JSON.stringify(keys) : null };
     const found = select.all({ wallet, spans: JSON.stringify(spans), ...filter });
@@ -55,18 +56,22 @@ function createReadSums(db: DatabaseSync) {
   };
 }
 
+const nameColumn = (count: keyof UsageTotals): string =>
+  count in UNIT_NAMES ? UNIT_NAMES[count as keyof typeof UNIT_NAMES] : count;
+
 function readUsageSumRow(row: Record<string, unknown>): UsageGroupSum {
   return { group: row.label as string, ...readUsageTotals(row) };
 }
 
+/** Without those that were not asked for. */
 export function readUsageTotals(row: Record<string, unknown>): UsageTotals {
   return {
-    calls: Number(row.calls),
-    charged: row.charged as bigint,
-    refunded: row.refunded as bigint,
-    failed: Number(row.failed),
-    cost: row.cost as bigint,
-    unpriced: Number(row.unpriced),
-    ...mapUnits(UNIT_COUNTS, (name) => Number(row[UNIT_NAMES[name]])),
+    calls: Number(row.calls ?? 0),
+    charged: (row.charged ?? 0n) as bigint,
+    refunded: (row.refunded ?? 0n) as bigint,
+    failed: Number(row.failed ?? 0),
+    cost: (row.cost ?? 0n) as bigint,
+    unpriced: Number(row.unpriced ?? 0),
+    ...mapUnits(UNIT_COUNTS, (name) => Number(row[UNIT_NAMES[name]] ?? 0)),
   };
 }

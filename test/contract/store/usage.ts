@@ -73,6 +73,12 @@ function addUp(hours: readonly UsageHour[], nameGroup: (row: UsageHour) => strin
   return sums;
 }
 
+/** With 0 in place of the others. */
+function keepCounts(hours: readonly UsageHour[], counts: UsageSlotQuery['counts']): readonly UsageHour[] {
+  if (!counts) return hours;
+  return hours.map((row) => ({ ...row, ...NO_USAGE, ...Object.fromEntries(counts.map((name) => [name, row[name]])) }));
+}
+
 export function usageContract(context: StoreContext): void {
   let wallet: string;
   before(async () => {
@@ -90,14 +96,14 @@ export function usageContract(context: StoreContext): void {
   }
 
   async function expectSlots(query: UsageSlotQuery): Promise<void> {
-    const { starts, to, by, ...filter } = query;
+    const { starts, to, by, counts, ...filter } = query;
     const found: Record<string, UsageTotals> = {};
     for (const { at, group, ...totals } of await context.store.usage.slots(wallet, query)) {
       const name = `${new Date(at).toISOString()} ${group}`;
       found[name] = addUsageTotals(found[name] ?? NO_USAGE, totals);
     }
     const inside = listHours(filter).filter(({ hour }) => hour >= (starts[0] ?? to) && hour < to);
-    const wanted = addUp(inside, (row) => {
+    const wanted = addUp(keepCounts(inside, counts), (row) => {
       const start = starts.findLast((each) => each <= row.hour) as number;
       return `${new Date(start).toISOString()} ${row[by]}`;
     });
@@ -151,6 +157,16 @@ export function usageContract(context: StoreContext): void {
     }
     expect(await context.store.usage.slots(wallet, { by: 'kind', starts, to, keys: [] })).to.deep.equal([]);
     expect(await context.store.usage.slots('none', { by: 'kind', starts, to })).to.deep.equal([]);
+  });
+
+  it('adds up some counts, of which the others are 0', async () => {
+    const starts = ['2026-02-25', '2026-03-10'].map((day) => findDayStartHour(day, 'Europe/Moscow'));
+    const to = findDayStartHour('2026-04-01', 'Europe/Moscow');
+    for (const counts of [['calls'], ['charged', 'cost'], ['tokensCacheWrite1h', 'unpriced', 'images']] as const)
+      await expectSlots({ by: 'model', starts, to, counts });
+    const [found] = await context.store.usage.sums(wallet, { by: 'kind', kind: 'text', counts: ['refunded'] });
+    const { refunded } = Object.values(addUp(listHours({ kind: 'text' }), () => ''))[0] as UsageTotals;
+    expect(found).to.deep.equal({ ...NO_USAGE, group: 'text', refunded });
   });
 
   it('adds up a time by hour, UTC day, model, key and kind', async () => {
