@@ -11,6 +11,7 @@ import {
   type Settings,
   SYSTEM_STYLES,
   THINKING_STYLES,
+  UNSIGNED_STYLES,
 } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -22,6 +23,7 @@ const plugin: ProviderPlugin<Settings> = {
       auth: joi.valid(...AUTH_STYLES).default('x-api-key'),
       thinking: joi.valid(...THINKING_STYLES).default('adaptive'),
       thinkingOff: joi.valid(...OFF_STYLES).default('disabled'),
+      unsignedThinking: joi.valid(...UNSIGNED_STYLES).default('omit'),
       systemMessages: joi.valid(...SYSTEM_STYLES).default('in_place'),
       // By default those that change neither a price nor where code runs.
       betas: joi.array().items(joi.string()).default(defaultBetas),

@@ -12,6 +12,7 @@ import type {
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
 export const SYSTEM_STYLES = ['in_place', 'prompt'] as const;
+export const UNSIGNED_STYLES = ['omit', 'send'] as const;
 export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
@@ -30,6 +31,8 @@ interface Wire {
   readonly thinkingOff: (typeof OFF_STYLES)[number];
   /** Where system messages between others go: they stay, or become part of the prompt for endpoints without them. */
   readonly systemMessages: (typeof SYSTEM_STYLES)[number];
+  /** `send` for vendors that do not sign their thoughts, and want those before calls back. */
+  readonly unsignedThinking: (typeof UNSIGNED_STYLES)[number];
   /** The betas that a client may ask for. */
   readonly betas: readonly string[];
 }
@@ -55,7 +58,10 @@ export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
 
 export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host): JsonBody {
   return (base64) => ({
-    ...message.body(call, base64, { keepsSystemMessages: wire.systemMessages === 'in_place' }),
+    ...message.body(call, base64, {
+      keepsSystemMessages: wire.systemMessages === 'in_place',
+      keepsUnsignedThoughts: wire.unsignedThinking === 'send',
+    }),
     ...pickMessageFields(call, wire),
     ...writeThinking(call, wire),
     ...writeOutputConfig(call, wire),
@@ -70,7 +76,8 @@ function pickMessageFields({ messageFields = {}, betas = [] }: TextCall, wire: W
 }
 
 /** Newer models decide how long to reason and take an effort; older ones take a number of tokens. */
-function writeThinking({ reasoning, messages, tools }: TextCall, { thinking: style, thinkingOff }: Wire): object {
+function writeThinking({ reasoning, messages, tools }: TextCall, wire: Wire): object {
+  const { thinking: style, thinkingOff, unsignedThinking } = wire;
   if (!reasoning) return {};
   if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
   // Refused where a call is required.
@@ -78,12 +85,14 @@ function writeThinking({ reasoning, messages, tools }: TextCall, { thinking: sty
   const { display } = reasoning;
   if (style === 'adaptive') return { thinking: { type: 'adaptive', display } };
   // They want the reasoning before a tool call back.
-  const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isSigned));
+  const isThought = unsignedThinking === 'send' ? isReasoning : isSigned;
+  const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isThought));
   if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || lacksReasoning) return {};
   return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens, display } };
 }
 
 const isCall = ({ type }: Content) => type === 'tool-call';
+const isReasoning = ({ type }: Content) => type === 'reasoning';
 const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.format === 'messages';
 
 /** JSON without a schema is not supported here. */

@@ -8,7 +8,11 @@ const TOOLS: Tools = { list: [{ name: 'look', schema: { type: 'object' } }] };
 
 const HOST = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {} } });
 
-function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budget'): Record<string, unknown> {
+function asked(
+  more: Partial<TextCall>,
+  thinking: 'adaptive' | 'budget' = 'budget',
+  unsignedThinking: 'omit' | 'send' = 'omit',
+): Record<string, unknown> {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] as const;
   const call: TextCall = { model: 'm', messages, maxTokens: 9000, options: {}, tools: TOOLS, ...more };
   const wire = {
@@ -19,6 +23,7 @@ function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budge
     thinking,
     betas: [],
     systemMessages: 'in_place',
+    unsignedThinking,
   } as const;
   return buildMessagesBody(call, wire, HOST)(() => '') as Record<string, unknown>;
 }
@@ -33,5 +38,21 @@ describe('anthropic: tools and thinking', () => {
         expect(asked({ reasoning, tools: { ...TOOLS, choice } }, style)).to.not.have.property('thinking');
       }
     }
+  });
+
+  it('sends thoughts without a signature back only where the vendor wants them', () => {
+    const call = { type: 'tool-call', id: 'a', name: 'look', json: '{}' } as const;
+    const thought = { type: 'reasoning', text: 'Hm' } as const;
+    const foreign = { ...thought, state: { format: 'responses', value: '{}' } } as const;
+    const messages = [{ role: 'assistant', content: [thought, foreign, call] }] as const;
+    const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
+    const contentOf = (style: 'omit' | 'send') => {
+      const [message] = asked({ messages, reasoning }, 'budget', style).messages as { content: object[] }[];
+      return message?.content;
+    };
+    expect(contentOf('omit')).to.deep.equal([use]);
+    expect(contentOf('send')).to.deep.equal([{ type: 'thinking', thinking: 'Hm', signature: '' }, use]);
+    expect(asked({ messages, reasoning }, 'budget', 'omit')).to.not.have.property('thinking');
+    expect(asked({ messages, reasoning }, 'budget', 'send')).to.have.property('thinking');
   });
 });

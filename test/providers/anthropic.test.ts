@@ -226,6 +226,7 @@ describe('anthropic', () => {
       thinkingOff: 'disabled',
       betas,
       systemMessages: 'in_place',
+      unsignedThinking: 'omit',
     });
   });
 });

@@ -44,6 +44,8 @@ export interface ChatQuirks {
 export interface MessageQuirks {
   /** True if system messages stay where they are: a vendor's cache then still knows what comes before them. */
   readonly keepsSystemMessages?: boolean;
+  /** True if thoughts without a signature go back too, for vendors that sign none and want them before calls. */
+  readonly keepsUnsignedThoughts?: boolean;
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
 }

@@ -28,13 +28,16 @@ interface Writing {
   readonly markers: Markers;
   /** In order, whether each document of the request may be cited. */
   readonly citable: readonly boolean[];
+  readonly keepsUnsignedThoughts: boolean;
 }
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
   const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, maxTokens, system, messages, stops, sampling, reasoning } = call;
   const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
-  const writing: Writing = { base64, shortenCallId, markers: chooseMarkers(call), citable: listCitable(messages) };
+  const { keepsUnsignedThoughts = false } = quirks;
+  const noted = { markers: chooseMarkers(call), citable: listCitable(messages), keepsUnsignedThoughts };
+  const writing: Writing = { base64, shortenCallId, ...noted };
   const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
   return {
     model,
@@ -83,7 +86,8 @@ function writeSystem(system: NonNullable<TextCall['system']>, { markers }: Writi
  * there are markers, which move on from turn to turn: what they leave behind stays as it was.
  */
 function writeMessage({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
-  const content = given.filter((part) => part.type !== 'reasoning' || part.state?.format === MESSAGES_STATE);
+  const { keepsUnsignedThoughts } = writing;
+  const content = given.filter((part) => part.type !== 'reasoning' || goesBack(part, keepsUnsignedThoughts));
   const [first] = content;
   const isPrefill = isLast && role === 'assistant';
   if (first?.type === 'text' && content.length === 1 && !writing.markers.hasAny && !isCited(first, writing)) {
@@ -91,6 +95,10 @@ function writeMessage({ role, content: given }: TextMessage, isLast: boolean, wr
   }
   const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, writeMessageBlock(part, writing)));
   return { role, content: isPrefill ? blocks.map(trimLast) : blocks };
+}
+
+function goesBack({ state, text }: ReasoningContent, unsigned: boolean): boolean {
+  return state ? state.format === MESSAGES_STATE : unsigned && text !== '';
 }
 
 /** An answer to be continued is refused if it ends in white space. */
@@ -160,7 +168,7 @@ function writeDocumentSource({ mediaType, bytes, pieces }: DocumentContent, base
 
 /** Unchanged: even without text, a signature is wanted back. */
 function writeThinkingBlock({ text, redacted, state }: ReasoningContent): object {
-  const signature = state?.value;
+  const signature = state?.value ?? '';
   return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 
