@@ -88,6 +88,29 @@ describe('the sweep', () => {
     expect(seen).to.deep.equal([1, 1, 1, 2, 2]);
   });
 
+  for (const [status, more] of [
+    ['done', 0],
+    ['exists', 0],
+    ['no_wallet', 1],
+  ] as const) {
+    it(`reads ${more} more than a page behind a hold whose end is ${status}`, async () => {
+      const pages = [[{ id: 'a', wallet: 'w', lease: 5 } as Charge], []];
+      const limits: number[] = [];
+      const orphans: LedgerStore['orphans'] = async ({ limit }) => {
+        limits.push(limit);
+        return pages[limits.length - 1] ?? [];
+      };
+      const sweep = createSweep({
+        leaseMs: LEASE_MS,
+        now: Date.now,
+        store: { orphans },
+        end: async () => ({ status }),
+      });
+      for (let count = 0; count < 2; count += 1) await sweep({ now: 10, limit: PAGE });
+      expect(limits).to.deep.equal([PAGE, PAGE + more]);
+    });
+  }
+
   it('continues after a full page, and starts over after one that was not full', async () => {
     const orphan = (id: string, lease: number) => ({ id, wallet: 'w', lease }) as Charge;
     const pages = [[orphan('a', 5), orphan('b', 7)], [orphan('c', 9)], []];

@@ -216,6 +216,32 @@ describe('the usage chore', () => {
       chore.stop();
     });
 
+    it('pauses between half as long as said and half as long again, so that processes spread', async () => {
+      const { random } = Math;
+      try {
+        for (const [drawn, ms] of [
+          [0, 30_000],
+          [0.5, 60_000],
+          [0.9, 84_000],
+        ] as const) {
+          Math.random = () => drawn;
+          mock.timers.enable({ apis: ['setTimeout'] });
+          const chore = open(() => Promise.reject(new Error('away')));
+          chore.start();
+          mock.timers.tick(1000);
+          for (let turns = 0; turns < 20; turns += 1) await turn();
+          mock.timers.tick(ms - 1);
+          expect(looks, `${drawn}`).to.have.length(1);
+          mock.timers.tick(1);
+          expect(looks, `${drawn}`).to.have.length(2);
+          chore.stop();
+          mock.timers.reset();
+        }
+      } finally {
+        Math.random = random;
+      }
+    });
+
     it('stops the search without reporting a failure', async () => {
       const chore = open(async () => ends);
       chore.stop();
