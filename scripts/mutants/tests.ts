@@ -6,6 +6,10 @@ import { basename, dirname, join, normalize } from 'node:path';
 const STEP_FILES = 8;
 /** What tests with long cases import. */
 const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts']);
+/** Between a near test and all that only import a file. */
+const NAMESAKE = 0.5;
+/** The rules of money are applied by the stores, far from them by imports. */
+const STORE = 'test/store/sqlite.test.ts';
 
 const imports = new Map(
   ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
@@ -31,7 +35,8 @@ export function testsFor(path: string, most: number): readonly Step[] {
   const near = others.filter((test) => rank(test) <= 0);
   const wide = others.filter((test) => rank(test) > 0).slice(0, Math.max(0, most - near.length));
   const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
-  return [{ files: mirrors }, ...inSteps(near), ...inSteps(wide), long].filter(({ files }) => files.length > 0);
+  const store: Step = { files: path.startsWith('lib/money/') && !wide.includes(STORE) ? [STORE] : [] };
+  return [{ files: mirrors }, ...inSteps(near), ...inSteps(wide), store, long].filter(({ files }) => files.length > 0);
 }
 
 function hasLongCases(test: string): boolean {
@@ -57,14 +62,21 @@ function rankFor(path: string): (test: string) => number {
     const rank = (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
     if (rank <= 0) return rank;
     const shared = splitWords(base).reduce((sum, word) => sum + weigh(word), 0);
-    return isNamesake(path, base) ? 1 : Math.max(1, rank - shared);
+    return isNamesake(path, base) ? NAMESAKE : Math.max(1, rank - shared);
   };
 }
 
-/** A flow that is named after the file or its folder below the room comes before all that only import it. */
+/**
+ * A flow that is named after the file or its folder below the room comes before all that only import it, and so does one
+ * with no word but those of the file.
+ */
 function isNamesake(path: string, base: string): boolean {
   const names = path.slice(0, -'.ts'.length).split('/').slice(2);
-  return names.slice(-2).some((name) => base === name || base.startsWith(`${name}-`));
+  const words = splitWords(names.at(-1) ?? '');
+  return (
+    names.slice(-2).some((name) => base === name || base.startsWith(`${name}-`)) ||
+    splitWords(base).every((word) => words.includes(word))
+  );
 }
 
 function splitWords(text: string): readonly string[] {

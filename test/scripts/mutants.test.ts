@@ -91,6 +91,12 @@ describe('mutants', () => {
     expect(steps.flatMap(({ files }) => files)).to.include('test/store/open.test.ts');
   });
 
+  it('select tests with no word but those of the file, and a store for the rules of money', () => {
+    const select = (path: string) => testsFor(path, 24).flatMap(({ files }) => files);
+    expect(select('lib/ledger/service-holds.ts')).to.include('test/api/management/holds.test.ts');
+    expect(select('lib/money/budget.ts').at(-1)).to.equal('test/store/sqlite.test.ts');
+  });
+
   it('run the mirrors with all their cases at last, where some are left to the slow tests', () => {
     const steps = testsFor('lib/store/sqlite/worker.ts', 12);
     expect(steps.at(-1)).to.deep.equal({ files: ['test/store/sqlite.test.ts'], isLong: true });
