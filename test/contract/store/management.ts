@@ -122,6 +122,17 @@ export function managementContract(context: StoreContext): void {
       .and.not.include(`${freed.id} ${freed.lease}`);
   });
 
+  it('keeps a reply until the time it expires', async () => {
+    const { management } = context.store;
+    const claim = newClaim({ expiresAt: AT + 700 });
+    await management.claimReply(claim, AT);
+    const clean = async (now: number) => {
+      while ((await management.clean(now, 100)) > 0);
+      return (await management.replyPage({ limit: 1000 })).some(({ id }) => id === claim.id);
+    };
+    expect([await clean(AT + 699), await clean(AT + 700)]).to.deep.equal([true, false]);
+  });
+
   it('frees a claim that changed nothing, and expired ones', async () => {
     const { management } = context.store;
     const [dropped, kept] = [newClaim(), newClaim()];
