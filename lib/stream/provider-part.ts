@@ -37,7 +37,7 @@ export type Block = TextBlock | ReasoningBlock | ToolBlock;
 export interface BlockState {
   /**
    * The wire format that wrote it and is the only one to read it: `messages`, `chat`, `contents`, `responses`, or a name of
-   * the plugin's own in small letters, digits, `.`, `_` and `-`, a letter first.
+   * the plugin's own in lower-case letters, digits, `.`, `_` and `-`, a letter first.
    */
   readonly format: string;
   readonly value: string;

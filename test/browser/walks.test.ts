@@ -114,7 +114,7 @@ describeLong('walks of three people', function () {
       page = await openAs(undefined, new URL(test.gateway.facts.links.setup ?? '').pathname);
     });
 
-    it('comes in by the link of the first start', async () => {
+    it('signs in with the link of the first start', async () => {
       const link = new URL(test.gateway.facts.links.setup ?? '');
       await page.goto(`${test.url}${link.pathname}${link.search}&lang=ru`);
       const walk = createWalk(page);

@@ -20,7 +20,7 @@ export interface VideoProvider {
   poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
   /**
    * Tells the upstream that nobody waits for the job any more: called once when it is given up at its deadline, after
-   * its refund, which does not depend on the result. Absent if jobs cannot be cancelled.
+   * its refund, which does not depend on the result. Absent if jobs cannot be canceled.
    */
   cancel?(ref: VideoRef, signal: AbortSignal): Promise<void>;
 }
@@ -62,7 +62,7 @@ export interface VideoFillOptions extends FillOptions {
 /** How one upstream is asked for a video, and what it reports. */
 export interface VideoWire<Settings = unknown> extends JobWire<VideoCall, Settings> {
   read(value: JsonObject, looking: JobLooking): VideoReport;
-  /** The request that cancels a job, sent with the key that started it; absent if jobs cannot be cancelled. */
+  /** The request that cancels a job, sent with the key that started it; absent if jobs cannot be canceled. */
   cancellation?(ref: JobRef): VideoCancellation;
 }
 
