@@ -36,7 +36,7 @@ export function addNewCommand(parent: Command): void {
   parent
     .command('new')
     .description('Creates a plugin for an invented upstream, with recordings, that passes every check: make it yours.')
-    .argument('<name>', 'its name: small letters, digits and hyphens', readPluginName)
+    .argument('<name>', 'its name: lower-case letters, digits and hyphens', readPluginName)
     .addOption(new Option('--kind <kind>', 'what it serves').choices(KINDS).default('text'))
     .option('--into <folder>', 'the folder of plugin folders', IS_CHECKOUT ? join(ROOT, 'providers') : '.')
     .addHelpText('after', '\nExample:\n  tollgate provider new acme --kind image --into /srv/my-providers')
@@ -47,7 +47,7 @@ export function addNewCommand(parent: Command): void {
 
 function readPluginName(name: string): string {
   if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) return name;
-  throw new InvalidArgumentError('A name is small letters, digits and hyphens.');
+  throw new InvalidArgumentError('A name has lower-case letters, digits and hyphens only.');
 }
 
 function createPlugin(name: string, { kind, into }: NewOptions): Answer {

@@ -70,11 +70,15 @@ function checkProxy(headers: Answered['headers'], trustedProxies: string): reado
 export async function checkMail({ smtpUrl }: Config): Promise<readonly Finding[]> {
   if (smtpUrl === undefined)
     return [
-      warning('mail', 'SMTP_URL is not set', 'Without it, alerts go to webhooks and Telegram only, and links by hand.'),
+      warning(
+        'mail',
+        'SMTP_URL is not set',
+        'Without it, alerts go only to webhooks and Telegram, and you hand out links yourself.',
+      ),
     ];
   try {
     await checkMailServer(smtpUrl);
-    return [ok('mail', 'the server takes our user and password')];
+    return [ok('mail', 'the server accepts our user and password')];
   } catch (error) {
     return [failed('mail', describeError(error), 'Check SMTP_URL.')];
   }
@@ -88,7 +92,7 @@ export async function checkTelegram({ telegramToken, telegramApi }: Config): Pro
   const { signal } = new AbortController();
   try {
     const username = await bot.readName(signal);
-    if ((await bot.readWebhook(signal)) === '') return [ok(name, `@${username} takes our token`)];
+    if ((await bot.readWebhook(signal)) === '') return [ok(name, `@${username} accepts our token`)];
     return [
       failed(
         name,
@@ -174,7 +178,7 @@ async function checkWebhook(account: string, url: string, { webhookTrustedOrigin
   const { host, port, origin } = target;
   try {
     await reach(host, port);
-    return ok(name, `${origin} takes connections`);
+    return ok(name, `${origin} accepts connections`);
   } catch (error) {
     return warning(name, `${origin}: ${describeError(error)}`, 'Tell the owner: alerts are not delivered there.');
   }

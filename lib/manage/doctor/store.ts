@@ -50,7 +50,7 @@ async function checkAudit(store: Store, isRunning: boolean): Promise<Finding> {
   if (last.problems > 0) {
     return failed(
       'ledger',
-      `${last.problems} problems at ${at}`,
+      `problems: ${last.problems}, found at ${at}`,
       'Run "tollgate ledger verify"; see docs/operations/incidents.md.',
     );
   }

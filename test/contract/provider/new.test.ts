@@ -90,7 +90,7 @@ describe('a new provider', function () {
 
   it('needs one name that can be one, and a kind that there is', async () => {
     for (const name of ['Mill', '../mill', 'my mill', '-mill', 'mill-', '7up', 'a/b']) {
-      expect(await refused('--into', folder, '--', name), name).to.contain('small letters');
+      expect(await refused('--into', folder, '--', name), name).to.contain('lower-case letters');
     }
     for (const [args, says] of [
       [[], "missing required argument 'name'"],

@@ -145,7 +145,7 @@ describe('doctor', () => {
     const env = { TELEGRAM_BOT_TOKEN: BOT_TOKEN, TELEGRAM_API: telegram.url };
     const look = async (more = {}) => (await checkTelegram(configure({ ...env, ...more })))[0];
     try {
-      expect(await look()).to.include({ state: 'ok', detail: '@tollgate_test_bot takes our token' });
+      expect(await look()).to.include({ state: 'ok', detail: '@tollgate_test_bot accepts our token' });
       telegram.webhook = 'https://elsewhere.example';
       expect((await look())?.detail).to.contain('has a webhook');
       const wrong = await look({ TELEGRAM_BOT_TOKEN: BOT_TOKEN.replace('1', '9') });
