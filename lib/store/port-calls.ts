@@ -29,7 +29,7 @@ export const READS = {
   attempts: ['list', 'page', 'search', 'sums', 'unknownCharges'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
-  accounts: ['get', 'list', 'summaries', 'page', 'countPriceLists', 'allowances', 'findWrongMarks'],
+  accounts: ['get', 'names', 'list', 'summaries', 'page', 'countPriceLists', 'allowances', 'findWrongMarks'],
   keys: ['find', 'get', 'list', 'findAccountsByEnd', 'owners', 'findWrongMarks'],
   // `open` counts as a write: its caller takes over counting.
   limits: [],

@@ -98,9 +98,8 @@ export async function readDashboard(
     usage.serviceSums({ subject: 'route', from: upstreamsSince, to: now + HOUR_MS, by: 'name' }),
     ledger.paymentSums({ from: dayStart, to: now + HOUR_MS }),
   ]);
-  const named = await Promise.all(
-    largest.map(async (row) => ({ ...row, title: (await accounts.get(row.name))?.name ?? row.name })),
-  );
+  const names = new Map((await accounts.names(largest.map(({ name }) => name))).map(({ id, name }) => [id, name]));
+  const named = largest.map((row) => ({ ...row, title: names.get(row.name) ?? row.name }));
   const sumPayments = (sign: 1n | -1n) =>
     payments.reduce((sum, { amount }) => (amount * sign > 0n ? sum + amount * sign : sum), 0n);
   return {

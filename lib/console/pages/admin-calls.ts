@@ -161,23 +161,20 @@ async function attemptList(visit: UserVisit, attempts: readonly Attempt[]): Prom
   const { endings } = attemptWords(visit);
   const { states } = chargeWords(visit);
   const { ledger, accounts } = services.store;
-  const readAll = async <Row>(ids: readonly string[], read: (id: string) => Promise<Row>) =>
-    new Map(await Promise.all([...new Set(ids)].map(async (id) => [id, await read(id)] as const)));
-  const charges = await readAll(
-    attempts.map(({ charge }) => charge),
-    (id) => ledger.charge(id),
-  );
-  const owners = await readAll(
-    attempts.map(({ wallet }) => wallet),
-    (id) => accounts.get(id),
-  );
+  const calls = [...new Set(attempts.map(({ charge }) => charge))];
+  const [found, owners] = await Promise.all([
+    Promise.all(calls.map(async (id) => [id, await ledger.charge(id)] as const)),
+    accounts.names([...new Set(attempts.map(({ wallet }) => wallet))]),
+  ]);
+  const charges = new Map(found);
+  const names = new Map(owners.map(({ id, name }) => [id, name]));
   const rows = attempts.map((attempt) => {
     const { charge: id, wallet, at, model, upstream, ending, reason, totalMs, cost, last } = attempt;
     const charge = charges.get(id);
     const end = reason === undefined ? endings[ending] : `${endings[ending]}: ${reason}`;
     return [
       html`<a href="/admin/ledger?id=${encodeURIComponent(id)}">${shortTime(visit, at)}</a>`,
-      html`<a href="/admin/accounts/${wallet}">${owners.get(wallet)?.name ?? wallet}</a>`,
+      html`<a href="/admin/accounts/${wallet}">${names.get(wallet) ?? wallet}</a>`,
       model,
       upstream ?? words.unknown,
       ending === 'answered' ? usual(end) : end,

@@ -165,6 +165,12 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       const [row] = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
       return row && readAccountDocument(row);
     },
+    async names(ids) {
+      const options = { projection: { name: 1 }, batchSize: BATCH } as const;
+      const filter = { _id: { $in: [...ids] } };
+      const rows = await read((signal) => accounts.find(filter, { ...options, signal }).toArray());
+      return rows.map(({ _id: id, name }) => ({ id, name }));
+    },
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
     setStatus: (id, status) =>

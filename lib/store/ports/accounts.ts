@@ -53,6 +53,8 @@ export interface AccountStore {
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
+  /** Of those of these accounts that there are, in no particular order. */
+  names(ids: readonly string[]): Promise<readonly Pick<Account, 'id' | 'name'>[]>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
   /** All accounts, with what each may spend and what it ever paid, in no particular order. */

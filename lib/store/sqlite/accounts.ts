@@ -93,6 +93,7 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
     'SELECT id, name, status, created_at, price_list, avail, topped FROM accounts JOIN wallets USING (id)',
   );
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
+  const names = db.prepare('SELECT id, name FROM accounts WHERE id IN (SELECT value FROM json_each(?))');
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
   const uses = db.prepare(
@@ -120,6 +121,8 @@ export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
       const row = account.get(id);
       return row && readAccountRow(row);
     },
+    names: (ids: readonly string[]): Pick<Account, 'id' | 'name'>[] =>
+      names.all(JSON.stringify(ids)).map(({ id, name }) => ({ id: id as string, name: name as string })),
     list: (): Account[] => accounts.all().map(readAccountRow),
     summaries: () => summaries.all().map(readSummaryRow),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>

@@ -156,6 +156,15 @@ export function accountContract(context: StoreContext): void {
     expect(await store.accounts.setStatus(newId('acc'), 'suspended')).to.equal(false);
   });
 
+  it('names some accounts, and leaves out unknown ones', async () => {
+    const { accounts } = context.store;
+    const [one, other] = [newId('acc'), newId('acc')];
+    for (const id of [one, other]) await accounts.create({ id, name: `name of ${id}`, createdAt: AT });
+    const found = await accounts.names([one, newId('acc'), other]);
+    expect(found).to.have.deep.members([one, other].map((id) => ({ id, name: `name of ${id}` })));
+    expect(await accounts.names([])).to.deep.equal([]);
+  });
+
   it('lists all accounts, oldest first', async () => {
     const { store } = context;
     const young = newId('acc');

@@ -61,7 +61,7 @@ describe('calls of the MongoDB store', () => {
     attempts: { list: [['c']], page: [{ from: 0, ...page }], search: [page], sums: [query], unknownCharges: ['', 5] },
     checkpoints: { changes: ['', 5], page: ['', 5] },
     archives: { opening: ['w'], openings: [{ after: '', ...page }], findWrongMarks: ['openings', page] },
-    accounts: { get: ['a'], page: [page], findWrongMarks: [page] },
+    accounts: { get: ['a'], names: [['a']], page: [page], findWrongMarks: [page] },
     keys: {
       find: ['h'],
       get: ['k'],
