@@ -12,11 +12,9 @@ import type {
   TextMessage,
   Tools,
 } from '../contract/provider.ts';
+import { CONTENTS_STATE } from '../formats/contents/reply.ts';
+import { PLUGIN_STATE } from './writer.ts';
 
-/** The format of a state that only the plugin itself reads. */
-const PLUGIN_STATE = 'plugin';
-/** The only wire format that had states. */
-const CONTENTS_STATE = 'contents';
 /** The names of tools that contract 1 has. */
 const TOOL_NAMES = /^[a-zA-Z0-9_-]{1,128}$/;
 
@@ -94,6 +92,7 @@ function narrowContent(part: Content): readonly NarrowContent[] {
   }
 }
 
+/** Contents was the only wire format that had states. */
 function isOwn({ format }: BlockState): boolean {
   return format === PLUGIN_STATE || format === CONTENTS_STATE;
 }

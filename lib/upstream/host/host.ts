@@ -93,7 +93,7 @@ export function createHost(options: HostOptions): ClosableHost {
   });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
-  const words = { fault, finishReason: createFinishReason(fault) };
+  const kit = { fault, finishReason: createFinishReason(fault) };
   const perRoute = createPerRoute({ schema, log });
   const poll: Host['poll'] = (polling) => {
     const ask: typeof polling.ask = (signal) => askAsPoll(() => polling.ask(signal));
@@ -124,7 +124,7 @@ export function createHost(options: HostOptions): ClosableHost {
       return key ? auth(key.value, NEVER) : {};
     },
     argumentsOf: readArguments,
-    ...createFormats(words),
+    ...createFormats(kit),
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,
@@ -133,7 +133,7 @@ export function createHost(options: HostOptions): ClosableHost {
       dataUrl: createDataUrl,
     },
     video: createHostVideo({ ask, json, fault, perRoute }),
-    ...words,
+    ...kit,
     log,
     clock,
     keyHealth: () => ring.health(),
@@ -143,19 +143,19 @@ export function createHost(options: HostOptions): ClosableHost {
 
 /** The wire formats that many upstreams speak. */
 function createFormats(
-  words: Pick<Host, 'fault' | 'finishReason'>,
+  kit: Pick<Host, 'fault' | 'finishReason'>,
 ): Pick<Host, 'chat' | 'contents' | 'message' | 'responses' | 'embeddings'> {
   return {
-    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
+    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(kit, quirks) },
     contents: {
       body: contentsBody,
-      reader: () => createContentsReader(words),
-      readImages: (reply) => readImages(reply, words),
-      embeddings: createContentsEmbeddings(words),
+      reader: () => createContentsReader(kit),
+      readImages: (reply) => readImages(reply, kit),
+      embeddings: createContentsEmbeddings(kit),
     },
-    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
-    responses: { body: responsesBody, reader: () => new ResponsesReply(words) },
-    embeddings: createEmbeddingsFormat(words),
+    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(kit, quirks) },
+    responses: { body: responsesBody, reader: () => new ResponsesReply(kit) },
+    embeddings: createEmbeddingsFormat(kit),
   };
 }
 

@@ -47,7 +47,8 @@ interface KeyWish {
   readonly conversation?: string | undefined;
 }
 
-interface Place {
+/** A key and its pauses. */
+interface Slot {
   readonly key: Key;
   /** For its score in a conversation. */
   readonly hash: number;
@@ -75,15 +76,13 @@ type Tried = ReadonlySet<string>;
 const NONE: Tried = new Set();
 
 export class KeyRing {
-  readonly #places: readonly Place[];
+  readonly #slots: readonly Slot[];
   readonly #now: () => number;
   readonly #onRest: KeyRingOptions['onRest'];
   #turn = 0;
-  /** Whether any key was ever paused. */
-  #hasRested = false;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
-    this.#places = values.map((value, index) => {
+    this.#slots = values.map((value, index) => {
       const key = createKey(value, index + 1);
       return { key, hash: hashName(key.id), restsUntil: 0, kind: undefined, lacksRights: false };
     });
@@ -97,28 +96,27 @@ export class KeyRing {
    * taken again while `blame` says that there is another.
    */
   take({ id, tried = NONE, conversation }: KeyWish = {}): Key | undefined {
-    const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
+    const named = id !== undefined && this.#slots.find(({ key }) => key.id === id);
     if (named) return named.key;
-    const count = this.#places.length;
-    if (count < 2) return this.#places[0]?.key;
+    const count = this.#slots.length;
+    if (count < 2) return this.#slots[0]?.key;
     const inOrder = conversation === undefined ? this.#inTurn() : this.#inOrderFor(conversation);
-    if (!this.#hasRested) return inOrder[0]?.key;
     const now = this.#now();
     const left = inOrder.filter(({ key }) => !tried.has(key.id));
     const fit =
       left.find(({ restsUntil }) => restsUntil <= now) ??
-      (tried.size > 0 ? left.find((place) => place.lacksRights) : undefined);
-    return (fit ?? inOrder.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
+      (tried.size > 0 ? left.find((slot) => slot.lacksRights) : undefined);
+    return (fit ?? inOrder.reduce((best, slot) => (slot.restsUntil < best.restsUntil ? slot : best))).key;
   }
 
-  #inTurn(): readonly Place[] {
-    const turn = this.#turn++ % this.#places.length;
-    return [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
+  #inTurn(): readonly Slot[] {
+    const turn = this.#turn++ % this.#slots.length;
+    return [...this.#slots.slice(turn), ...this.#slots.slice(0, turn)];
   }
 
-  #inOrderFor(conversation: string): readonly Place[] {
+  #inOrderFor(conversation: string): readonly Slot[] {
     const name = hashName(conversation);
-    return [...this.#places].sort((one, other) => scoreChoice(name, other.hash) - scoreChoice(name, one.hash));
+    return [...this.#slots].sort((one, other) => scoreChoice(name, other.hash) - scoreChoice(name, one.hash));
   }
 
   /**
@@ -127,39 +125,38 @@ export class KeyRing {
    */
   blame(id: string | undefined, thrown: unknown, tried = NONE): boolean {
     if (!isUpstreamFault(thrown) || !isKeyFault(thrown.kind)) return false;
-    const place = this.#places.find(({ key }) => key.id === id);
-    if (!place) return false;
+    const slot = this.#slots.find(({ key }) => key.id === id);
+    if (!slot) return false;
     const { kind, status, retryAfterMs } = thrown;
-    this.#pause(place, { kind, status, forMs: retryAfterMs ?? REST_MS[kind] });
+    this.#pause(slot, { kind, status, forMs: retryAfterMs ?? REST_MS[kind] });
     const now = this.#now();
-    const left = this.#places.filter(({ key }) => !tried.has(key.id));
+    const left = this.#slots.filter(({ key }) => !tried.has(key.id));
     return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
   }
 
   /** Pauses a key that has nothing left of a limit; never shortens a pause. */
   rest(id: string, forMs: number): void {
-    const place = this.#places.find(({ key }) => key.id === id);
-    if (!place || place.restsUntil >= this.#now() + Math.min(forMs, REST_MAX_MS)) return;
-    this.#pause(place, { kind: 'rate', status: undefined, forMs });
+    const slot = this.#slots.find(({ key }) => key.id === id);
+    if (!slot || slot.restsUntil >= this.#now() + Math.min(forMs, REST_MAX_MS)) return;
+    this.#pause(slot, { kind: 'rate', status: undefined, forMs });
   }
 
-  #pause(place: Place, { kind, status, forMs: wantedMs }: Pick<KeyRest, 'kind' | 'status' | 'forMs'>): void {
+  #pause(slot: Slot, { kind, status, forMs: wantedMs }: Pick<KeyRest, 'kind' | 'status' | 'forMs'>): void {
     const now = this.#now();
     const forMs = Math.min(Math.max(wantedMs, REST_MIN_MS), REST_MAX_MS);
-    const isNew = place.restsUntil <= now || place.kind !== kind;
-    place.restsUntil = now + forMs;
-    place.kind = kind;
-    place.lacksRights = kind === 'auth' && status === FORBIDDEN;
-    this.#hasRested = true;
-    const keys = this.#places.length;
-    if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
+    const isNew = slot.restsUntil <= now || slot.kind !== kind;
+    slot.restsUntil = now + forMs;
+    slot.kind = kind;
+    slot.lacksRights = kind === 'auth' && status === FORBIDDEN;
+    const keys = this.#slots.length;
+    if (isNew && keys > 1) this.#onRest?.({ place: slot.key.place, keys, kind, status, forMs });
   }
 
   health(): KeyHealth {
     const now = this.#now();
     const resting = (wanted: KeyFault) =>
-      this.#places.filter(({ restsUntil, kind }) => restsUntil > now && kind === wanted).length;
-    return { keys: this.#places.length, rate: resting('rate'), auth: resting('auth'), quota: resting('quota') };
+      this.#slots.filter(({ restsUntil, kind }) => restsUntil > now && kind === wanted).length;
+    return { keys: this.#slots.length, rate: resting('rate'), auth: resting('auth'), quota: resting('quota') };
   }
 }
 
