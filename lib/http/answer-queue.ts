@@ -18,8 +18,8 @@ interface AnswerPool {
 const EVENT_BYTES_MAX = 28 * 1024 * 1024;
 
 /**
- * Whose event began first may take all the room that there is; the others leave it enough for the event. So somebody
- * always goes on, however many events are open at once.
+ * The answer whose event began first may take all the room that there is; the others leave it enough for that event. So
+ * one of them always goes on, however many events are open at once.
  */
 export class AnswerQueue {
   readonly pool: AnswerPool;
@@ -111,9 +111,12 @@ function breakDeadlock(answers: readonly LargeAnswer[], bytesMax: number): void 
 class LargeAnswer implements AnswerShare {
   readonly owner: string;
   held = 0;
+  /** What it keeps when its open event has ended. */
   kept = 0;
   #wanted = 0;
+  /** Part of an event has arrived. */
   #isReading = false;
+  /** Resolves when there is room for what it wants. */
   #turn: PromiseWithResolvers<void> | undefined;
   readonly #queue: AnswerQueue;
 
@@ -139,9 +142,9 @@ class LargeAnswer implements AnswerShare {
     if (kept + open > Math.min(bytesMax, ownerBytesMax)) throw fault('no_room_for_answer');
     this.kept = kept;
     this.#wanted = kept + open;
-    const isNext = !this.isQueued;
+    const isFirstOfEvent = !this.isQueued;
     this.#isReading = open > 0;
-    if (isNext) this.#queue.join(this);
+    if (isFirstOfEvent) this.#queue.join(this);
     if (this.missing <= 0 || this.#queue.hasRoom(this)) {
       this.proceed();
       // The others need leave it nothing any more.

@@ -17,7 +17,7 @@ export interface BadHttp {
 /** Connections that have got their refusal. */
 const refused = new WeakSet<Socket>();
 
-interface BadInputOptions extends Pick<Asker, 'headers' | 'styleAt' | 'report'> {
+interface BadInputOptions extends Pick<Refused, 'headers' | 'styleAt' | 'report'> {
   readonly replies: Pick<Replies, 'latest'>;
 }
 
@@ -31,13 +31,13 @@ export function answerBadInput(listener: Listener, { replies, ...shared }: BadIn
     // Opened ahead and never used: a reply could only be taken for that of a request on its way.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
     afterReply(reply, socket, () =>
-      answerWithoutHapi({ reason: badHttpFault(code), what: code }, { socket, path, ...shared }),
+      answerWithoutHapi({ answer: badHttpFault(code), reason: code }, { socket, path, ...shared }),
     );
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node no longer handles the socket: an unhandled error would end the process, and unread bytes would delay `end`.
     socket.on('error', () => undefined).resume();
-    const refusal = { reason: fault('method_not_allowed', { hint: 'GET or POST' }), what: 'CONNECT' };
+    const refusal = { answer: fault('method_not_allowed', { hint: 'GET or POST' }), reason: 'CONNECT' };
     afterReply(replies.latest(socket), socket, () => answerWithoutHapi(refusal, { socket, path: '', ...shared }));
   });
 }
@@ -61,7 +61,8 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-interface Asker {
+/** Who is refused, and how. */
+interface Refused {
   readonly socket: Socket;
   /** Of the request; empty if unknown. */
   readonly path: string;
@@ -81,19 +82,20 @@ function readRequestPath({ rawPacket }: ClientError, reply: ServerResponse | und
 }
 
 interface Refusal {
-  readonly reason: Fault;
-  readonly what: string | undefined;
+  readonly answer: Fault;
+  /** For the log. */
+  readonly reason: string | undefined;
 }
 
-function answerWithoutHapi({ reason, what }: Refusal, { socket, path, headers, report, styleAt }: Asker): void {
+function answerWithoutHapi({ answer, reason }: Refusal, { socket, path, headers, report, styleAt }: Refused): void {
   // The client has reset the connection.
   if (!socket.writable) return void socket.destroy();
-  const { statusCode } = reason.output;
+  const { statusCode } = answer.output;
   const { id } = createRequestState();
   const style = styleAt(path);
-  const { body, type } = style.renderFault(reason);
+  const { body, type } = style.renderFault(answer);
   const shared = Object.entries({ ...headers, ...style.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
+  const retry = answer.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
@@ -102,7 +104,7 @@ function answerWithoutHapi({ reason, what }: Refusal, { socket, path, headers, r
   // A socket closed with unread bytes is reset, and the client would lose the reply.
   const timer = setTimeout(() => socket.destroy(), REQUEST_DRAIN_MS);
   socket.resume().once('close', () => clearTimeout(timer));
-  report({ request_id: id, status: statusCode, reason: what });
+  report({ request_id: id, status: statusCode, reason });
 }
 
 function badHttpFault(code: string | undefined): Fault {

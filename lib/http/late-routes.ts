@@ -33,7 +33,7 @@ export function addRoutesFor(path: string, { app: { lateRoutes } }: Server): voi
   }
 }
 
-/** A service adds them before its first call: the streams of later ones would wait for them. */
+/** For a service, before its first call: added during one, they would hold up the streams of all others. */
 export function addAllRoutes({ app: { lateRoutes } }: Server): void {
   for (const late of lateRoutes ?? []) late.add();
   lateRoutes?.clear();

@@ -75,7 +75,7 @@ class OpenReservation implements MemoryReservation {
   readonly #pool: Pool;
   readonly #owner: string;
   #held = 0;
-  /** Parts of an earlier round were released by `releaseAll`. */
+  /** Counts calls of `releaseAll`: parts of an earlier round are released already. */
   #round = 0;
 
   constructor(pool: Pool, owner: string) {
@@ -93,10 +93,10 @@ class OpenReservation implements MemoryReservation {
 
   takePart(bytes: number): (() => void) | undefined {
     if (!this.#hold(bytes)) return undefined;
-    let of: number | undefined = this.#round;
+    let heldIn: number | undefined = this.#round;
     return () => {
-      if (of === this.#round) this.#return(bytes);
-      of = undefined;
+      if (heldIn === this.#round) this.#return(bytes);
+      heldIn = undefined;
     };
   }
 

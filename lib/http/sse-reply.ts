@@ -47,8 +47,11 @@ class ResponseEvents implements SseReply {
   #headers: SseReplyOptions['headers'] | undefined;
   /** The same: it may refer to the whole request. */
   #onOpen: SseReplyOptions['onOpen'];
+  /** When the client last took something, as far as known; 0 before it was slow. */
   #takenAt = 0;
-  #stillAt = 0;
+  /** When a step began. */
+  #stepAt = 0;
+  /** Whether chunks are framed here, not by Node. */
   #isFramed = false;
 
   constructor(response: ServerResponse, { headers, stallMs, onOpen }: SseReplyOptions) {
@@ -109,8 +112,8 @@ class ResponseEvents implements SseReply {
 
   /** Resolves when the buffer is empty again; never if a stalled client is disconnected. */
   #drained(outlet: Writable): Promise<void> {
-    if (this.#takenAt === 0) this.#response.on('timeout', () => this.#onStill());
-    this.#takenAt = this.#stillAt = performance.now();
+    if (this.#takenAt === 0) this.#response.on('timeout', () => this.#onStepEnd());
+    this.#takenAt = this.#stepAt = performance.now();
     this.#response.setTimeout(this.#stepMs());
     return new Promise((resolve) => {
       outlet.once('drain', () => {
@@ -120,12 +123,15 @@ class ResponseEvents implements SseReply {
     });
   }
 
-  /** The client read nothing for a step. The socket's timeout also sees partial reads of one long write. */
-  #onStill(): void {
+  /**
+   * The client read nothing for a step. A partial read of one long write puts the end of the step off, and shows only by
+   * that.
+   */
+  #onStepEnd(): void {
     const stepMs = this.#stepMs();
     const now = performance.now();
-    if (now - this.#stillAt > 1.5 * stepMs) this.#takenAt = now - stepMs;
-    this.#stillAt = now;
+    if (now - this.#stepAt > 1.5 * stepMs) this.#takenAt = now - stepMs;
+    this.#stepAt = now;
     if (now - this.#takenAt >= this.#stallMs) this.#response.destroy();
     else this.#response.setTimeout(stepMs);
   }
