@@ -358,7 +358,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {}, ke
     fetcher: media.fetcher,
     results: media.results,
     calls: createLiveCalls(),
-    budget: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
+    memoryQuota: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     recentBalances: createRecentBalanceCache(),
     isReal: parts.isReal,
     shutdown: createShutdown(config.shutdownDelayMs),

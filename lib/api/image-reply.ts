@@ -18,9 +18,8 @@ export async function readMadeImage(
   { reservation, state }: PaidRequest,
   { results, image }: { readonly results: Results; readonly image: StoredMedia },
 ): Promise<Image | undefined> {
-  const budget = { take: (bytes: number) => reservation.takePart(bytes) };
   try {
-    return await results.readImage(image.id, { field: 'response_format', budget });
+    return await results.readImage(image.id, { field: 'response_format', budget: reservation });
   } catch (error) {
     state.notes.err = error as Error;
     return undefined;

@@ -78,8 +78,8 @@ function openPaidRequest(route: Route, takesIdempotencyKey: boolean): PaidReques
   const headers = commonHeaders(request);
   const takesKey = takesIdempotencyKey && hasIdempotencyKey(request);
   const idempotency = takesKey ? openIdempotentCall({ request, state, holder }, services) : undefined;
-  const reservation = services.budget.reserve(holder.id);
-  const answerMemory = new AnswerMemory(services.budget, holder.id);
+  const reservation = services.memoryQuota.reserve(holder.id);
+  const answerMemory = new AnswerMemory(services.memoryQuota, holder.id);
   const call = services.calls.open(request);
   return { request, h, services, state, holder, headers, call, reservation, answerMemory, onBegun, idempotency };
 }

@@ -38,8 +38,7 @@ export async function fetchLinkedImages(
   { images, refusal }: MaybeRefused,
 ): Promise<readonly RequestImage[]> {
   if (refusal) throw fault(refusal.code, refusal.detail);
-  const budget = { take: (bytes: number) => reservation.takePart(bytes) };
-  const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
+  const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget: reservation });
   const fetched = await fetchReferences(images, fetch, call.signal);
   return images.map((image) => ({ ...image, source: fetched.get(image) ?? image.source }));
 }

@@ -45,8 +45,8 @@ export interface Services {
   /** Stores and links generated images and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;
-  /** Bounds the memory of request bodies. */
-  readonly budget: MemoryQuota;
+  /** Bounds the memory of request bodies, and of large answers. */
+  readonly memoryQuota: MemoryQuota;
   readonly recentBalances: RecentBalanceCache;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;

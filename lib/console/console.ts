@@ -11,7 +11,7 @@ import { createVisitLimit } from './visit-limit.ts';
 /** What the pages share with the API. */
 type ApiServices = Pick<
   ConsoleServices,
-  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'isReal' | keyof CallServices
+  'store' | 'catalog' | 'upstreams' | 'calls' | 'memoryQuota' | 'log' | 'publicUrl' | 'isReal' | keyof CallServices
 >;
 
 export interface ConsoleOptions
@@ -74,7 +74,7 @@ export function createConsole(options: ConsoleOptions): Console {
     catalogEditor: options.catalogEditor,
     upstreams: api.upstreams,
     calls: api.calls,
-    budget: api.budget,
+    memoryQuota: api.memoryQuota,
     log,
     publicUrl: api.publicUrl,
     sandbox: options.sandbox,

@@ -100,9 +100,13 @@ async function processOwnWebhook({ payments, log }: ConsoleServices, name: strin
     .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a webhook'));
 }
 
-async function readBodyText(request: Request, { calls, budget }: ConsoleServices, bytesMax: number): Promise<string> {
+async function readBodyText(
+  request: Request,
+  { calls, memoryQuota }: ConsoleServices,
+  bytesMax: number,
+): Promise<string> {
   const call = calls.open(request);
-  const share = budget.reserve(`address:${toClientNetwork(findClientAddress(request))}`);
+  const share = memoryQuota.reserve(`address:${toClientNetwork(findClientAddress(request))}`);
   try {
     const bytes = await readBody(request.raw.req, { signal: call.signal, reservation: share, limits: { bytesMax } });
     return bytes.toString('utf8');

@@ -60,7 +60,7 @@ export interface ConsoleServices extends CallServices {
   /** Counts attempts to get in. */
   readonly onSignIn?: ((factor: SignInFactor, result: SignInOutcome) => void) | undefined;
   readonly calls: LiveCalls;
-  readonly budget: MemoryQuota;
+  readonly memoryQuota: MemoryQuota;
   readonly log: Logger;
   /** Base of all links, without a trailing slash; never taken from a request. */
   readonly publicUrl: () => string;

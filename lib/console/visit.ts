@@ -93,7 +93,7 @@ interface OpenForm {
 export async function openForm(visit: Visit, images?: ImageRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
   const call = services.calls.open(request);
-  const share = services.budget.reserve(signedIn?.user.id ?? `address:${toClientNetwork(visit.address)}`);
+  const share = services.memoryQuota.reserve(signedIn?.user.id ?? `address:${toClientNetwork(visit.address)}`);
   try {
     const form = await readForm(request, { signal: call.signal, share, images });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');

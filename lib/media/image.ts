@@ -18,8 +18,8 @@ export interface Image {
 
 /** Memory shared by all calls. */
 export interface ByteBudget {
-  /** Takes bytes; undefined if too few are left. */
-  take(bytes: number): Release | undefined;
+  /** Takes bytes, and returns what gives them back; undefined if too few are left. */
+  takePart(bytes: number): Release | undefined;
 }
 
 type Release = () => void;
@@ -32,7 +32,7 @@ export interface Held {
 
 /** Allocates memory from the budget, not zeroed; undefined if too little is left. */
 export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
-  const releaseBudget = budget ? budget.take(bytes) : () => {};
+  const releaseBudget = budget ? budget.takePart(bytes) : () => {};
   if (!releaseBudget) return undefined;
   const memory = Buffer.allocUnsafeSlow(bytes);
   return {

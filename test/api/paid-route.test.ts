@@ -222,7 +222,7 @@ describe('paid route', () => {
       };
       const services = {
         store: opened.store,
-        budget: { reserve, reserveAnswer },
+        memoryQuota: { reserve, reserveAnswer },
         calls,
         publicUrl: () => 'https://gate.example',
         limits: { generate: { name: 'generate', perMinute: 1 } },

@@ -96,7 +96,7 @@ describe('a request with a prompt', () => {
     const asked: unknown[] = [];
     const fetchImage: Fetcher['fetchImage'] = async (url, { field, budget: own, signal }) => {
       asked.push([url, field, signal.aborted]);
-      parts.push(own?.take(2 * MIB));
+      parts.push(own?.takePart(2 * MIB));
       return { bytes: Buffer.from(url) } as unknown as Image;
     };
     const services = { ...paid.services, results: { readLinkId: () => undefined }, fetcher: () => ({ fetchImage }) };

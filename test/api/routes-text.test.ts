@@ -70,7 +70,7 @@ describe('the text endpoints', () => {
       holders,
       limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) },
       calls,
-      budget,
+      memoryQuota: budget,
       throttle: { computeWaitMs: () => 0 },
       turns: { enter: () => undefined },
       parser,

@@ -44,7 +44,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     api: {
       store,
       calls,
-      budget,
+      memoryQuota: budget,
       log,
       limiter: createLimiter({ store: store.limits }),
       publicUrl,

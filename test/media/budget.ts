@@ -4,7 +4,7 @@ import type { ByteBudget } from '../../lib/media/image.ts';
 export function createBudget(bytesMax: number) {
   const state = { taken: 0, most: 0 };
   const budget: ByteBudget = {
-    take(bytes) {
+    takePart(bytes) {
       if (state.taken + bytes > bytesMax) return undefined;
       state.taken += bytes;
       state.most = Math.max(state.most, state.taken);

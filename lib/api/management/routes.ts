@@ -23,7 +23,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const SLOW_RETRY_S = 30;
 
-type ManagementServices = Pick<Services, 'store' | 'config' | 'calls' | 'budget' | 'publicUrl' | 'isReal' | 'log'>;
+type ManagementServices = Pick<Services, 'store' | 'config' | 'calls' | 'memoryQuota' | 'publicUrl' | 'isReal' | 'log'>;
 
 /** What a verb gets: the values of its path and of its query or body. */
 type Input = Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
   }
 
   async function readPost(request: Request, signal: AbortSignal): Promise<Sent> {
-    const reservation = services.budget.reserve(getManager(request).id);
+    const reservation = services.memoryQuota.reserve(getManager(request).id);
     try {
       const { req } = request.raw;
       const bytes = await readBody(req, { signal, reservation, limits: { bytesMax: BODY_BYTES_MAX } });

@@ -88,8 +88,8 @@ async function prepareCall(paid: PaidRequest, dialect: Dialect): Promise<Prepare
       parsed = { ...parsed, estimate: parsed.estimate ?? (await estimateInput(parsed)) };
       // Before any is fetched.
       await refuseTooExpensive(paid, findLeastPrice(priced(), parsed, limits));
-      const budget = { take: (part: number) => reservation.takePart(part) };
-      const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
+      const fetch: FetchReference = (url, options) =>
+        readLinkedImage(services, url, { ...options, budget: reservation });
       parsed = await fetchPromptImages(parsed, fetch, call.signal);
     }
     return { request: parsed, context: await prepareContext(paid, parsed) };

@@ -180,7 +180,7 @@ async function runCallAsKey<T>(
   await authenticateAs(holder, request, { ...services, rule: services.limits.generate });
   const state = getRequestState(request);
   const call = services.calls.open(request);
-  const answerMemory = new AnswerMemory(services.budget, holder.id);
+  const answerMemory = new AnswerMemory(services.memoryQuota, holder.id);
   try {
     return await run(createCallContext({ state, holder, call, services, answerMemory, request }), call);
   } catch (error) {

@@ -328,7 +328,7 @@ describe('text engine', () => {
       const giveBack = () => {
         held = 0;
       };
-      const budget = { take: () => giveBack };
+      const budget = { takePart: () => giveBack };
       const source = readBase64(PNG.toString('base64'), { field: 'x', budget });
       const messages: TextRequest['messages'] = [{ role: 'user', content: [{ type: 'image', field: 'x', source }] }];
       const seen: number[] = [];

@@ -19,7 +19,7 @@ describe('the images of a request', () => {
     const giveBack = () => {
       held -= 1;
     };
-    const budget = { take: () => giveBack };
+    const budget = { takePart: () => giveBack };
     return readBase64(PNG.toString('base64'), { field: 'x', budget });
   };
   const requestOf = (...sources: (string | Image)[]): TextRequest => ({
