@@ -1,5 +1,4 @@
-// What a text wire format provides to the shared engine: reading requests, writing replies, streams and errors.
-import type { Fault } from '../../base/faults.ts';
+// What a text wire format provides to the shared engine: reading requests, writing replies and streams.
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { CollectedReply } from '../../stream/collect.ts';
 import type { StreamPart } from '../../stream/part.ts';
@@ -23,6 +22,4 @@ export interface Dialect {
   createRenderer(call: AnsweredCall): Transform<StreamPart, string>;
   /** The body of a non-streaming reply. */
   reply(reply: CollectedReply, call: AnsweredCall): object;
-  /** The body of an error. */
-  fault(fault: Fault): object;
 }

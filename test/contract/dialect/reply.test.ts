@@ -1,6 +1,7 @@
 // Replies that do not stream, and error bodies: the same answer in both dialects, in the keys of the spec.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { styleAt } from '../../../lib/api/response-styles.ts';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import { type CollectedReply, createCollector } from '../../../lib/stream/collect.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
@@ -23,6 +24,12 @@ const REPLY: CollectedReply = {
   usage: { input: 7, output: 2 },
   reason: 'stop',
   billing: BILLING,
+};
+
+const PATHS: Readonly<Record<string, string>> = {
+  message: '/api/v1/messages',
+  chat: '/api/v1/chat/completions',
+  responses: '/api/v1/responses',
 };
 
 /** The keys of an object and of the objects in it, as paths. */
@@ -191,9 +198,8 @@ describe('the contract of dialects: replies', () => {
         it(`writes ${code} in its envelope`, () => {
           const reason = fault(code, detail);
           expect(reason.message).not.to.contain('undefined');
-          expect(dialect.fault(reason)).to.deep.equal(
-            subject.envelope({ type, code: chatCode, message: reason.message }),
-          );
+          const { body } = styleAt(PATHS[name] as string).renderFault(reason);
+          expect(JSON.parse(body)).to.deep.equal(subject.envelope({ type, code: chatCode, message: reason.message }));
         });
       }
     });

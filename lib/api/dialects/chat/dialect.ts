@@ -1,6 +1,5 @@
 // The chat-style wire format as one value.
 import type { Dialect } from '../dialect.ts';
-import { chatFault } from './fault.ts';
 import { chatReply, createChatRenderer } from './render.ts';
 import { parseChatRequest } from './request.ts';
 
@@ -9,5 +8,4 @@ export const chatDialect: Dialect = {
   parse: parseChatRequest,
   createRenderer: createChatRenderer,
   reply: chatReply,
-  fault: chatFault,
 };

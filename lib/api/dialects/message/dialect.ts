@@ -1,6 +1,5 @@
 // The message-style wire format as one value.
 import type { Dialect } from '../dialect.ts';
-import { messageFault } from './fault.ts';
 import { createMessageRenderer, messageReply } from './render.ts';
 import { parseMessageRequest } from './request.ts';
 
@@ -9,5 +8,4 @@ export const messageDialect: Dialect = {
   parse: parseMessageRequest,
   createRenderer: createMessageRenderer,
   reply: messageReply,
-  fault: messageFault,
 };

@@ -1,6 +1,5 @@
 // The responses wire format as one value.
 import type { Dialect } from '../dialect.ts';
-import { responsesFault } from './fault.ts';
 import { createResponsesRenderer, responsesReply } from './render.ts';
 import { parseResponsesRequest } from './request.ts';
 
@@ -9,5 +8,4 @@ export const responsesDialect: Dialect = {
   parse: parseResponsesRequest,
   createRenderer: createResponsesRenderer,
   reply: responsesReply,
-  fault: responsesFault,
 };

@@ -1,8 +1,6 @@
-// Errors of the responses dialect: the chat-style envelope, and what a response says that failed.
+// What a response says that failed; plain errors of the responses dialect have the chat-style envelope.
 import type { Fault, FaultCode } from '../../../base/faults.ts';
-import { chatFault, STREAM_CODE } from '../chat/fault.ts';
-
-export const responsesFault = chatFault;
+import { STREAM_CODE } from '../chat/fault.ts';
 
 /**
  * Codes of the format that agents act on: by the first they shorten a conversation, by the other they know that trying
