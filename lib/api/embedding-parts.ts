@@ -1,6 +1,6 @@
 // Splits requests for embeddings for the transfer from the parsing thread, and joins them again.
 import type { EmbeddingRequest } from '../calls/embeddings/request.ts';
-import { type Cut, groupSteps, type Joining, sliceText } from './parts.ts';
+import { type Cut, groupSteps, type Joining, sliceLongText } from './parts.ts';
 
 /** The first slice of a text, another slice of it, or a text as tokens. */
 type InputStep = { readonly input: string } | { readonly more: string } | { readonly tokens: readonly number[] };
@@ -22,7 +22,7 @@ function countStepCharacters(step: InputStep): number {
 
 function* listSteps({ inputs, tokens = [] }: EmbeddingRequest): Generator<InputStep> {
   for (const text of inputs) {
-    const [input = '', ...slices] = sliceText(text);
+    const [input = '', ...slices] = sliceLongText(text);
     yield { input };
     for (const more of slices) yield { more };
   }

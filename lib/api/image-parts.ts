@@ -7,7 +7,7 @@ import {
   type ImageStep,
   type Joining,
   receiveImage,
-  sliceText,
+  sliceLongText,
 } from './parts.ts';
 
 /** A request with a prompt and input images. */
@@ -26,7 +26,7 @@ export function cutPromptRequest<Request extends PromptRequest>(whole: Request):
 }
 
 function* listSteps({ prompt, images }: PromptRequest): Generator<PromptStep> {
-  for (const text of sliceText(prompt)) yield { text };
+  for (const text of sliceLongText(prompt)) yield { text };
   for (const image of images) yield createImageStep(image);
 }
 

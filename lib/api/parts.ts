@@ -5,6 +5,7 @@ import { freeBytes } from '../base/free-bytes.ts';
 import { sniffImage } from '../base/sniff.ts';
 import { createImage } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
+import { sliceText } from '../stream/characters.ts';
 import type { AudioContent, DocumentContent } from '../upstream/contract/provider.ts';
 
 /** An image link, or the bytes of an image, which are transferred without a copy. */
@@ -53,11 +54,9 @@ export function* groupSteps<Step extends object>(
   if (group.length > 0) yield group;
 }
 
-/** Yields at least one slice, which may be empty. */
-export function* sliceText(text: string): Generator<string> {
-  for (let from = 0; from === 0 || from < text.length; from += CHARACTERS_MAX) {
-    yield text.slice(from, from + CHARACTERS_MAX);
-  }
+/** A text in slices that are quick to copy; none of an empty one. */
+export function sliceLongText(text: string): Generator<string> {
+  return sliceText(text, CHARACTERS_MAX);
 }
 
 export function createImageStep({ field, source, cache }: RequestImage): ImageStep {

@@ -16,7 +16,7 @@ import {
   type ImageStep,
   type Joining,
   receiveImage,
-  sliceText,
+  sliceLongText,
 } from './parts.ts';
 
 /** A content with one text, which may be long. */
@@ -57,7 +57,7 @@ const TOOL_CHARACTERS = 4096;
 
 function* listTextSteps({ system, messages, tools }: TextRequest): Generator<TextStep> {
   for (const part of system ?? []) {
-    const [first = '', ...more] = sliceText(part.text);
+    const [first = '', ...more] = sliceLongText(part.text);
     yield { system: { ...part, text: first } };
     for (const text of more) yield { text };
   }
@@ -86,7 +86,7 @@ function* contentSteps(content: RequestContent): Generator<TextStep> {
       yield { end: 'result' };
       return;
     default: {
-      const [first = '', ...more] = sliceText(readLongText(content));
+      const [first = '', ...more] = sliceLongText(readLongText(content));
       yield { content: withText(content, first) };
       for (const text of more) yield { text };
     }

@@ -8,7 +8,7 @@ import {
   type Joining,
   listTransfers,
   receiveImage,
-  sliceText,
+  sliceLongText,
 } from '../../lib/api/parts.ts';
 import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
 import { sniffImage } from '../../lib/base/sniff.ts';
@@ -49,12 +49,12 @@ describe('parts of a request', () => {
   });
 
   it('are slices of a long text', () => {
-    const lengths = (text: string) => [...sliceText(text)].map(({ length }) => length);
-    expect(lengths('')).to.deep.equal([0]);
+    const lengths = (text: string) => [...sliceLongText(text)].map(({ length }) => length);
+    expect(lengths('')).to.deep.equal([]);
     expect(lengths('a'.repeat(MIB))).to.deep.equal([MIB]);
     expect(lengths('a'.repeat(2 * MIB + 1))).to.deep.equal([MIB, MIB, 1]);
     const text = Array.from({ length: 200_000 }, (_, at) => `${at} `).join('');
-    expect([...sliceText(text)].join('') === text).to.equal(true);
+    expect([...sliceLongText(text)].join('') === text).to.equal(true);
   });
 
   /** A request after its way in pieces. */
