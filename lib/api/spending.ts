@@ -2,6 +2,7 @@
 // user that it is for.
 import type { IncomingHttpHeaders } from 'node:http';
 import Joi from 'joi';
+import { isRecord } from '../base/record.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
 import { digestName } from '../ledger/caps.ts';
@@ -9,7 +10,7 @@ import { listKeyCaps } from '../ledger/key-caps.ts';
 import { RUN_IDS } from '../money/budget.ts';
 import { AMOUNT_MAX, parseRub } from '../money/money.ts';
 import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
-import { invalidField, isRecord, optional } from './dialects/fields.ts';
+import { invalidField, optional } from './dialects/fields.ts';
 
 const COST_HINT = 'must be a number of RUB above zero with at most 6 decimals';
 

@@ -1,6 +1,7 @@
 // Tool call arguments: text where a wire format has text, an object where it has an object.
 
 import { parseExactJson } from '../base/exact-json.ts';
+import { isRecord } from '../base/record.ts';
 
 /** Wraps arguments that are not a JSON object, where only an object is possible. */
 const BROKEN = 'INVALID_JSON';
@@ -12,7 +13,7 @@ export function readArguments(json: string): JsonObject {
   if (json.trim() === '') return {};
   try {
     const value = parseExactJson(json);
-    if (isObject(value)) return value;
+    if (isRecord(value)) return value;
   } catch {
     // As below.
   }
@@ -23,8 +24,4 @@ export function readArguments(json: string): JsonObject {
 export function writeArguments(input: JsonObject): string {
   const broken = input[BROKEN];
   return typeof broken === 'string' && Object.keys(input).length === 1 ? broken : JSON.stringify(input);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,10 @@
 // What a request says about the vendor's prompt cache: markers on parts of the prompt, and the key of a conversation.
 import Joi from 'joi';
 import { choice, constant, type Json, object } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import type { RequestContent, TextRequest } from '../../calls/text/request.ts';
 import type { Cacheable } from '../../upstream/contract/provider.ts';
-import { documentAs, invalidField, isRecord, optional } from './fields.ts';
+import { documentAs, invalidField, optional } from './fields.ts';
 
 const TTLS = ['5m', '1h'] as const;
 const KEY_CHARACTERS_MAX = 1024;

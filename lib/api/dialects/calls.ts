@@ -1,12 +1,13 @@
 // Tool calls and their results in a history, in every dialect, and checks that they match.
 
 import { constant, type Json, list, object, ref, text } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import { replaceLoneSurrogates } from '../../base/well-formed.ts';
 import { writeArguments } from '../../stream/arguments.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { readCacheMarker } from './cache.ts';
 import { writeCustomArguments } from './custom-tool.ts';
-import { invalidField, isRecord } from './fields.ts';
+import { invalidField } from './fields.ts';
 import type { WireBlock } from './images.ts';
 import { readWireId } from './tool-id.ts';
 

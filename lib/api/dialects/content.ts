@@ -1,6 +1,7 @@
 // Reads the content of a message in any dialect: a string, or blocks. Strict on types, lenient on blocks that a text
 // gateway does not use.
 import { pluralize } from '../../base/pluralize.ts';
+import { isRecord } from '../../base/record.ts';
 import type { RequestContent, RequestResult } from '../../calls/text/request.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import type {
@@ -12,7 +13,7 @@ import type {
 import { readMessageCitation } from '../../upstream/formats/citations.ts';
 import { readCacheMarker } from './cache.ts';
 import { checkToolName, type OpenCalls, readIsError, readToolUse } from './calls.ts';
-import { invalidField, isRecord } from './fields.ts';
+import { invalidField } from './fields.ts';
 import { hasCitations, isTextDocument, readAttachment } from './files.ts';
 import { isImageBlock, readImageBlock, type WireBlock } from './images.ts';
 import { readThinkingBlock } from './thoughts.ts';

@@ -1,7 +1,8 @@
 // A tool whose input is plain text: as a function with one argument, which works with every vendor, and as it is.
+
+import { isRecord } from '../../base/record.ts';
 import type { CustomTool } from '../../upstream/contract/provider.ts';
 import { CUSTOM_INPUT } from '../../upstream/formats/tools.ts';
-import { isRecord } from './fields.ts';
 
 /** `format` is `{ type: "text" }`, or `{ type: "grammar", syntax, definition }`. */
 type WireTool = Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@
 import Joi, { type ObjectSchema, type Schema } from 'joi';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { Json } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 
 /** The top-level fields of a body. Unknown fields are ignored. */
 export interface BodySchema {
@@ -62,10 +63,6 @@ export function checkFields<Fields>({ fields }: BodySchema, value: unknown): Fie
     if (schema.validate(sent).error) throw invalidField(name, hint);
   }
   return value as Fields;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function invalidField(field: string, hint: string): Fault {

@@ -1,11 +1,12 @@
 // Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
 
 import { constant, type Json, list, object, text } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import { hasPdfHeader } from '../../calls/text/pdf.ts';
 import type { RequestContent } from '../../calls/text/request.ts';
 import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
 import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
-import { invalidField, isRecord } from './fields.ts';
+import { invalidField } from './fields.ts';
 import type { WireBlock } from './images.ts';
 
 /** A document with a source, or a file of the chat or the responses dialect. */

@@ -1,11 +1,12 @@
 // The images of a message in any dialect: a link that is fetched later, or bytes that are decoded now.
 
 import { constant, type Json, object, text } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import { checkText } from '../../media/url.ts';
-import { invalidField, isRecord } from './fields.ts';
+import { invalidField } from './fields.ts';
 
 /** A content block with the fields that may matter. */
 export interface WireBlock {

@@ -1,6 +1,7 @@
 // What a request says about the form of its answer and the reasoning before it, in the fields of each dialect.
 import Joi from 'joi';
 import { choice, constant, type Json, object, text } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { Effort, OutputFormat } from '../../upstream/contract/provider.ts';
@@ -22,9 +23,6 @@ const NAME = /^[\w-]{1,64}$/;
 const ELSEWHERE = 'Ignored by models without this feature.';
 const NO_SCHEMA = 'A schema is refused for a model that supports JSON but no schemas.';
 const schemaOfAnswer: Json = { type: 'object', description: 'A JSON schema.' };
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const objectField = (document: Json) => optional(documentAs(Joi.object().unknown(), document), 'must be an object');
 
@@ -155,7 +153,7 @@ export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' |
 export function readTextFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
   const { format } = (given ?? {}) as Fields;
   if (format == null) return {};
-  if (!isFields(format)) throw invalidField('text.format', 'must be an object');
+  if (!isRecord(format)) throw invalidField('text.format', 'must be an object');
   checkChoice('text.format.type', format.type, FORMATS);
   if (format.type === 'text') return {};
   if (format.type === 'json_object') return { format: { type: 'json' }, formatField: 'text.format' };
@@ -163,12 +161,12 @@ export function readTextFormat(given: unknown): Pick<TextRequest, 'format' | 'fo
 }
 
 function namedFormat(field: string, wanted: unknown): OutputFormat {
-  if (!isFields(wanted)) throw invalidField(field, 'must be an object');
+  if (!isRecord(wanted)) throw invalidField(field, 'must be an object');
   const { name, schema, description, strict } = wanted;
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw invalidField(`${field}.name`, 'must be up to 64 letters, digits, underscores and dashes');
   }
-  if (schema != null && !isFields(schema)) throw invalidField(`${field}.schema`, 'must be an object');
+  if (schema != null && !isRecord(schema)) throw invalidField(`${field}.schema`, 'must be an object');
   if (description != null && typeof description !== 'string') {
     throw invalidField(`${field}.description`, 'must be a string');
   }
@@ -196,10 +194,10 @@ export function readOutputConfig(config: unknown, older: unknown): Pick<TextRequ
 }
 
 function readAnswerFormat(field: string, format: unknown): Pick<TextRequest, 'format' | 'formatField'> {
-  if (!isFields(format)) throw invalidField(field, 'must be an object');
+  if (!isRecord(format)) throw invalidField(field, 'must be an object');
   checkChoice(`${field}.type`, format.type, ['json_schema']);
   const { schema } = format;
-  if (!isFields(schema)) throw invalidField(`${field}.schema`, 'must be an object');
+  if (!isRecord(schema)) throw invalidField(`${field}.schema`, 'must be an object');
   return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: field };
 }
 
@@ -233,7 +231,7 @@ export function readReasoning(
 
 /** What clients of other vendors of chats say about it. Nothing is refused: elsewhere these fields are unknown. */
 export function readOtherThinking(thinking: unknown, enabled: unknown): ReasoningWish | undefined {
-  const { type, budget_tokens: budget } = isFields(thinking) ? thinking : {};
+  const { type, budget_tokens: budget } = isRecord(thinking) ? thinking : {};
   const wanted = type ?? (typeof enabled === 'boolean' ? (enabled ? 'enabled' : 'disabled') : undefined);
   if (wanted === 'disabled') return { mode: 'off' };
   if (wanted !== 'enabled' && wanted !== 'adaptive') return undefined;

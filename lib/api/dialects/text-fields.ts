@@ -2,9 +2,10 @@
 import Joi from 'joi';
 import { fault } from '../../base/faults.ts';
 import { list, ref } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
 import { spendingFields } from '../spending.ts';
-import { documentAs, isRecord, optional, required } from './fields.ts';
+import { documentAs, optional, required } from './fields.ts';
 
 /** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
 export interface TextFields {

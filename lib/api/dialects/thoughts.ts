@@ -1,7 +1,9 @@
 // The model's reasoning in each dialect: how it is delivered, and how a history gives it back.
+
+import { isRecord } from '../../base/record.ts';
 import type { BlockState } from '../../stream/provider-part.ts';
 import type { ReasoningContent } from '../../upstream/contract/provider.ts';
-import { invalidField, isRecord } from './fields.ts';
+import { invalidField } from './fields.ts';
 import type { WireBlock } from './images.ts';
 import { readState, writeState } from './tool-id.ts';
 

@@ -1,11 +1,12 @@
 // Tool definitions and `tool_choice`, as the dialects write them.
 import Joi from 'joi';
 import { constant, type Json, list, object, text } from '../../base/json-schema.ts';
+import { isRecord } from '../../base/record.ts';
 import type { PredefinedTool, RequestTools } from '../../calls/text/request.ts';
 import type { CustomTool, JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL, NO_ARGUMENTS, type ToolShape } from '../../upstream/formats/tools.ts';
 import { cacheMarker, readCacheMarker } from './cache.ts';
-import { documentAs, invalidField, isRecord, optional } from './fields.ts';
+import { documentAs, invalidField, optional } from './fields.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;

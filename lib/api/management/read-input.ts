@@ -1,8 +1,9 @@
 // Reads the inputs of a verb from the body or the query of a request.
 import { fault } from '../../base/faults.ts';
 import { InvalidInputError } from '../../base/operator-error.ts';
+import { isRecord } from '../../base/record.ts';
 import type { InputField, InputFields } from '../../manage/input.ts';
-import { invalidField, isRecord } from '../dialects/fields.ts';
+import { invalidField } from '../dialects/fields.ts';
 
 /** Reads the body of a request. Throws a 400 fault that names the first wrong field; null in an optional field is ignored. */
 export function readBodyInput(fields: InputFields, sent: unknown): Record<string, unknown> {

@@ -1,4 +1,5 @@
 // The resolution of a video as its upstream spells it: the route's `resolutions`, turned to the call's orientation.
+import { isRecord } from '../../base/record.ts';
 import type { Size, VideoCall } from '../contract/provider.ts';
 import type { JsonObject } from '../contract/request.ts';
 
@@ -6,13 +7,13 @@ import type { JsonObject } from '../contract/request.ts';
 export function resolveResolution(call: VideoCall, field: string, otherwise?: string): JsonObject {
   const { resolution, size, options } = call;
   const named = resolution === null ? undefined : findResolutionEntry(options.resolutions, resolution);
-  const fields = isObject(named) ? named : { [field]: typeof named === 'string' ? named : otherwise };
+  const fields = isRecord(named) ? named : { [field]: typeof named === 'string' ? named : otherwise };
   const told = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(told.map(([name, value]) => [name, orientPixels(value, size)]));
 }
 
 function findResolutionEntry(resolutions: unknown, label: string): unknown {
-  return isObject(resolutions) && Object.hasOwn(resolutions, label) ? resolutions[label] : undefined;
+  return isRecord(resolutions) && Object.hasOwn(resolutions, label) ? resolutions[label] : undefined;
 }
 
 const PIXELS = /^(\d{3,})(\D)(\d{3,})$/;
@@ -22,8 +23,4 @@ function orientPixels(value: unknown, { width, height }: Size): unknown {
   const [, one = '', between = '', other = ''] = (typeof value === 'string' && PIXELS.exec(value)) || [];
   const isOther = (Number(one) - Number(other)) * (width - height) < 0;
   return isOther ? `${other}${between}${one}` : value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 // The secrets in an upstream's settings: where they are, and how to remove them from a text.
+
 import type Joi from 'joi';
+import { isRecord } from '../../base/record.ts';
 import { describeSchema } from './account-settings.ts';
 
 const PLACEHOLDER = '[secret]';
@@ -59,8 +61,4 @@ function addPassword(proxy: string, found: Set<string>): void {
   if (!password) return;
   found.add(password);
   found.add(decodeURIComponent(password));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Names of the speakers of a chat. Few vendors take them and many refuse them, so they are written before the texts.
+
+import { isRecord } from '../../../base/record.ts';
 import type { RequestContent } from '../../../calls/text/request.ts';
-import { isRecord } from '../fields.ts';
 
 type Said = Readonly<Record<string, unknown>>;
 

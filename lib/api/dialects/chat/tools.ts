@@ -1,10 +1,11 @@
 // The tools and `tool_choice` of a chat-style request.
 import Joi from 'joi';
 import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
+import { isRecord } from '../../../base/record.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
-import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readTools, toolsField } from '../tools.ts';
 import type { CallEcho } from './call-shape.ts';

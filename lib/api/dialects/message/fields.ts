@@ -1,8 +1,9 @@
 // Fields that only the messages format has, which go unchanged to upstreams of the same format.
 import Joi from 'joi';
 import { list, object, text } from '../../../base/json-schema.ts';
+import { isRecord } from '../../../base/record.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
-import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 
 const USER_CHARACTERS_MAX = 1024;

@@ -1,10 +1,11 @@
 // The tools and `tool_choice` of a message-style request.
 import Joi from 'joi';
 import { choice, object, text } from '../../../base/json-schema.ts';
+import { isRecord } from '../../../base/record.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import type { Tools } from '../../../upstream/contract/provider.ts';
 import { MESSAGE_TOOL } from '../../../upstream/formats/tools.ts';
-import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { messageTool, readTools, toolsField } from '../tools.ts';
 

@@ -1,10 +1,12 @@
 // Reads the items of a responses request.
+
+import { isRecord } from '../../../base/record.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../../calls/text/request.ts';
 import type { ReasoningContent, TextContent, ToolCallContent } from '../../../upstream/contract/provider.ts';
 import { readPhase } from '../../../upstream/formats/responses/item.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
-import { invalidField, isRecord } from '../fields.ts';
+import { invalidField } from '../fields.ts';
 import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
 import { joinToolName, type PlacedTool } from './tools.ts';

@@ -3,11 +3,12 @@
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import { choice, constant, type Json, list, object, text } from '../../../base/json-schema.ts';
+import { isRecord } from '../../../base/record.ts';
 import type { RequestTools } from '../../../calls/text/request.ts';
 import type { CustomTool } from '../../../upstream/contract/provider.ts';
 import { NO_ARGUMENTS, RESPONSES_TOOL } from '../../../upstream/formats/tools.ts';
 import { describeCustomTool, readCustomTool } from '../custom-tool.ts';
-import { documentAs, invalidField, isRecord, optional } from '../fields.ts';
+import { documentAs, invalidField, optional } from '../fields.ts';
 import {
   CHOICE_WORDS,
   type Chosen,

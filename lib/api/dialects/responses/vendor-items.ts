@@ -1,9 +1,11 @@
 // Items of a vendor's own tools in a history. No such tool is offered here, so every model is told what happened as calls
 // of functions and their results: vendors take those whatever tools a request has.
+
+import { isRecord } from '../../../base/record.ts';
 import { writeArguments } from '../../../stream/arguments.ts';
 import type { ReasoningContent } from '../../../upstream/contract/provider.ts';
 import { isCompaction, RESPONSES_STATE } from '../../../upstream/formats/responses/item.ts';
-import { invalidField, isRecord } from '../fields.ts';
+import { invalidField } from '../fields.ts';
 import { joinToolName } from './tools.ts';
 
 type Item = Readonly<Record<string, unknown>>;

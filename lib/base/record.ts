@@ -1,0 +1,6 @@
+// JSON objects of unknown fields.
+
+/** Neither null nor a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
