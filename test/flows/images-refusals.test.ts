@@ -204,7 +204,7 @@ describe('refusals of images', () => {
     upstream = await startUpstream(imageAnswer(PNG));
     gateway = await startGateway({
       catalog: imageCatalog(upstream.url),
-      timings: { bodyLimits: { idleMs: 300 }, fetchLimits: { stepMs: 50 } },
+      timings: { bodyLimits: { idleMs: 1500 }, fetchLimits: { stepMs: 50 } },
     });
     account = await gateway.account();
   });

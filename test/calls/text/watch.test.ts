@@ -238,7 +238,7 @@ describe('watch', () => {
   itTimed('can be stopped by its own heartbeat', async () => {
     start({
       heartbeatMs: 10,
-      totalMs: 40,
+      totalMs: 500,
       watched: {
         workedAt: 0,
         finished: false,
@@ -246,7 +246,7 @@ describe('watch', () => {
         onTimeout: () => timeouts.push(0),
       },
     });
-    await sleep(80);
+    await sleep(600);
     expect(timeouts).to.deep.equal([]);
   });
 

@@ -131,7 +131,7 @@ describe('seeded defects of a provider', function () {
     const slow = 'const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {}';
     const folder = await write(MILL.replace('yield* host.answer', () => `${slow} yield* host.answer`));
     const verdicts: Verdict[] = [];
-    const patience = { blockedMs: 2000, failingMs: 60_000, afterFailureMs: 200 };
+    const patience = { blockedMs: 30_000, failingMs: 60_000, afterFailureMs: 200 };
     for await (const verdict of superviseChecks('provider', folder, patience)) verdicts.push(verdict);
     const [failed] = verdicts.filter(({ reason }) => reason !== undefined);
     expect(failed).to.include({ group: 'during text', name: 'leaves the event loop to other calls' });
