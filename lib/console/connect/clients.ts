@@ -62,7 +62,7 @@ export const CLIENTS: readonly Client[] = [
       {
         where: {
           en: 'Or in the environment, before its first start',
-          ru: 'Или в переменных среды, до первого запуска',
+          ru: 'Или в переменных окружения, до первого запуска',
         },
         paste: ({ v1, key, model, small }) =>
           lines(
