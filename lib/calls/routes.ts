@@ -7,7 +7,7 @@ import type { CallContext, CallLog } from './context.ts';
 import { type Ending, toAbortEnding } from './ending.ts';
 import type { RouteHealth, RouteRef, Trial } from './health.ts';
 
-/** Called with how each attempt at a route ended. */
+/** Called with how each attempt at a route ended: for the metrics. */
 export type OnAttempt = (upstream: string, ending: Ending) => void;
 
 export interface RoutesOptions<Route, Result> {
@@ -22,7 +22,7 @@ export interface RoutesOptions<Route, Result> {
   /** True once something was delivered that another route's answer could not continue. */
   isCommitted(): boolean;
   readonly onAttempt?: OnAttempt | undefined;
-  /** Called when an attempt at a route has ended, before another begins. */
+  /** The same for the call itself, before another attempt begins. */
   onEnded?(ending: Ending<Result>): void;
 }
 

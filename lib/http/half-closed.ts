@@ -10,7 +10,7 @@ interface ProbedStream {
 
 const streams = new WeakMap<ServerResponse, ProbedStream>();
 
-/** The reply's headers are sent, and what follows are events. */
+/** From now on, comments in this stream are the probes: the headers of its reply are sent. */
 export function probeByComments(response: ServerResponse, stream: ProbedStream): void {
   streams.set(response, stream);
 }

@@ -9,9 +9,9 @@ export interface SseReply {
   /** Sends status and headers. */
   open(): void;
   /** Sends events; returns a promise if the client reads more slowly than they arrive. */
-  push(texts: readonly string[]): readonly Promise<void>[];
-  /** The same for one text. */
   write(text: string): Promise<void> | undefined;
+  /** The same for the end of a pipeline. */
+  push(texts: readonly string[]): readonly Promise<void>[];
   keepAlive(): void;
   close(): void;
 }

@@ -10,8 +10,8 @@ export interface AnswerSizes {
 
 export interface AnswerShare {
   /**
-   * Holds so many bytes from now on. A promise if more have to wait for room; it rejects if that would be for ever.
-   * Throws if there never is so much.
+   * Holds this many bytes from now on, in place of those before. Returns a promise if it has to wait for room, which
+   * rejects if that would be for ever. Throws if there never is so much room.
    */
   hold(sizes: AnswerSizes): Promise<void> | undefined;
   releaseAll(): void;
@@ -26,7 +26,7 @@ interface WaitListener {
   onRoom(): void;
 }
 
-/** What an event may have uncounted: as much as any line of an answer. */
+/** Events up to this length are not counted: any line of an answer may have that much. */
 const EVENT_FREE = 1024 * 1024;
 const STEP = 1024 * 1024;
 
@@ -53,7 +53,7 @@ export class AnswerMemory {
     this.#open = chars <= EVENT_FREE ? 0 : Math.ceil(chars / STEP) * STEP;
   }
 
-  /** For the rest of the call. What its event took is its own now. Throws if there never is so much room. */
+  /** Counts an image until the end of the call, in place of its event. Throws if there never is so much room. */
   holdImage(chars: number): void {
     this.#kept += chars;
     if (this.#kept > this.#asked) this.#hold(this.#kept, 0)?.catch(() => undefined);

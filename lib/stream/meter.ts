@@ -226,7 +226,6 @@ class AnswerMeter implements Meter {
     return { ...prompt, output: output ?? 0, ...(isCount(reasoning) && reasoning > 0 && { reasoning }) };
   }
 
-  /** Whether the upstream has reported anything at all. */
   get hasReport(): boolean {
     return this.#reported !== undefined;
   }

@@ -37,8 +37,9 @@ export interface Reading {
   imagesLeft: number;
 }
 
-/** Documents of any kind, and what models refuse that take none. */
+/** What the contents of a request have beside text, and where the first file of a kind is that some models refuse. */
 export interface FoundFiles {
+  /** Documents, also those that are text, or audio. */
   hasAny: boolean;
   images: number;
   /** Of the assistant; absent before the first. */

@@ -22,8 +22,8 @@ interface ReadTools {
   readonly shape: ToolShape;
   /** Custom tools, by name. */
   readonly customs?: ReadonlyMap<string, CustomTool>;
-  /** The field that names the tool, for refusals. */
   readonly choice?: Choice | undefined;
+  /** The field that names the chosen tool, for refusals. */
   readonly choiceField: string;
   readonly single: boolean;
   /** The only tools that the model may call now, each with the field that names it; absent: all. */

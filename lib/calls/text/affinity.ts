@@ -62,8 +62,7 @@ export function orderRoutes(
 }
 
 /**
- * Inside a tool loop, first the routes that take back what the model's upstream wants back: to all others it means
- * nothing, and is left out.
+ * Inside a tool loop, first the routes that can read the latest state: any other would get the request without it.
  */
 export function preferStateMaker<Candidate extends { readonly route: Pick<Route, 'provider'> }>(
   candidates: readonly Candidate[],

@@ -102,10 +102,10 @@ function findAbilities(model: TextModel, { provider }: Route, request: TextReque
 
 export function refuseUnable(request: TextRequest, candidates: readonly Candidate[]): void {
   const [first] = candidates;
-  const isTold = candidates.some(({ abilities }) => abilities.sampling);
+  const takesSampling = candidates.some(({ abilities }) => abilities.sampling);
   const refusal =
     (first && findInability(first.model, first.abilities, request)) ??
-    (isTold && request.sampling ? findSamplingProblem(request.sampling) : undefined);
+    (takesSampling && request.sampling ? findSamplingProblem(request.sampling) : undefined);
   if (refusal) throw refusal;
 }
 

@@ -27,7 +27,7 @@ export interface DeliveryListener {
   onBegin(): void;
 }
 
-/** Passes `start`, `usage` and blocks on; keeps the ending. Its own counts stand right before `start` and the ending. */
+/** Passes `start`, `usage` and blocks on, and keeps the ending. Adds counts right before `start` and the ending. */
 export interface Delivery extends Transform<StreamPart> {
   /** The end of a paid answer: what its output still has to write. */
   complete(

@@ -104,7 +104,7 @@ export interface TextRequest {
   readonly format?: OutputFormat;
   /** The field where the client wrote it. */
   readonly formatField?: string;
-  /** The same; absent if the client does not say. */
+  /** Passed to models that reason; absent if the client does not say. */
   readonly reasoning?: ReasoningWish;
   /** Reasoning that the upstream shows is delivered. */
   readonly showsReasoning?: boolean;

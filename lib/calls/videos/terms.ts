@@ -29,10 +29,11 @@ interface VideoQuote {
   readonly option: string | null;
 }
 
-type Asked = Pick<VideoRequest, 'seconds' | 'size' | 'aspect' | 'resolution'>;
+/** What the client wants of it. */
+type Wish = Pick<VideoRequest, 'seconds' | 'size' | 'aspect' | 'resolution'>;
 
 /** Throws 400 faults that name what the model offers. */
-export function computeVideoTerms(model: VideoModel, request: Asked): VideoTerms {
+export function computeVideoTerms(model: VideoModel, request: Wish): VideoTerms {
   const seconds = chooseSeconds(model, request.seconds);
   const label = chooseLabel(model, request);
   const aspect = computeAspect(model, request);
@@ -77,7 +78,7 @@ function findNearestNumber(numbers: readonly number[], wanted: number): number {
 }
 
 /** The label sent and billed: as requested, or nearest to the size; null for a model without resolutions. */
-function chooseLabel(model: VideoModel, { resolution, size }: Asked): string | null {
+function chooseLabel(model: VideoModel, { resolution, size }: Wish): string | null {
   const labels = listLabels(model);
   if (resolution !== undefined) {
     if (!labels.includes(resolution)) throw notSold('resolution', labels);
@@ -93,7 +94,7 @@ function listLabels({ price, routes }: VideoModel): readonly string[] {
   return [...new Set(routes.flatMap(({ options }) => Object.keys(options.resolutions ?? {})))];
 }
 
-function computeAspect({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
+function computeAspect({ aspects = ASPECTS }: VideoModel, { aspect, size }: Wish): string {
   if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
   // `size` wins.
   const ratio = size ? size.width / size.height : parseRatio(aspect ?? '16:9');

@@ -62,7 +62,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // Hints such as 103 precede the reply.
     if (status < 200) return;
-    // The same as they came, for nobody: a kilobyte and a half of every open stream.
+    // The same headers once more, which nobody reads: a kilobyte and a half of every open stream.
     controller.rawHeaders = null;
     this.#waiter?.resolve({ status, headers, source: this });
     this.#waiter = undefined;

@@ -77,7 +77,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   #document = '';
   /** The start of what is neither. */
   #excerpt = '';
-  #any = false;
+  #hasValue = false;
 
   constructor({ reader, fault, eventCharsMax = LINE_LIMITS.charsMax, memory }: FramesOptions) {
     const charsMax = Math.min(eventCharsMax, EVENT_CHARS_MAX);
@@ -130,7 +130,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     try {
       const value = this.#document === '' ? INCOMPLETE : parse(this.#document);
       if (value !== INCOMPLETE) this.#give(value);
-      if (!this.#any && this.#excerpt !== '') throw new NotJson(this.#excerpt);
+      if (!this.#hasValue && this.#excerpt !== '') throw new NotJson(this.#excerpt);
       if (!this.done) this.#reader.end?.(this.#writer, false);
       this.#writer.close();
     } catch (error) {
@@ -290,7 +290,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
 
   #give(value: unknown): void {
     this.#data = '';
-    this.#any = true;
+    this.#hasValue = true;
     if (this.#event === 'error') throw this.#fault.ofComplaint(value, true);
     if (Array.isArray(value)) for (const item of value) this.#take(item);
     else this.#take(value);

@@ -60,7 +60,7 @@ const STALE_MS = 1_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = createDispatcher(options);
-  /** Whose connections are never used again. */
+  /** Gives each request a connection of its own, which is not used again. */
   const own = createDispatcher(options);
   const origins = new Set(options.allowedOrigins);
   const secrets = options.secrets ?? [];

@@ -65,7 +65,7 @@ class ChatRenderer implements Transform<StreamPart, string> {
   #images = 0;
   /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
   #reasoning: OpenReasoning | undefined;
-  #detailed = 0;
+  #detailedBlocks = 0;
   /** The input of the open call, if its tool is custom. */
   #custom: CustomInput | undefined;
   /** Characters of the answer's texts, with those of an open block that is none. */
@@ -174,8 +174,8 @@ class ChatRenderer implements Transform<StreamPart, string> {
     const { text = '', redacted, state } = this.#reasoning ?? {};
     this.#reasoning = undefined;
     if (!state) return '';
-    const details = writeReasoningDetails({ text, redacted, state }, this.#detailed);
-    this.#detailed += 1;
+    const details = writeReasoningDetails({ text, redacted, state }, this.#detailedBlocks);
+    this.#detailedBlocks += 1;
     return `${this.#head}${JSON.stringify({ reasoning_details: details })}${OPEN_END}`;
   }
 
