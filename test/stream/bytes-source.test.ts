@@ -136,6 +136,24 @@ describe('reader of a source', () => {
     expect(source.calls).to.deep.equal(['open', 'pause', 'destroy']);
   });
 
+  it('decodes nothing before the decoder has room, or the read is aborted', async () => {
+    for (const isAborted of [false, true]) {
+      const decoder = createDecoder();
+      const rooms = [Promise.withResolvers<void>()];
+      const [room] = rooms;
+      source = new Source();
+      const first = read(Object.assign(decoder, { waitForRoom: () => rooms.pop()?.promise })).next();
+      give(source, 'a', 'b');
+      await new Promise(setImmediate);
+      expect(decoder.pushed).to.equal('');
+      if (isAborted) controller.abort('gone');
+      else room?.resolve();
+      expect(await first.catch((error: unknown) => error)).to.deep.equal(
+        isAborted ? 'gone' : { done: false, value: ['a', 'b'] },
+      );
+    }
+  });
+
   it('leaves what follows the last item that counts', async () => {
     const decoder = createDecoder();
     const reader = read(decoder);
