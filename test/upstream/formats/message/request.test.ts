@@ -31,6 +31,23 @@ describe('requests in the message format', () => {
     ]);
   });
 
+  it('tell calls apart whose ids are too long or would be spelled alike', () => {
+    const ids = ['a_3ab', 'a:b', `${'x'.repeat(200)}1`, `${'x'.repeat(200)}2`];
+    const { messages } = bodyOf([
+      { role: 'assistant', content: ids.map((id) => ({ type: 'tool-call', id, name: 'look', json: '{}' })) },
+      {
+        role: 'user',
+        content: ids.map((id) => ({ type: 'tool-result', id, name: 'look', isError: false, content: [] })),
+      },
+    ]);
+    const [calls, results] = messages as readonly { readonly content: readonly Record<string, unknown>[] }[];
+    const taken = calls?.content.map(({ id }) => id) ?? [];
+    expect(taken[0]).to.equal('a_3ab');
+    expect(new Set(taken)).to.have.property('size', 4);
+    for (const id of taken) expect(id).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(results?.content.map((result) => result.tool_use_id)).to.deep.equal(taken);
+  });
+
   it('end an answer to be continued without white space, and change no other text', () => {
     const said = (role: 'user' | 'assistant', ...texts: readonly string[]): TextMessage => ({
       role,
