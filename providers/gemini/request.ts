@@ -48,8 +48,8 @@ const LEVELS: Readonly<Record<string, string>> = { off: 'minimal', xhigh: 'high'
 
 function writeThinkingConfig(reasoning: Reasoning, style: Settings['thinking']): object {
   const amount = style === 'budget' ? writeThinkingBudget(reasoning) : writeThinkingLevel(reasoning);
-  // Thoughts come only if they are asked for.
-  const isShown = reasoning.mode !== 'off' && reasoning.display === 'summarized';
+  // Thoughts come only if they are asked for, and cost the same.
+  const isShown = reasoning.mode !== 'off' && reasoning.display !== 'omitted';
   const thinkingConfig = { ...amount, ...(isShown && { includeThoughts: true }) };
   return Object.keys(thinkingConfig).length > 0 ? { thinkingConfig } : {};
 }

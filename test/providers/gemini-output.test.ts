@@ -23,32 +23,25 @@ describe('gemini: form of the answer and thinking', () => {
     (await vendor.tell(vendor.open(), { ...HELLO, model: 'gemini-x', ...call, options: { ...options } }, ANSWER)).sent;
 
   const json = { responseMimeType: 'application/json' };
-  const level = (thinkingLevel: string) => ({ thinkingConfig: { thinkingLevel } });
-  const budget = (thinkingBudget: number) => ({ thinkingConfig: { thinkingBudget } });
+  const thinks = (thinkingConfig: object) => ({ thinkingConfig });
+  const shows = (amount: object = {}) => thinks({ ...amount, includeThoughts: true });
   const older = { thinking: 'budget' };
-  const summarized = { display: 'summarized' } as const;
-  const shown = { includeThoughts: true };
   const rows: readonly (readonly [call: Partial<TextCall>, options: object, config: object])[] = [
     [{ format: { type: 'json' } }, {}, json],
     [{ format: SHAPED }, {}, { ...json, responseJsonSchema: schema }],
-    [{ reasoning: on('minimal', 1024) }, {}, level('minimal')],
-    [{ reasoning: on('high') }, {}, level('high')],
-    [{ reasoning: on('xhigh') }, {}, level('high')],
-    [{ reasoning: on('max') }, {}, level('high')],
-    [{ reasoning: { mode: 'off' } }, {}, level('minimal')],
-    [{ reasoning: { mode: 'auto' } }, {}, {}],
-    [{ reasoning: on('high', 2000) }, older, budget(2000)],
-    [{ reasoning: on('high') }, older, {}],
-    [{ reasoning: { mode: 'off' } }, older, budget(0)],
-    [{ reasoning: { mode: 'auto' } }, older, budget(-1)],
-    [{ reasoning: { mode: 'auto', display: 'summarized' } }, {}, { thinkingConfig: shown }],
+    [{ reasoning: on('minimal', 1024) }, {}, shows({ thinkingLevel: 'minimal' })],
+    [{ reasoning: on('high') }, {}, shows({ thinkingLevel: 'high' })],
+    [{ reasoning: on('xhigh') }, {}, shows({ thinkingLevel: 'high' })],
+    [{ reasoning: on('max') }, {}, shows({ thinkingLevel: 'high' })],
+    [{ reasoning: { mode: 'off' } }, {}, thinks({ thinkingLevel: 'minimal' })],
+    [{ reasoning: { mode: 'auto' } }, {}, shows()],
+    [{ reasoning: on('high', 2000) }, older, shows({ thinkingBudget: 2000 })],
+    [{ reasoning: on('high') }, older, shows()],
+    [{ reasoning: { mode: 'off' } }, older, thinks({ thinkingBudget: 0 })],
+    [{ reasoning: { mode: 'auto' } }, older, shows({ thinkingBudget: -1 })],
+    [{ reasoning: { mode: 'auto', display: 'summarized' } }, {}, shows()],
     [{ reasoning: { mode: 'auto', display: 'omitted' } }, {}, {}],
-    [{ reasoning: { ...on('high'), ...summarized } }, {}, { thinkingConfig: { thinkingLevel: 'high', ...shown } }],
-    [
-      { reasoning: { ...on('high', 2000), ...summarized } },
-      older,
-      { thinkingConfig: { thinkingBudget: 2000, ...shown } },
-    ],
+    [{ reasoning: { mode: 'on', effort: 'high', display: 'omitted' } }, {}, thinks({ thinkingLevel: 'high' })],
   ];
   for (const [call, options, config] of rows) {
     it(`asks for ${JSON.stringify(config)} for ${JSON.stringify(call)} ${JSON.stringify(options)}`, async () => {
