@@ -50,7 +50,7 @@ const WORDS = defineWords({
     undo: 'Undo',
     restore: 'Go back to before this',
     restoreText: 'Later saves are undone too. It can be undone like any other.',
-    empty: 'Nothing has been saved on pages yet.',
+    empty: 'Nothing has been changed on pages yet.',
     gone: 'There is no such version any more.',
   },
   ru: {
@@ -78,7 +78,7 @@ const WORDS = defineWords({
     from: 'Дата курса',
     usedSince: 'Применяется с',
     definedIn: 'Где задана',
-    saves: 'Сохранения на страницах',
+    saves: 'Изменения на страницах',
     at: 'Время',
     who: 'Кто',
     note: 'Что',
@@ -86,7 +86,7 @@ const WORDS = defineWords({
     undo: 'Отмена',
     restore: 'Вернуть как было до этого',
     restoreText: 'Более поздние сохранения тоже отменятся. Возврат можно отменить так же.',
-    empty: 'На страницах пока ничего не сохраняли.',
+    empty: 'На страницах пока ничего не меняли.',
     gone: 'Такой версии больше нет.',
   },
 });
