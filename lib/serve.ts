@@ -7,7 +7,7 @@ import { createGateway } from './gateway.ts';
 import { addAllRoutes } from './http/late-routes.ts';
 import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
-import { findFailingPlugin, type PluginName } from './upstream/host/plugin-errors.ts';
+import { findFailingPlugin, type PluginName } from './upstream/host/plugin-run.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { findClientUrl, makeStartupReport, type StartupReport } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';

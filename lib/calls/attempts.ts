@@ -6,7 +6,7 @@ import { computeCost, convertToRub, type PinnedCost } from '../money/cost.ts';
 import type { Usage } from '../money/decide.ts';
 import { AMOUNT_MAX } from '../money/money.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
-import type { PluginRun } from '../upstream/host/plugin-errors.ts';
+import type { PluginRun } from '../upstream/host/plugin-run.ts';
 import type { Ending } from './ending.ts';
 import { isUpstreamRefusal } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 // The state of the upstreams in the catalog, for the operator: names and numbers only.
 import type { Catalog } from '../catalog/catalog.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
-import { isUpstream, type PluginName } from '../upstream/host/plugin-errors.ts';
+import { isUpstream, type PluginName } from '../upstream/host/plugin-run.ts';
 import type { RouteHealth } from './health.ts';
 
 export interface UpstreamHealth {

@@ -3,7 +3,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import type { PaymentProvider } from '../upstream/contract/payment.ts';
-import { guardMethods } from '../upstream/host/plugin-errors.ts';
+import { guardMethods } from '../upstream/host/plugin-run.ts';
 import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
 import { type CatalogFile, describeMistake, type PaymentEntry } from './schema.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { countPluginErrors, listUpstreamHealth, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
-import { nameUpstream } from '../../lib/upstream/host/plugin-errors.ts';
+import { nameUpstream } from '../../lib/upstream/host/plugin-run.ts';
 
 const route = (key: string, upstream: string) => ({ key, upstream });
 const keys = { keys: 1 };

@@ -8,7 +8,7 @@ import { embeddingCost } from '../../money/price.ts';
 import type { EmbedCall, Embeddings, Vector } from '../../upstream/contract/provider.ts';
 import { checkEmbeddings } from '../../upstream/host/embed.ts';
 import { upstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
 import { AttemptLog, type UsedByAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';

@@ -5,7 +5,7 @@ import type { KeepRequest, Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall, MediaSource } from '../../upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
 import type { CallContext } from '../context.ts';
 import { attemptUntilDeadline } from '../deadline-attempt.ts';
 import type { Ending } from '../ending.ts';

@@ -7,7 +7,7 @@ import type { ErrorPart, ReplyFinishPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { DeliveryListener } from './delivery.ts';
 import type { TextOutput } from './output.ts';

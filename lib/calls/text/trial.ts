@@ -2,7 +2,7 @@
 // vendor bills the operator for some tokens.
 import type { Route } from '../../catalog/model.ts';
 import type { UpstreamFault } from '../../upstream/contract/fault.ts';
-import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 
 export interface TrialResult {
   /** Until the answer was complete, or failed. */

@@ -4,7 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { VideoRef } from '../../upstream/contract/provider.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-run.ts';
 import type { CallLog } from '../context.ts';
 import { findJobRoute } from './poll.ts';
 

@@ -9,7 +9,7 @@ import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
 import { findAlert, toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault, upstreamFault } from '../../upstream/host/fault.ts';
-import { callPlugin, nameUpstream } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/plugin-run.ts';
 import type { CallLog } from '../context.ts';
 import { createTurns } from './turns.ts';
 

@@ -6,7 +6,7 @@ import type { Route } from '../../catalog/model.ts';
 import { rejectOnAbort } from '../../media/deadline.ts';
 import type { VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
 import type { AttemptLog, UsedByAttempt } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';

@@ -4,7 +4,7 @@ import { findKnownCost } from '../../catalog/known-costs.ts';
 import { addModels, type LayerModel } from '../../catalog/layer-edits.ts';
 import { HOME_CURRENCY } from '../../money/cost.ts';
 import type { VendorModel } from '../../upstream/contract/provider.ts';
-import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-errors.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/plugin-run.ts';
 import { audit } from '../audit.ts';
 import {
   ABILITIES,

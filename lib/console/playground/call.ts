@@ -10,7 +10,7 @@ import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseEmbedding, refuseUnsuitable } from '../../api/embedding-request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
 import { endUnanswered } from '../../api/paid-route.ts';
-import { parseVideo } from '../../api/video-fields.ts';
+import { parseVideo } from '../../api/video-request.ts';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { EmbeddingAnswer } from '../../calls/embeddings/engine.ts';

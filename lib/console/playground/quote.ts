@@ -2,7 +2,7 @@
 // would charge.
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseEmbedding, refuseUnsuitable } from '../../api/embedding-request.ts';
-import { parseVideo } from '../../api/video-fields.ts';
+import { parseVideo } from '../../api/video-request.ts';
 import { fault } from '../../base/faults.ts';
 import { computeEmbeddingHold } from '../../calls/embeddings/engine.ts';
 import { estimateInputs } from '../../calls/embeddings/estimate.ts';

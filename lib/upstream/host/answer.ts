@@ -9,7 +9,7 @@ import type { Asking } from './ask.ts';
 import { FramedAnswer } from './framed-answer.ts';
 import { EVENT_CHARS_MAX, Frames } from './frames.ts';
 import type { KeyRing } from './key-ring.ts';
-import { readPluginRun } from './plugin-errors.ts';
+import { readPluginRun } from './plugin-run.ts';
 
 interface AnswerOptions {
   readonly ask: Asking['ask'];

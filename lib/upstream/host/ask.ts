@@ -5,7 +5,7 @@ import type { HostResponse } from '../contract/host.ts';
 import type { HostRequest } from '../contract/request.ts';
 import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
 import type { Key, KeyRing } from './key-ring.ts';
-import { noteRefusal, noteReply, noteRequest } from './plugin-errors.ts';
+import { noteRefusal, noteReply, noteRequest } from './plugin-run.ts';
 import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
 interface AskOptions {

@@ -30,7 +30,7 @@ import { bearer } from './jobs.ts';
 import { type KeyHealth, type KeyRest, KeyRing } from './key-ring.ts';
 import { readExhaustedMs } from './limit-headers.ts';
 import { refuseLostSubmits } from './lost-submits.ts';
-import { askAsPoll } from './plugin-errors.ts';
+import { askAsPoll } from './plugin-run.ts';
 import { poll as pollWith } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { scrub } from './secret.ts';

@@ -9,7 +9,7 @@ import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
 import { renameCauses } from './former-names.ts';
 import { findLimitsFlaw, isHeaderName } from './limit-headers.ts';
-import { notePluginFolder } from './plugin-errors.ts';
+import { notePluginFolder } from './plugin-run.ts';
 import type { Plugin } from './settings.ts';
 
 interface PluginFolders {

@@ -1,7 +1,7 @@
 // Keeps a plugin from paying twice: in one call, a POST that may have arrived is not followed by another to the same
 // address.
 import { classifyStatus, isUpstreamFault, upstreamFault } from './fault.ts';
-import { isPolling, isUpstream, type PluginRun, readPluginRun } from './plugin-errors.ts';
+import { isPolling, isUpstream, type PluginRun, readPluginRun } from './plugin-run.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The first fault is thrown again; `onRepeat` is told that somebody has to mend the plugin. */

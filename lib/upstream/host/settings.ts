@@ -16,7 +16,7 @@ import type { LimitHeaders } from '../contract/request.ts';
 import { createAccountSchema } from './account-settings.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './key-ring.ts';
-import { PluginRun, runPlugin } from './plugin-errors.ts';
+import { PluginRun, runPlugin } from './plugin-run.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
 
 /** What all kinds of plugins have in common. */

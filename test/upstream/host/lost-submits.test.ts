@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Host } from '../../../lib/upstream/contract/host.ts';
 import { type ClosableHost, createHost } from '../../../lib/upstream/host/host.ts';
-import { callPlugin, nameUpstream } from '../../../lib/upstream/host/plugin-errors.ts';
+import { callPlugin, nameUpstream } from '../../../lib/upstream/host/plugin-run.ts';
 
 type Answer = (response: ServerResponse) => void;
 

@@ -5,7 +5,7 @@ import {
   notePluginFolder,
   PluginRun,
   runPlugin,
-} from '../../../lib/upstream/host/plugin-errors.ts';
+} from '../../../lib/upstream/host/plugin-run.ts';
 
 const NAME = { title: 'Upstream', name: 'main' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));

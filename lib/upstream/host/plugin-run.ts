@@ -1,5 +1,5 @@
-// Attributes unhandled errors to plugins: a rejection that nobody awaits, an exception in a timer or an emitter. Such an
-// error would end the process with every call in it, so whatever a plugin starts runs in the async context of its call.
+// One run of a plugin's code, in an async context of its own: what it sends is noted there, and what it leaves unhandled,
+// a rejection that nobody awaits, an exception in a timer or an emitter, fails the run instead of ending the process.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
 import type { AnswerMemory } from '../../stream/answer-memory.ts';
