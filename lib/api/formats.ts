@@ -9,11 +9,11 @@ import { messageDialect } from './dialects/message/dialect.ts';
 import { responsesDialect } from './dialects/responses/dialect.ts';
 import { cutEmbeddingRequest, joinEmbeddingRequest } from './embedding-parts.ts';
 import { parseEmbedding } from './embedding-request.ts';
-import { cutPromptRequest, joinPromptRequest, type PromptRequest } from './image-parts.ts';
 import { parseEdit, parseGeneration } from './image-request.ts';
 import type { Cut, Joining } from './parts.ts';
+import { cutPromptRequest, joinPromptRequest, type PromptRequest } from './prompt-parts.ts';
 import { cutTextRequest, joinTextRequest } from './text-parts.ts';
-import { parseVideo } from './video-fields.ts';
+import { parseVideo } from './video-request.ts';
 
 /** Method syntax, so that one table can hold formats of different requests. */
 export interface Format<Request extends object = object> {

@@ -13,7 +13,6 @@ import { imageRoutes } from './routes/images.ts';
 import { mediaRoute } from './routes/media.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
-import { responsesRoutes } from './routes/responses.ts';
 import { textRoutes } from './routes/text.ts';
 import { videoRoutes } from './routes/videos.ts';
 import type { Services } from './services.ts';
@@ -27,7 +26,6 @@ export const apiPlugin: Plugin<Services> = {
     registerManagementAuth(server, { store, keys, limiter, throttle, rule: limits.management });
     const routes = [
       ...textRoutes(services),
-      ...responsesRoutes(services),
       embeddingRoute(services),
       ...imageRoutes(services),
       ...videoRoutes(services),

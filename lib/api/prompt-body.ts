@@ -6,8 +6,8 @@ import { readLinkedImage } from '../media/linked.ts';
 import { type FetchReference, fetchReferences, type RequestImage } from '../media/reference.ts';
 import { type CallBodyOptions, readCallBody } from './call-body.ts';
 import type { FormatName, ParsedRequest } from './formats.ts';
-import type { PromptRequest } from './image-parts.ts';
 import type { PaidRequest } from './paid-route.ts';
+import type { PromptRequest } from './prompt-parts.ts';
 
 type PromptFormat = { [Name in FormatName]: ParsedRequest<Name> extends PromptRequest ? Name : never }[FormatName];
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { BodySchema } from '../../lib/api/dialects/fields.ts';
 import { editFields, generationFields, parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
 import { describeFields } from '../../lib/api/openapi/body.ts';
-import { parseVideo, videoFields } from '../../lib/api/video-fields.ts';
+import { parseVideo, videoFields } from '../../lib/api/video-request.ts';
 import type { Json } from '../../lib/base/json-schema.ts';
 import { acceptsField } from './accepts-field.ts';
 

@@ -1,6 +1,5 @@
 // How long requests are split for the transfer between threads: small steps, images without a copy.
 import { expect } from 'chai';
-import { cutPromptRequest, joinPromptRequest } from '../../lib/api/image-parts.ts';
 import {
   type Cut,
   createImageStep,
@@ -10,6 +9,7 @@ import {
   receiveImage,
   sliceLongText,
 } from '../../lib/api/parts.ts';
+import { cutPromptRequest, joinPromptRequest } from '../../lib/api/prompt-parts.ts';
 import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
 import { sniffImage } from '../../lib/base/sniff.ts';
 import type { TextRequest } from '../../lib/calls/text/request.ts';

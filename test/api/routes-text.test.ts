@@ -7,7 +7,6 @@ import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
-import { responsesRoutes } from '../../lib/api/routes/responses.ts';
 import { textRoutes, waitUntilSent } from '../../lib/api/routes/text.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault } from '../../lib/base/faults.ts';
@@ -85,7 +84,7 @@ describe('the text endpoints', () => {
     } as unknown as Services;
     http = openTestHttp();
     registerAuth(http.server, services);
-    http.server.route([...[...textRoutes(services), ...responsesRoutes(services)]]);
+    http.server.route([...textRoutes(services)]);
     await http.start();
   });
   beforeEach(() => {

@@ -1,7 +1,7 @@
 // Videos in the API document: starting and polling.
 
 import { choice, constant, count, type Json, object, ref, rub, text } from '../../base/json-schema.ts';
-import { videoFields } from '../video-fields.ts';
+import { videoFields } from '../video-request.ts';
 import { describeFields } from './body.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, headers, json } from './schema.ts';

@@ -25,6 +25,7 @@ import { createCallContext, readSession } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { AnsweredCall, Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
+import { responsesDialect } from '../dialects/responses/dialect.ts';
 import { writeLongReply } from '../long-reply.ts';
 import { readBetas } from '../message-headers.ts';
 import { answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
@@ -34,6 +35,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
   return [
     textRoute('/api/v1/messages', messageDialect, services),
     textRoute('/api/v1/chat/completions', chatDialect, services),
+    textRoute('/api/v1/responses', responsesDialect, services),
     // Free, but counts towards the rate limit of paid calls: estimating a long text is work, too.
     paidRoute('/api/v1/messages/count_tokens', services, countTokens, { takesIdempotencyKey: false }),
   ];
@@ -42,7 +44,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
 /** The minimum price of a call. */
 const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM };
 
-export function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
+function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer(paid, dialect));
 }
 

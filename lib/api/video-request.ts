@@ -1,4 +1,4 @@
-// The fields of a video request: checks that do not depend on the model.
+// Turns a body into a video request, with the checks that do not depend on the model.
 import Joi from 'joi';
 import { object, text } from '../base/json-schema.ts';
 import type { VideoRequest } from '../calls/videos/request.ts';
