@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { NEVER_STARTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
+import { isSender } from '../../lib/payments/webhooks.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import type { BankPayment } from '../../testkit/bank.ts';
@@ -12,6 +13,19 @@ import { newOrder } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 for (const kind of longer([SQLITE], STORES)) describe(`webhooks on ${kind.name}`, () => suite(kind));
+
+describe('the sender of a webhook', () => {
+  for (const [what, check, is] of [
+    ['says so', () => true, true],
+    ['does not', () => false, false],
+    ['fails', () => expect.fail('no address'), false],
+    ['cannot tell', undefined, false],
+  ] as const) {
+    it(`is ${is ? '' : 'not '}known where the plugin ${what}`, () => {
+      expect(isSender({ isSender: check } as PaymentProvider, '192.0.2.1')).to.equal(is);
+    });
+  }
+});
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);
