@@ -26,6 +26,10 @@ const ENGLISH: Partial<Record<FaultCode, string>> = {
   internal: 'Something went wrong on our side.',
 };
 
+function toRussianSize(size = ''): string {
+  return size.replace('MiB', 'МБ').replace('KiB', 'КБ');
+}
+
 const unavailable = () => 'Сервис временно недоступен. Деньги не списаны.';
 
 type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
@@ -41,7 +45,7 @@ const RUSSIAN: FaultWords = {
   wrong_model_type: ({ model }) => `Модель ${model} для этого не предназначена.`,
   image_unreachable: ({ field }) => `Поле ${field}: не удалось загрузить картинку с публичного https-адреса.`,
   image_refused: ({ field }) => `Поле ${field}: сервер, где лежит картинка, её не отдал.`,
-  image_too_large: ({ field, hint }) => `Поле ${field}: картинка больше ${hint}.`,
+  image_too_large: ({ field, hint }) => `Поле ${field}: картинка больше ${toRussianSize(hint)}.`,
   image_unsupported: ({ field }) => `Поле ${field}: это не PNG, JPEG, GIF или WebP.`,
   image_gone: ({ field }) => `Поле ${field}: ссылка на картинку неизвестна или устарела.`,
   missing_key: () => 'В запросе нет ключа.',
@@ -95,7 +99,7 @@ const RUSSIAN: FaultWords = {
   change_refused: ({ hint, reads }) => `${reads ? 'Ответить нельзя' : 'Ничего не изменено'}: ${hint}.`,
   idempotency_mismatch: () => 'Этот ключ идемпотентности уже использован для другого запроса.',
   body_timeout: () => 'Запрос передавался слишком долго.',
-  body_too_large: ({ hint }) => `Запрос больше ${hint}.`,
+  body_too_large: ({ hint }) => `Запрос больше ${toRussianSize(hint)}.`,
   unsupported_media_type: () => 'Этот формат запроса не поддерживается.',
   no_websockets: ({ hint }) => `WebSocket не поддерживается. Отправьте ${hint} с \`stream: true\`.`,
   range_not_satisfiable: () => 'В файле нет запрошенной части.',
