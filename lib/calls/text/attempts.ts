@@ -16,10 +16,10 @@ import { type AttemptedCall, type AttemptOptions, TextAttempt, type TextTimeouts
 import { digestBeginnings } from './beginnings.ts';
 import { type CachedPrompt, type CachedPrompts, countAsRead } from './cached-prompts.ts';
 import { allowCalls, type Candidate, createCall } from './candidates.ts';
-import { releaseTextRequest } from './images.ts';
 import type { TextOutput } from './output.ts';
 import type { CreateTransform, TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
+import { releaseTextRequest } from './request-memory.ts';
 import { estimateTokens } from './tokens.ts';
 
 /** What all answers share. */

@@ -1,8 +1,7 @@
-// The images of a text request on their way to a model, released at the end.
+// The images of a text request on their way to a model.
 import { fault } from '../../base/faults.ts';
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
-import type { Content, TextContent, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
-import { releaseFiles } from './files.ts';
+import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
 const IMAGES_BYTES_MAX = 48 * 1024 * 1024;
@@ -38,58 +37,13 @@ function boundBytes(images: readonly RequestImage[], fetch: FetchReference): Fet
   };
 }
 
-function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
+export function listRequestImages({ messages }: TextRequest): readonly RequestImage[] {
   return messages.flatMap(({ content }) => content.flatMap(listImages));
 }
 
 function listImages(part: RequestContent): readonly RequestImage[] {
   if (part.type === 'tool-result') return part.content.flatMap(listImages);
   return part.type === 'image' ? [part] : [];
-}
-
-/** Approximate bytes of everything in a request that a client can make long: texts, files, and images sent inline. */
-export function measureRequest({ system = [], messages, tools, format, messageFields }: TextRequest): number {
-  let bytes = tools?.text.length ?? 0;
-  for (const fields of [format, messageFields]) if (fields) bytes += JSON.stringify(fields).length;
-  for (const { text } of system) bytes += text.length;
-  for (const { content } of messages) for (const part of content) bytes += measureContentBytes(part);
-  return bytes;
-}
-
-function measureContentBytes(part: RequestContent): number {
-  switch (part.type) {
-    case 'text':
-      return part.text.length + measureCitations(part);
-    case 'reasoning':
-      return part.text.length + (part.state?.value.length ?? 0);
-    case 'document':
-      return part.bytes.length + (part.name?.length ?? 0);
-    case 'audio':
-      return part.bytes.length;
-    case 'image':
-      return typeof part.source === 'string' ? 0 : part.source.bytes.length;
-    case 'tool-reference':
-      return part.name.length;
-    case 'tool-call':
-      return part.json.length + (part.state?.value.length ?? 0);
-    case 'tool-result':
-      return part.content.reduce((sum, inner) => sum + measureContentBytes(inner), 0);
-  }
-}
-
-function measureCitations({ citations = [] }: TextContent): number {
-  return citations.reduce((sum, { original }) => sum + (original?.value.length ?? 0), 0);
-}
-
-/** Empties a request that no route needs any more, even if something still refers to it. */
-export function releaseTextRequest(request: TextRequest): void {
-  for (const { source } of listRequestImages(request)) if (typeof source !== 'string') source.release();
-  if (request.files) releaseFiles(request.messages);
-  Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
-  const optional: { tools?: unknown; format?: unknown; messageFields?: unknown } = request;
-  delete optional.tools;
-  delete optional.format;
-  delete optional.messageFields;
 }
 
 /** Messages as a provider takes them: every image is fetched. */

@@ -1,11 +1,7 @@
 import { expect } from 'chai';
-import {
-  fetchPromptImages,
-  measureRequest,
-  releaseTextRequest,
-  toProviderMessages,
-} from '../../../lib/calls/text/images.ts';
+import { fetchPromptImages, toProviderMessages } from '../../../lib/calls/text/images.ts';
 import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
+import { measureRequest, releaseTextRequest } from '../../../lib/calls/text/request-memory.ts';
 import type { Image } from '../../../lib/media/image.ts';
 import { readBase64 } from '../../../lib/media/inline.ts';
 import { PNG } from '../../media/sample-images.ts';
