@@ -1,10 +1,11 @@
 // What is reported about a payment: each change once, and what operators have to know in the log.
 import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
+import { createPaymentFollower } from '../../lib/payments/follower.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { adjust, applied, RUB, type StoreKind } from '../contract/store/context.ts';
+import { adjust, applied, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 for (const kind of longer([SQLITE], STORES)) describe(`what is told of payments on ${kind.name}`, () => suite(kind));
@@ -30,6 +31,28 @@ function suite(kind: StoreKind): void {
       ['partly_refunded', 100n],
       ['partly_refunded', 300n],
     ]);
+  });
+
+  it('gives up a payment that never stops changing', async () => {
+    const payment = await stage.order(service);
+    let steps = 0;
+    const change = async () => {
+      if (++steps > 1000) throw new Error('it goes on and on');
+      return { status: 'stale', payment };
+    };
+    const store = { ...stage.store, payments: { ...stage.store.payments, change } };
+    const log = { warn: () => undefined, error: () => undefined };
+    const told = { now: stage.now, log, onChange: () => undefined, onSaved: () => undefined };
+    const { follow } = createPaymentFollower({ store, ...told } as never);
+    const [open] = service.payments.providers();
+    const { ref: id, amount } = payment;
+    const paid = { id, amount, currency: 'RUB', shop: 'shop-1', test: payment.test, order: payment.id, saved: null };
+    const state = { ...paid, status: 'canceled', reason: 'expired', refunds: [] };
+    expect(await rejection(follow(payment, open as never, state as never))).to.have.property(
+      'message',
+      `the payment ${payment.id} takes too many steps`,
+    );
+    expect(steps).to.equal(100);
   });
 
   it('logs a shortfall once, when it occurs', async () => {
