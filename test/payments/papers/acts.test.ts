@@ -96,6 +96,21 @@ describe('acts', () => {
     }
   });
 
+  it('round half a kopeck up, also of money that was returned', () => {
+    for (const [micro, kopecks] of [
+      [4_999n, 0n],
+      [5_000n, 1n],
+      [14_999n, 1n],
+      [15_000n, 2n],
+      [-5_000n, 0n],
+      [-5_001n, -1n],
+      [-15_000n, -1n],
+      [-15_001n, -2n],
+    ] as const) {
+      expect(roundToKopecks(micro), `${micro}`).to.equal(kopecks);
+    }
+  });
+
   it('are numbered, stay as they were issued, and once more change nothing', async () => {
     const account = await newAccount();
     await call(account, 5n * RUB, at('2026-05-02'));
