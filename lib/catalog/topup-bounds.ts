@@ -30,8 +30,8 @@ interface SumEntry {
   readonly max?: string;
 }
 
-const PER_DAY = 3;
-const PER_DAY_MAX = 24;
+/** What owners consent to, in the words that are stored. */
+const PER_DAY_MAX = 3;
 const KOPECK = MICRO_PER_RUB / 100n;
 const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
 
@@ -63,7 +63,7 @@ export const topupEntry = Joi.object({
     'cap.small': '{{#label}}.cap.max must be at least {{#label}}.amount.min',
   });
 
-export function readTopupBounds({ perDay = PER_DAY, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
+export function readTopupBounds({ perDay = PER_DAY_MAX, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
   return {
     perDay,
     threshold: readBounds(threshold, THRESHOLD_MAX),

@@ -43,7 +43,7 @@ describe('bounds of automatic top-ups', () => {
 
   for (const [name, autoTopup, says] of [
     ['no orders', { perDay: 0 }, /autoTopup\.perDay must be greater than or equal to 1/],
-    ['orders without end', { perDay: 25 }, /autoTopup\.perDay must be less than or equal to 24/],
+    ['more orders than owners consent to', { perDay: 4 }, /autoTopup\.perDay must be less than or equal to 3/],
     ['half an order', { perDay: 1.5 }, /autoTopup\.perDay must be an integer/],
     ['a number that is text', { perDay: '3' }, /autoTopup\.perDay must be a number/],
     ['a sum that is a number', { amount: { max: 500 } }, /autoTopup\.amount\.max must be a string/],

@@ -33,7 +33,7 @@ describe('a call refused for lack of money', function () {
   const accounts = new Map<string, TestAccount>();
 
   before(async () => {
-    test = await startGateway({ catalog: { autoTopup: { perDay: 20 } }, env: { SANDBOX: 'on' } });
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     for (const name of Object.keys(CALLS)) accounts.set(name, await createPayer());
     await new Promise((resolve) => setTimeout(resolve, CHECKED_MS));
   });

@@ -36,7 +36,8 @@ describe('yookassa in trouble', () => {
         it(`after ${what} is one payment in the end, whether it was made (${done}) or not`, async () => {
           const order = makeOrder();
           vendor.go({ done, answer });
-          const error = await thrownBy(provider.start(order, AbortSignal.timeout(SHORT_MS)));
+          const patience = answer === 'hang' ? AbortSignal.timeout(SHORT_MS) : signal;
+          const error = await thrownBy(provider.start(order, patience));
           if (answer !== 'hang') {
             expect(isUpstreamFault(error), String(error)).to.equal(true);
             expect(['network', 'timeout', 'server', 'overloaded', 'protocol']).to.include(error.kind);
