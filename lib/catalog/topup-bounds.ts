@@ -30,8 +30,9 @@ interface SumEntry {
   readonly max?: string;
 }
 
-/** What owners consent to, in the words that are stored. */
-const PER_DAY_MAX = 3;
+/** What owners consent to, in the words that are stored. Catalogs may say more, which changes nothing. */
+const PER_DAY = 3;
+const PER_DAY_MAX = 24;
 const KOPECK = MICRO_PER_RUB / 100n;
 const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
 
@@ -63,9 +64,9 @@ export const topupEntry = Joi.object({
     'cap.small': '{{#label}}.cap.max must be at least {{#label}}.amount.min',
   });
 
-export function readTopupBounds({ perDay = PER_DAY_MAX, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
+export function readTopupBounds({ perDay = PER_DAY, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
   return {
-    perDay,
+    perDay: Math.min(perDay, PER_DAY),
     threshold: readBounds(threshold, THRESHOLD_MAX),
     amount: readBounds(amount, AMOUNT_MAX),
     cap: readBounds(cap, AMOUNT_MAX),

@@ -32,6 +32,8 @@ describe('bounds of automatic top-ups', () => {
 
   it('can each be set in the catalog', () => {
     expect(boundsOf({ perDay: 1 })).to.deep.equal({ ...readTopupBounds(), perDay: 1 });
+    // No more than owners consent to.
+    expect(boundsOf({ perDay: 20 })).to.deep.equal({ ...readTopupBounds(), perDay: 3 });
     const sums = { threshold: { max: '500' }, amount: { min: '100', max: '5000.50' }, cap: { max: '20000' } };
     const { threshold, amount, cap } = boundsOf(sums);
     expect(threshold).to.deep.equal({ min: RUB / 100n, max: 500n * RUB });
@@ -43,7 +45,7 @@ describe('bounds of automatic top-ups', () => {
 
   for (const [name, autoTopup, says] of [
     ['no orders', { perDay: 0 }, /autoTopup\.perDay must be greater than or equal to 1/],
-    ['more orders than owners consent to', { perDay: 4 }, /autoTopup\.perDay must be less than or equal to 3/],
+    ['orders without end', { perDay: 25 }, /autoTopup\.perDay must be less than or equal to 24/],
     ['half an order', { perDay: 1.5 }, /autoTopup\.perDay must be an integer/],
     ['a number that is text', { perDay: '3' }, /autoTopup\.perDay must be a number/],
     ['a sum that is a number', { amount: { max: 500 } }, /autoTopup\.amount\.max must be a string/],

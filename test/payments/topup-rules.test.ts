@@ -85,7 +85,8 @@ describe('rules of automatic top-ups', () => {
   }
 
   for (const [name, bounds, row, hindrance] of [
-    ['more orders a day', { perDay: 5 }, { dayCount: 4 }, undefined],
+    ['as many orders a day as owners consent to', { perDay: 5 }, { dayCount: 2 }, undefined],
+    ['more orders a day than owners consent to', { perDay: 5 }, { dayCount: 3 }, 'day'],
     ['fewer orders a day', { perDay: 1 }, { dayCount: 1 }, 'day'],
     ['an amount that is the least', { amount: { min: '1000' } }, {}, undefined],
     ['an amount below the least', { amount: { min: '1000.01' } }, {}, 'bounds'],
