@@ -239,6 +239,12 @@ describe('the page of keys', () => {
     expect(await test.store.keys.list(foreign.id)).to.have.length(1);
   });
 
+  it('leads from a rotated key to its list in the other language', async () => {
+    const limits = `/account/keys/${account.keyId}/limits`;
+    const rotated = await owner.submit(limits, { hours: '1' }, { action: limits.replace('limits', 'rotate') });
+    expect(rotated.text).to.contain('tg-sk-').and.to.contain('href="/account/keys?lang=ru"');
+  });
+
   it('follows the account that a member of several has chosen', async () => {
     const second = await test.account();
     const user = await test.store.users.find(owner.email);
@@ -250,12 +256,6 @@ describe('the page of keys', () => {
     // The other account does not have this key.
     const key = await owner.get(`/account/keys/${second.keyId}/limits?account=${second.id}`);
     expect(key.text).to.contain('<form method="get" action="/account/keys" class="switch">');
-  });
-
-  it('leads from a rotated key to its list in the other language', async () => {
-    const limits = `/account/keys/${account.keyId}/limits`;
-    const rotated = await owner.submit(limits, { hours: '1' }, { action: limits.replace('limits', 'rotate') });
-    expect(rotated.text).to.contain('tg-sk-').and.to.contain('href="/account/keys?lang=ru"');
   });
 
   it('has both languages and remembers the choice', async () => {
