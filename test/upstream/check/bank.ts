@@ -1,5 +1,6 @@
 // A payment plugin for an invented bank that signs requests and webhooks, saves cards, and has words of its own for
 // refunds; with its fixture, as the guide says.
+import { writeBusy } from './busy.ts';
 
 /** Defects are seeded into it by replacing a line. */
 export const BANK = `
@@ -227,7 +228,7 @@ export const BANK_DEFECTS: readonly BankDefect[] = [
   {
     what: 'keeps its process busy at a webhook',
     from: VERIFIES,
-    to: `const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {} ${VERIFIES}`,
+    to: `${writeBusy(150)} ${VERIFIES}`,
     failing: 'webhook: leaves the event loop to other calls',
   },
   {
@@ -239,7 +240,7 @@ export const BANK_DEFECTS: readonly BankDefect[] = [
   {
     what: 'keeps its process busy in a call',
     from: 'return found && readOrder(found);',
-    to: 'const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {} return found && readOrder(found);',
+    to: `${writeBusy(150)} return found && readOrder(found);`,
     failing: 'find: leaves the event loop to other calls',
   },
   {

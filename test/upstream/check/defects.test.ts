@@ -9,6 +9,7 @@ import type { Check } from '../../../lib/upstream/check/subject.ts';
 import { superviseChecks, type Verdict } from '../../../lib/upstream/check/supervisor.ts';
 import { itLong, oneIn } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
+import { writeBusy } from './busy.ts';
 import { CITING, DRAWING, MILL, MORE_RECORDINGS, RECORDINGS } from './mill.ts';
 import { SEEDED_DEFECTS } from './seeded-defects.ts';
 
@@ -128,8 +129,7 @@ describe('seeded defects of a provider', function () {
   });
 
   it('are found in time where the plugin is slow, and the rest is left', async () => {
-    const slow = 'const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {}';
-    const folder = await write(MILL.replace('yield* host.answer', () => `${slow} yield* host.answer`));
+    const folder = await write(MILL.replace('yield* host.answer', () => `${writeBusy(150)} yield* host.answer`));
     const verdicts: Verdict[] = [];
     const patience = { blockedMs: 30_000, failingMs: 60_000, afterFailureMs: 200 };
     for await (const verdict of superviseChecks('provider', folder, patience)) verdicts.push(verdict);

@@ -1,4 +1,5 @@
 // Defects seeded into the plugin of `mill.ts`, one changed line each, and the check that has to find it.
+import { writeBusy } from './busy.ts';
 
 interface SeededDefect {
   readonly what: string;
@@ -272,7 +273,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'keeps its process busy in a poll',
     from: LOOK,
-    to: `${LOOK} const used = process.cpuUsage(); while (process.cpuUsage(used).user < 150_000) {}`,
+    to: `${LOOK} ${writeBusy(150)}`,
     failing: 'during video: leaves the event loop to other calls while it is polled',
   },
   {
@@ -326,7 +327,7 @@ export const SEEDED_DEFECTS: readonly SeededDefect[] = [
   {
     what: 'keeps the event loop busy for a third of a second',
     from: DRAWN,
-    to: `for (const start = process.cpuUsage(); process.cpuUsage(start).user < 300_000; ); ${DRAWN}`,
+    to: `${writeBusy(300)} ${DRAWN}`,
     failing: 'during image: leaves the event loop to other calls',
   },
   {
