@@ -1,6 +1,5 @@
-// Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
-// UTC days beside its hours, and the sums of all have weeks beside their days, and an index that has
-// what ranks accounts.
+// Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together. It has
+// UTC days beside its hours; the sums of all have weeks beside their days, and an index with what accounts are ranked by.
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
 import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, WEEK_MS } from '../service-sums.ts';

@@ -181,8 +181,8 @@ export class Item {
     else {
       this.completeText({ content_index: at, text }, 'output_text', out);
       if (!Array.isArray(annotations)) return;
-      for (const [place, annotation] of annotations.entries()) {
-        this.annotate({ content_index: at, annotation_index: place, annotation }, out);
+      for (const [index, annotation] of annotations.entries()) {
+        this.annotate({ content_index: at, annotation_index: index, annotation }, out);
       }
     }
   }
