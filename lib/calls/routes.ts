@@ -24,6 +24,8 @@ export interface RoutesOptions<Route, Result> {
   readonly onAttempt?: OnAttempt | undefined;
   /** The same for the call itself, before another attempt begins. */
   onEnded?(ending: Ending<Result>): void;
+  /** Whether the same route is asked once more, because the next request lacks what it was refused for. */
+  mendsRequest?(ending: Ending<Result>): boolean;
 }
 
 export async function askRoutes<Route extends RouteRef, Result>(
@@ -36,7 +38,9 @@ export async function askRoutes<Route extends RouteRef, Result>(
     if (context.signal.aborted) return toAbortEnding(context.signal);
     const trial = health.begin(left);
     last = await options.attempt(trial.route, trial.first);
-    if (conclude(options, trial, last)) break;
+    const isOver = conclude(options, trial, last);
+    if (options.mendsRequest?.(last) && performance.now() < options.deadline) continue;
+    if (isOver) break;
     left = left.filter((other) => other !== trial.route);
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };

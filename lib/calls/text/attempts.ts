@@ -20,6 +20,7 @@ import type { TextOutput } from './output.ts';
 import type { CreateTransform, TextPipeline } from './pipeline.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { releaseTextRequest } from './request-memory.ts';
+import { dropStates, hasStates, isRefusedForStates } from './states.ts';
 import { estimateTokens } from './tokens.ts';
 
 /** What all answers share. */
@@ -83,6 +84,8 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   #onFirst: (() => void) | undefined;
   /** The answer had to wait for room. */
   #hasWaited = false;
+  /** An upstream has refused the states of earlier answers. */
+  #dropsStates = false;
   /** The digest of the prompt, and the part of it that a vendor has cached; undefined without a conversation. */
   #prompt:
     | { readonly conversation: string; readonly digest: string; readonly cached: CachedPrompt | undefined }
@@ -147,6 +150,13 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
     this.booked = [...this.booked, ...rows];
   }
 
+  /** Once: without the states of earlier answers, if they are what the upstream refuses. */
+  mendsRequest(ending: Ending<ReplyFinishPart>): boolean {
+    if (this.#dropsStates || this.isCommitted() || !isRefusedForStates(ending)) return false;
+    this.#dropsStates = hasStates(this.#prepared.request.messages);
+    return this.#dropsStates;
+  }
+
   #planAttempt({ route, model, abilities, firstTokenMs }: Candidate): AttemptOptions<Out> {
     const { request, context, output, smart, estimate, candidates, engine } = this.#prepared;
     const { buffered, outputMax } = this.#limits;
@@ -184,7 +194,9 @@ export class TextAttempts<Out> implements RoutesOptions<Candidate, ReplyFinishPa
   createCall(): ReturnType<AttemptedCall['createCall']> {
     assert(this.#asked, 'a request is made for a route');
     const { abilities, conversation } = this.#asked;
-    const call = createCall(this.#prepared.request, abilities, this.#limits.maxTokens);
+    const { request } = this.#prepared;
+    const asked = this.#dropsStates ? { ...request, messages: dropStates(request.messages) } : request;
+    const call = createCall(asked, abilities, this.#limits.maxTokens);
     return conversation === undefined ? call : { ...call, conversation };
   }
 
