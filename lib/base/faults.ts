@@ -428,7 +428,8 @@ const table = {
   },
   upstream_failed: upstream('The upstream provider failed.'),
   upstream_refused: upstream('The upstream provider refused this request.', false),
-  upstream_too_long: upstream('The request is too long for the model. Shorten it or lower `max_tokens`.', false),
+  // Agents know "prompt is too long", and shorten their conversation.
+  upstream_too_long: upstream('The prompt is too long for the model. Shorten it or lower `max_tokens`.', false),
   upstream_content: upstream("The upstream provider's content rules do not allow this request. Rephrase it.", false),
   upstream_picture: upstream(
     'The upstream provider could not read an image in this request. Send it as another file.',

@@ -124,7 +124,7 @@ describe('responses', () => {
   it('fail with the code that agents know if they are too long for the model, and as an error if not streamed', async () => {
     const words = 'their own words';
     upstream.behave(answerStatus(400, { error: { message: words, code: 'context_length_exceeded' } }));
-    const message = 'The request is too long for the model. Shorten it or lower `max_tokens`. Charge refunded.';
+    const message = 'The prompt is too long for the model. Shorten it or lower `max_tokens`. Charge refunded.';
     const events = await stream({ input: 'hi' });
     const error = { code: 'context_length_exceeded', type: 'api_error', message };
     expect(events.at(-1).response.error).to.deep.equal(error);

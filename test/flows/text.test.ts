@@ -312,7 +312,7 @@ describe('text', () => {
   }
 
   const mendable: readonly (readonly [status: number, code: string, words: string])[] = [
-    [400, 'context_length_exceeded', 'The request is too long for the model. Shorten it or lower `max_tokens`.'],
+    [400, 'context_length_exceeded', 'The prompt is too long for the model. Shorten it or lower `max_tokens`.'],
     [400, 'content_filter', "The upstream provider's content rules do not allow this request. Rephrase it."],
     [
       400,
