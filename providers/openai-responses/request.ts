@@ -1,5 +1,12 @@
 // Settings of a responses upstream, and the request for one text call.
-import type { AccountSettings, Host, JsonBody, Reasoning, TextCall } from '../../lib/upstream/contract/provider.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonBody,
+  JsonObject,
+  Reasoning,
+  TextCall,
+} from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** The effort sent for no reasoning: `low` for models that cannot do without. */
@@ -17,13 +24,22 @@ export function buildResponsesBody(
 ): JsonBody {
   const { format, reasoning, mayReason } = call;
   const wanted = writeReasoning(reasoning, off);
+  const quirks = { takesCacheKey: cacheKey === 'send', takesCustomTools: customTools === 'send' };
   return (base64) => ({
-    ...responses.body(call, base64, { takesCacheKey: cacheKey === 'send', takesCustomTools: customTools === 'send' }),
+    ...placeInstructions(responses.body(call, base64, quirks), format?.type === 'json'),
     ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
     ...(wanted && { reasoning: wanted }),
     // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
     ...(mayReason && reasoning?.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
   });
+}
+
+/** JSON without a schema is refused unless a message asks for it, and the instructions are none. */
+function placeInstructions(body: JsonObject, isAskedFor: boolean): JsonObject {
+  const { instructions, input, ...others } = body;
+  if (!isAskedFor || instructions === undefined) return body;
+  const message = { role: 'developer', content: [{ type: 'input_text', text: instructions }] };
+  return { ...others, input: [message, ...(input as readonly object[])] };
 }
 
 function writeReasoning(reasoning: Reasoning | undefined, off: Settings['off']): object | undefined {

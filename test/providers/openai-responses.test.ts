@@ -81,6 +81,27 @@ describe('openai-responses', () => {
     expect(await textOf(events(last))).to.equal('Hi');
   });
 
+  it('asks for no fewer tokens than the format takes', async () => {
+    const askedFor = async (maxTokens: number) => (await ask({}, { maxTokens })).body.max_output_tokens;
+    expect(await askedFor(1)).to.equal(16);
+    expect(await askedFor(17)).to.equal(17);
+  });
+
+  it('asks for JSON among the messages, where its vendor looks for it', async () => {
+    const system = [{ type: 'text' as const, text: 'Answer in JSON.' }];
+    const hello = { role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
+    const asked = { role: 'developer', content: [{ type: 'input_text', text: 'Answer in JSON.' }] };
+    const json = await ask({}, { system, format: { type: 'json' } });
+    expect(json.body).not.to.have.property('instructions');
+    expect(json.body.input).to.deep.equal([asked, hello]);
+    const shaped = await ask(
+      {},
+      { system, format: { type: 'json-schema', name: 'place', schema: { type: 'object' } } },
+    );
+    expect(shaped.body.instructions).to.equal('Answer in JSON.');
+    expect(shaped.body.input).to.deep.equal([hello]);
+  });
+
   it('says who said what by the types of the parts', async () => {
     const messages: TextCall['messages'] = [
       { role: 'assistant', content: [{ type: 'text', text: 'Before' }] },

@@ -23,6 +23,9 @@ interface ItemForm {
   readonly customIds: ReadonlySet<string>;
 }
 
+/** Fewer are refused; the gateway ends the answer where the client wants it to. */
+const OUTPUT_TOKENS_MIN = 16;
+
 /** Nothing is stored there for a later call. */
 export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQuirks = {}): JsonObject {
   const { takesCacheKey, takesCustomTools } = quirks;
@@ -33,7 +36,7 @@ export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQ
     ...(system && { instructions: system.map(({ text }) => text).join('\n\n') }),
     input: messages.flatMap((message) => writeItems(message, form)),
     ...(tools && writeResponsesTools(takesCustomTools ? tools : withoutCustom(tools))),
-    max_output_tokens: maxTokens,
+    max_output_tokens: Math.max(maxTokens, OUTPUT_TOKENS_MIN),
     // The format has no others. Undefined fields are not sent.
     temperature: sampling?.temperature,
     top_p: sampling?.topP,
