@@ -8,6 +8,7 @@ import type {
   ReasoningOn,
   TextCall,
 } from '../../lib/upstream/contract/provider.ts';
+import { closeSchema } from './schema.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
@@ -58,7 +59,7 @@ export function chooseKeyHeaders({ auth }: Wire, { bearer }: Host): KeyHeaders {
 
 export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host): JsonBody {
   return (base64) => ({
-    ...message.body(call, base64, {
+    ...message.body(closeToolSchemas(call), base64, {
       keepsSystemMessages: wire.systemMessages === 'in_place',
       keepsUnsignedThoughts: wire.unsignedThinking === 'send',
     }),
@@ -66,6 +67,14 @@ export function buildMessagesBody(call: TextCall, wire: Wire, { message }: Host)
     ...writeThinking(call, wire),
     ...writeOutputConfig(call, wire),
   });
+}
+
+/** Of tools whose calls must conform. */
+function closeToolSchemas(call: TextCall): TextCall {
+  const { tools } = call;
+  if (!tools?.list.some(({ strict }) => strict)) return call;
+  const list = tools.list.map((tool) => (tool.strict ? { ...tool, schema: closeSchema(tool.schema) } : tool));
+  return { ...call, tools: { ...tools, list } };
 }
 
 /** Without its beta, a field of one is refused. */
@@ -98,7 +107,7 @@ const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.for
 /** JSON without a schema is not supported here. */
 function writeOutputConfig({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
   const config = {
-    ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: format.schema } }),
+    ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: closeSchema(format.schema) } }),
     ...(reasoning?.mode === 'on' && thinking === 'adaptive' && { effort: spellEffort(reasoning) }),
     ...(reasoning?.mode === 'off' && thinkingOff === 'low' && { effort: 'low' }),
   };

@@ -38,7 +38,11 @@ describe('anthropic: form of the answer and thinking', () => {
   const rows: readonly (readonly [call: Partial<TextCall>, options: object, asked: object])[] = [
     [{}, {}, {}],
     [{ format: { type: 'json' } }, {}, {}],
-    [{ format: SHAPED }, {}, { config: { format: { type: 'json_schema', schema } } }],
+    [
+      { format: SHAPED },
+      {},
+      { config: { format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } } } },
+    ],
     [{ reasoning: on('high', 2000) }, {}, { ...adaptive, config: { effort: 'high' } }],
     [{ reasoning: on('minimal') }, {}, { ...adaptive, config: { effort: 'low' } }],
     [{ reasoning: on('max') }, {}, { ...adaptive, config: { effort: 'max' } }],
