@@ -1,24 +1,38 @@
 // The body of a Converse request: messages of blocks, each with one field that names what it is.
 import { Buffer } from 'node:buffer';
-import type { Content, Host, Sampling, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
+import { createHash } from 'node:crypto';
+import type { Content, Host, Sampling, TextCall, TextMessage, Tools } from '../../lib/upstream/contract/provider.ts';
 
 export const STATE_FORMAT = 'converse';
 
 export function buildConverseBody(call: TextCall, host: Host): object {
-  const { system, messages, maxTokens, tools, stops, sampling } = call;
+  const { system, messages, maxTokens, tools, stops = [], sampling } = call;
+  const stopSequences = stops.filter((stop) => stop.trim() !== '').slice(0, 4);
+  const toolConfig = tools && tools.choice !== 'none' ? buildToolConfig(tools) : forbidCalls(messages);
   return {
     ...(system && { system: system.map(({ text }) => ({ text })) }),
-    messages: messages.map(({ role, content }) => ({
+    messages: joinTurns(messages).map(({ role, content }) => ({
       role,
       content: content.flatMap((part) => buildBlock(part, host)),
     })),
     inferenceConfig: {
       maxTokens,
-      ...(stops && { stopSequences: stops.slice(0, 4) }),
+      ...(stopSequences.length > 0 && { stopSequences }),
       ...(sampling && buildSampling(sampling)),
     },
-    ...(tools && tools.choice !== 'none' && { toolConfig: buildToolConfig(tools) }),
+    ...(toolConfig && { toolConfig }),
   };
+}
+
+/** Two messages of one role in a row are refused. */
+function joinTurns(messages: readonly TextMessage[]): readonly TextMessage[] {
+  const turns: TextMessage[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (last?.role !== message.role) turns.push(message);
+    else turns[turns.length - 1] = { ...last, content: [...last.content, ...message.content] };
+  }
+  return turns;
 }
 
 /** Others are fields of some models only. Models of one vendor refuse both together. */
@@ -36,10 +50,10 @@ function buildBlock(part: Content, host: Host): object[] {
       return [{ image: { format: part.mediaType.slice('image/'.length), source: { bytes } } }];
     }
     case 'tool-call':
-      return [{ toolUse: { toolUseId: part.id, name: part.name, input: host.argumentsOf(part.json) } }];
+      return [{ toolUse: { toolUseId: spellCallId(part.id), name: part.name, input: host.argumentsOf(part.json) } }];
     case 'tool-result': {
       const content = part.content.flatMap((each) => buildBlock(each, host));
-      return [{ toolResult: { toolUseId: part.id, content, status: part.isError ? 'error' : 'success' } }];
+      return [{ toolResult: { toolUseId: spellCallId(part.id), content, status: part.isError ? 'error' : 'success' } }];
     }
     case 'reasoning': {
       if (part.state?.format !== STATE_FORMAT) return [];
@@ -52,8 +66,28 @@ function buildBlock(part: Content, host: Host): object[] {
   }
 }
 
+/** Ids of other vendors may have characters that are refused here. */
+function spellCallId(id: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return id;
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}
+
+/** The format cannot say that nothing may be called, and refuses a history with calls without any tool. */
+function forbidCalls(messages: readonly TextMessage[]): object | undefined {
+  if (!messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'))) return undefined;
+  const toolSpec = { name: 'none', description: 'Does nothing. Never call it.', inputSchema: { json: NO_ARGUMENTS } };
+  return { tools: [{ toolSpec }] };
+}
+
+const NO_ARGUMENTS = { type: 'object', properties: {} };
+
 function buildToolConfig({ list, choice = 'auto' }: Tools): object {
   const toolChoice = typeof choice === 'string' ? { [choice]: {} } : { tool: { name: choice.name } };
-  const specs = list.map(({ name, description, schema }) => ({ name, description, inputSchema: { json: schema } }));
+  const specs = list.map(({ name, description, schema }) => ({
+    name,
+    // An empty one is refused.
+    ...(description && { description }),
+    inputSchema: { json: schema },
+  }));
   return { tools: specs.map((toolSpec) => ({ toolSpec })), toolChoice };
 }

@@ -95,4 +95,57 @@ describe('bedrock', () => {
     expect(toolConfig({ list, choice: 'any' })?.toolChoice).to.deep.equal({ any: {} });
     expect(toolConfig({ list, choice: { name: 'look' } })?.toolChoice).to.deep.equal({ tool: { name: 'look' } });
   });
+
+  const said = (role: 'user' | 'assistant', ...content: TextCall['messages'][number]['content']) => ({ role, content });
+  const text = (words: string) => ({ type: 'text' as const, text: words });
+  const asked = (call: Partial<TextCall>) =>
+    buildConverseBody({ model: 'm', options: {}, maxTokens: 9, messages: [], ...call }, host) as {
+      messages: object[];
+      inferenceConfig: object;
+      toolConfig?: { tools: { toolSpec: object }[] };
+    };
+  const called = (id: string) => said('assistant', { type: 'tool-call', id, name: 'look', json: '{}' });
+  const answered = (id: string) =>
+    said('user', { type: 'tool-result', id, name: 'look', isError: false, content: [text('Here.')] });
+
+  it('says what one role says in a row as one message', () => {
+    const messages = [said('user', text('Hi')), said('user', text('there')), said('assistant', text('Yes?'))];
+    expect(asked({ messages }).messages).to.deep.equal([
+      { role: 'user', content: [{ text: 'Hi' }, { text: 'there' }] },
+      { role: 'assistant', content: [{ text: 'Yes?' }] },
+    ]);
+    expect(messages[0]?.content).to.deep.equal([text('Hi')]);
+  });
+
+  it('spells ids of calls in the alphabet of the vendor, in results too', () => {
+    const idsOf = (id: string): string => {
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+      const [call, result] = asked({ messages: [called(id), answered(id)] }).messages as any[];
+      const { toolUseId } = call.content[0].toolUse;
+      expect(result.content[0].toolResult.toolUseId).to.equal(toolUseId);
+      return toolUseId;
+    };
+    expect(idsOf('tooluse_Ab-1')).to.equal('tooluse_Ab-1');
+    expect(idsOf('functions.look:0')).to.match(/^call_[0-9a-f]{24}$/);
+    expect(idsOf('functions.look:0')).not.to.equal(idsOf('functions.look:1'));
+  });
+
+  it('offers a tool that is none after calls, where none may be made', () => {
+    const list = [{ name: 'look', schema: { type: 'object' } }];
+    const messages = [called('a'), answered('a')];
+    for (const tools of [undefined, { list, choice: 'none' as const }]) {
+      const { toolConfig } = asked({ messages, ...(tools && { tools }) });
+      expect(toolConfig).to.have.all.keys('tools');
+      expect(toolConfig?.tools.map(({ toolSpec }) => toolSpec)).to.have.nested.property('[0].name', 'none');
+    }
+    expect(asked({ messages: [said('user', text('Hi'))] })).not.to.have.property('toolConfig');
+  });
+
+  it('leaves out an empty description and blank stop strings, which the vendor refuses', () => {
+    const list = [{ name: 'look', description: '', schema: { type: 'object' } }];
+    const { toolConfig, inferenceConfig } = asked({ tools: { list }, stops: ['\n\n', ' '] });
+    expect(toolConfig?.tools[0]?.toolSpec).to.have.all.keys('name', 'inputSchema');
+    expect(inferenceConfig).to.deep.equal({ maxTokens: 9 });
+    expect(asked({ stops: ['\n', 'END'] }).inferenceConfig).to.deep.include({ stopSequences: ['END'] });
+  });
 });
