@@ -7,6 +7,8 @@ export interface Complaint {
   readonly words: readonly string[];
   /** An HTTP status named in the body. */
   readonly status?: number;
+  /** When to ask again, such as `34.5s`: vendors that say so in gRPC's details have no header for it. */
+  readonly retryDelay?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -59,12 +61,23 @@ function within(inner: unknown, outer: Fields): Complaint {
   );
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
   const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
-  return { message: raw ? `${message}: ${raw}` : message, words, ...(status !== undefined && { status }) };
+  const retryDelay = findRetryDelay(error.details);
+  return {
+    message: raw ? `${message}: ${raw}` : message,
+    words,
+    ...(status !== undefined && { status }),
+    ...(retryDelay !== undefined && { retryDelay }),
+  };
 }
 
 /** The error details of gRPC, which many APIs use: the code above them is one of a few. */
 function listReasons(details: unknown): readonly unknown[] {
   return Array.isArray(details) ? details.map((detail) => readErrorFields(detail)?.reason) : [];
+}
+
+function findRetryDelay(details: unknown): string | undefined {
+  const delays = Array.isArray(details) ? details.map((detail) => readErrorFields(detail)?.retryDelay) : [];
+  return delays.find((delay) => typeof delay === 'string');
 }
 
 const SILENT = new Set(['', '0', 'error', 'null', 'none', 'api_error']);

@@ -32,7 +32,7 @@ const WORDS: FaultWords = {
   length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
   content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
     moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation cyber_policy
-    censorship_blocked`,
+    censorship_blocked new_sensitive`,
   image: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
     image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
     failed_to_download_image`,
@@ -86,7 +86,7 @@ const FAILED_BEHIND = /\bupstream (request|service|server|provider)( has)? (fail
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   [
     'content',
-    /\b(was|been) flagged|content (polic|moderation|filtering polic|management polic)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|for safety reasons|sensitive information|inappropriate content|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|敏感|不当内容/i,
+    /\b(was|been) flagged|content (polic|moderation|filter|management polic)|prohibited[ _]content|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|for safety reasons|sensitive information|inappropriate content|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|敏感|不当内容/i,
   ],
   [
     'image',
@@ -94,7 +94,7 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ],
   [
     'length',
-    /context (length|window|size)|too[ _]long\b|too many (input |prompt )?tokens|maximum (context|number of tokens|prompt length|allowed (input length|number of output tokens))|reduce the length|\bmax_(new_|completion_|output_|prompt_)?tokens\b.{0,80}(exceed|too (large|high)|greater|at most|must be (<|less))|\b(tokens?|prompts?|inputs?|messages?)\b.{0,60}\bexceed|\bexceed\w*\b.{0,30}\b(token limit|max_prompt_tokens|maximum size)|range of (max_tokens|input length)|less than \d+ tokens|\brequest too large|上下文长度|长度超|token\s?数?超/i,
+    /context (length|window|size)|too[ _]long\b|too many (input |prompt )?tokens|maximum (context|number of tokens|prompt length|allowed (input length|number of output tokens))|reduce the (length|input token count)|\bmax_(new_|completion_|output_|prompt_)?tokens\b.{0,80}(exceed|too (large|high)|greater|at most|must be (<|less))|\b(tokens?|prompts?|inputs?|messages?)\b.{0,60}\bexceed|\bexceed\w*\b.{0,30}\b(token limit|max_prompt_tokens|maximum size)|range of (max_tokens|input length)|less than \d+ tokens|\brequest too large|上下文长度|长度超|token\s?数?超/i,
   ],
 ];
 
@@ -102,7 +102,7 @@ const FORBIDDEN = 403;
 
 /** Of a 403: said of what was sent, or of who sent it. */
 const MODERATED =
-  /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited content)\b|\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/i;
+  /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited[ _]content)\b|\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/i;
 const BANNED =
   /\b(account|organi[sz]ation|project|workspace|api key)( \S+)? (is|was|has been|have been)\b.{0,20}\b(flagged|suspended|disabled|banned|blocked|restricted|deactivated|terminated)/i;
 

@@ -1,6 +1,6 @@
 // Makes the faults of one upstream from statuses, bodies and error messages, without its secrets.
 
-import type { FaultFacts, FaultStatuses, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
+import type { FaultStatuses, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
 import { type Complaint, findComplaint } from './error-body.ts';
 import { classifyStatus, upstreamFault } from './fault.ts';
 import { createJudge } from './fault-words.ts';
@@ -24,27 +24,33 @@ export function createHostFault({ secrets, words, texts, statuses, header }: Hos
   const judge = createJudge(words, texts, statuses);
   const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
 
-  function createJudgedFault(complaint: Complaint, facts: FaultFacts): UpstreamFault {
-    const { kind, about } = judge(complaint, facts.status);
+  function createJudgedFault(
+    complaint: Complaint,
+    status: number | undefined,
+    retryAfterMs = readRetryAfter({ 'retry-after': complaint.retryDelay }),
+  ): UpstreamFault {
+    const { kind, about } = judge(complaint, status);
     const said = [...new Set(complaint.words)].join(' ');
     const detail = said === '' ? complaint.message : `${said}: ${complaint.message}`;
-    return make(kind, detail, { ...facts, ...(about !== undefined && { about }) });
+    return make(kind, detail, {
+      ...(status !== undefined && { status }),
+      ...(about !== undefined && { about }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
   }
 
   function ofComplaint(value: unknown, certain?: boolean): UpstreamFault | undefined {
     const complaint = findComplaint(value, certain) ?? (certain ? NO_MESSAGE : undefined);
-    if (!complaint) return undefined;
-    return createJudgedFault(complaint, complaint.status === undefined ? {} : { status: complaint.status });
+    return complaint && createJudgedFault(complaint, complaint.status);
   }
 
   return {
     make,
     kindOfStatus: classifyStatus,
     ofReply(status, headers, text) {
-      const retryAfterMs = readRetryAfter(headers);
-      const { message, words: codes } = findComplaint(parse(text), true) ?? { message: text, words: [] };
-      const complaint = { message, words: [...readCode(header && headers[header]), ...codes] };
-      return createJudgedFault(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+      const found = findComplaint(parse(text), true) ?? { message: text, words: [] };
+      const complaint = { ...found, words: [...readCode(header && headers[header]), ...found.words] };
+      return createJudgedFault(complaint, status, readRetryAfter(headers));
     },
     ofComplaint: ofComplaint as HostFault['ofComplaint'],
   };

@@ -111,6 +111,19 @@ describe('faults by what an upstream says', () => {
     [400, error('The request failed because the input text may contain sensitive information'), 'request/content'],
     [400, error('Inpaint image must match the requested width and height'), 'request/image'],
     [400, error('You do not have enough credits to run this task.'), 'quota'],
+    [403, error('PROHIBITED_CONTENT'), 'request/content'],
+    [400, error('The request was blocked because it contained PROHIBITED_CONTENT'), 'request/content'],
+    [400, { status: 400, message: 'Request was blocked by content filter' }, 'request/content'],
+    [
+      500,
+      error("input new_sensitive, messages[2]'s content[1] image is sensitive (1026)", 'new_sensitive'),
+      'request/content',
+    ],
+    [
+      400,
+      error('the input token count is 9 but the model only supports up to 8. Reduce the input token count'),
+      'request/length',
+    ],
     [400, error('messages: unexpected role'), 'request'],
     [400, error('x', '1113'), 'quota'],
     [400, error('x', 'e_filter'), 'request/content'],
@@ -236,4 +249,16 @@ describe('faults by what an upstream says', () => {
       expect(host.ofReply(429, headers, '').retryAfterMs).to.equal(ms);
     });
   }
+
+  it('reads when to ask again from the details of an error, unless a header says so', () => {
+    const details = [
+      { reason: 'x' },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '45.837906927s' },
+    ];
+    const body = JSON.stringify([{ error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details } }]);
+    expect(host.ofReply(429, {}, body)).to.include({ kind: 'rate', retryAfterMs: 45_838 });
+    expect(host.ofReply(429, { 'retry-after': '2' }, body).retryAfterMs).to.equal(2000);
+    expect(host.ofComplaint(JSON.parse(body))).to.include({ kind: 'rate', retryAfterMs: 45_838 });
+    expect(host.ofReply(429, {}, JSON.stringify(error('m'))).retryAfterMs).to.equal(undefined);
+  });
 });
