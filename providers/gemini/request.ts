@@ -5,6 +5,7 @@ import type {
   ImageCall,
   JsonBody,
   Reasoning,
+  Sampling,
   TextCall,
 } from '../../lib/upstream/contract/provider.ts';
 
@@ -34,13 +35,20 @@ export function buildGeminiTextBody(call: TextCall, { thinking }: Settings, { co
     generationConfig: {
       maxOutputTokens: maxTokens,
       stopSequences: stops?.slice(0, 5),
-      // Under the same names.
-      ...sampling,
+      ...(sampling && writeSampling(sampling)),
       ...(format && { responseMimeType: 'application/json' }),
       ...(format?.type === 'json-schema' && { responseJsonSchema: format.schema }),
       ...(reasoning && writeThinkingConfig(reasoning, thinking)),
     },
   });
+}
+
+/** A larger seed is refused, and so are penalties, by every model after Gemini 2.0. */
+const SEED_BITS = 31;
+
+/** Under the same names; a seed that does not fit becomes another, the same each time. */
+function writeSampling({ temperature, topP, topK, seed }: Sampling): object {
+  return { temperature, topP, topK, seed: seed === undefined ? undefined : seed % 2 ** SEED_BITS };
 }
 
 /** Supported levels: from Gemini 3 on, reasoning cannot be turned off. */

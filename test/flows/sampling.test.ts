@@ -20,7 +20,8 @@ const TOLD: Readonly<Record<(typeof FORMATS)[number], object>> = {
   chat: WISH,
   // Its temperatures end at 1, and it refuses a top_p beside one.
   message: { temperature: 1, top_k: 40 },
-  contents: { temperature: 1.5, topP: 0.9, topK: 40, seed: -7, presencePenalty: -2, frequencyPenalty: 0.5 },
+  // It refuses penalties.
+  contents: { temperature: 1.5, topP: 0.9, topK: 40, seed: -7 },
   responses: { temperature: 1.5, top_p: 0.9 },
 };
 const WRONG: Readonly<Record<string, { readonly values: readonly unknown[]; readonly hint: string }>> = {

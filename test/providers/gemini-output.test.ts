@@ -67,6 +67,13 @@ describe('gemini: form of the answer and thinking', () => {
     });
   }
 
+  it('gets a seed of 32 bits', async () => {
+    const seedOf = async (seed: number) => (await ask({ sampling: { seed } })).body.generationConfig;
+    expect(await seedOf(2 ** 31 - 1)).to.deep.equal({ maxOutputTokens: 64, seed: 2 ** 31 - 1 });
+    expect(await seedOf(2 ** 31 + 5)).to.deep.equal({ maxOutputTokens: 64, seed: 5 });
+    expect(await seedOf(-(2 ** 40) - 7)).to.deep.equal({ maxOutputTokens: 64, seed: -7 });
+  });
+
   it('names a tuned model by its collection', async () => {
     expect((await ask({ model: 'tunedModels/own-1' })).path).to.match(/^\/v1beta\/tunedModels\/own-1:stream/);
   });
