@@ -1,6 +1,6 @@
 // Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
 import type { CountNames, CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { buildChatBody, chooseAuth, createChatEmbeddings, type Settings, STYLES } from './request.ts';
+import { buildChatBody, chooseAuth, createChatEmbeddings, EFFORTS, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 2,
@@ -9,7 +9,11 @@ const plugin: ProviderPlugin<Settings> = {
     const allowOnly = (values: readonly string[]) => joi.valid(...values).default(values[0]);
     const own = Object.entries(STYLES).map(([name, values]) => [name, allowOnly(values)]);
     const inputsMax = joi.number().integer().min(1).max(2048).default(2048);
-    return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax });
+    const efforts = joi
+      .array()
+      .items(joi.valid(...EFFORTS))
+      .min(1);
+    return account.keyOptional('https://api.openai.com/v1', { ...Object.fromEntries(own), inputsMax, efforts });
   },
   // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax, those of a failed
   // generation of Groq.

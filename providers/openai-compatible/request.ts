@@ -19,12 +19,16 @@ export const STYLES = {
   reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
   toolReasoning: ['free', 'off', 'blank'],
   stop: ['send', 'omit'],
+  callIds: ['any', 'nine'],
   cacheKey: ['omit', 'send', 'key'],
   systemMessages: ['prompt', 'in_place'],
   cacheMarkers: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
   vectors: ['base64', 'float'],
 } as const;
+
+/** Ascending. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 type Style<Name extends keyof typeof STYLES> = (typeof STYLES)[Name][number];
 
@@ -48,10 +52,14 @@ interface Wire {
    * `reasoning_effort`, as DeepSeek and GLM do; `none` for servers that know none of these.
    */
   readonly reasoning: Style<'reasoning'>;
+  /** The efforts that the models take, if not all: the nearest one of them is requested, and the least for none. */
+  readonly efforts?: readonly (typeof EFFORTS)[number][];
   /** With tools: `off`, or `blank`: reasoning before calls goes back, at least a blank; off where one is required. */
   readonly toolReasoning: Style<'toolReasoning'>;
   /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
   readonly stop: Style<'stop'>;
+  /** `nine` for Mistral and servers of its models, which refuse ids of calls that are not nine letters and digits. */
+  readonly callIds: Style<'callIds'>;
   /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`, `key` for one with the first only. */
   readonly cacheKey: Style<'cacheKey'>;
   /** `in_place` for an upstream that takes system messages between others, so that its cache knows what precedes them. */
@@ -87,13 +95,14 @@ export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonB
       keepsSystemMessages: wire.systemMessages === 'in_place',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
+      needsShortIds: wire.callIds === 'nine',
     }),
     ...(isWhole && { stream: false }),
     [maxTokensParam]: call.maxTokens,
     ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),
     ...(usage === 'usage_include' && { usage: { include: true } }),
     ...(call.format && { response_format: writeResponseFormat(call.format) }),
-    ...(reasoning && writeReasoning(reasoning, wire.reasoning)),
+    ...(reasoning && writeReasoning(reasoning, wire)),
   });
 }
 
@@ -114,12 +123,18 @@ function writeResponseFormat(format: OutputFormat): object {
 }
 
 /** If nothing is said, the model reasons as it sees fit. */
-function writeReasoning(wish: Reasoning, style: Wire['reasoning']): object {
+function writeReasoning(wish: Reasoning, { reasoning: style, efforts = EFFORTS }: Wire): object {
   if (style === 'none' || wish.mode === 'auto') return {};
-  const effort = wish.mode === 'off' ? 'none' : wish.effort;
+  const effort = chooseEffort(wish.mode === 'off' ? 'none' : wish.effort, efforts);
   if (style === 'reasoning_effort') return { reasoning_effort: effort };
   if (style === 'reasoning') return { reasoning: { effort } };
   return wish.mode === 'off'
     ? { thinking: { type: 'disabled' } }
     : { thinking: { type: 'enabled' }, reasoning_effort: effort };
+}
+
+/** The most that is no more than wanted, else the least; reasoning that is wanted is not turned off. */
+function chooseEffort(wanted: (typeof EFFORTS)[number], efforts: readonly string[]): string {
+  const known = EFFORTS.filter((effort) => efforts.includes(effort) && (effort !== 'none' || wanted === 'none'));
+  return known.findLast((effort) => EFFORTS.indexOf(effort) <= EFFORTS.indexOf(wanted)) ?? known[0] ?? wanted;
 }

@@ -1,6 +1,6 @@
 // What a chat completions upstream is asked for: the form of the answer, the counts, and reasoning in the way it takes.
 import { expect } from 'chai';
-import type { OutputFormat, Reasoning, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
+import type { Effort, OutputFormat, Reasoning, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
@@ -11,6 +11,7 @@ const schema = { type: 'object' };
 const SHAPED: OutputFormat = { type: 'json-schema', name: 'place', schema, strict: true };
 const TOOLS: Tools = { list: [{ name: 'look', schema }] };
 const high: Reasoning = { mode: 'on', effort: 'high', budgetTokens: 2000 };
+const on = (effort: Effort): Reasoning => ({ mode: 'on', effort });
 const off: Reasoning = { mode: 'off' };
 const auto: Reasoning = { mode: 'auto' };
 const CACHED = { cacheKey: 'c', cacheRetention: '24h' };
@@ -67,6 +68,21 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
       { reasoning: high, tools: { ...TOOLS, choice } },
       { toolReasoning: 'blank' },
       { ...streamed, reasoning_effort: 'none' },
+    ]),
+    ...(
+      [
+        [['low', 'medium', 'high'], off, 'low'],
+        [['low', 'medium', 'high'], on('minimal'), 'low'],
+        [['low', 'medium', 'high'], on('medium'), 'medium'],
+        [['low', 'medium', 'high'], on('max'), 'high'],
+        [['high', 'none'], on('low'), 'high'],
+        [['high', 'none'], off, 'none'],
+        [['none'], on('high'), 'high'],
+      ] as const
+    ).map(([efforts, reasoning, effort]): [Partial<TextCall>, object, object] => [
+      { reasoning },
+      { efforts },
+      { ...streamed, reasoning_effort: effort },
     ]),
   ];
   for (const [call, options, expected] of rows) {

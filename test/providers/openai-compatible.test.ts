@@ -74,6 +74,33 @@ describe('openai-compatible', () => {
       ]);
     });
 
+    it('spells ids of calls as the upstream demands them, in results too', async () => {
+      const image = { type: 'image', mediaType: 'image/png', bytes: Buffer.from('abc') } as const;
+      const idsSent = async (settings: object, id: string) => {
+        const { sent } = await open(settings)({
+          messages: [
+            { role: 'assistant', content: [{ type: 'tool-call', id, name: 'look', json: '{}' }] },
+            { role: 'user', content: [{ type: 'tool-result', id, name: 'look', isError: false, content: [image] }] },
+          ],
+        });
+        // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+        const [call, result, images] = sent.body.messages as any[];
+        const written = call.tool_calls[0].id;
+        expect(result.tool_call_id).to.equal(written);
+        expect(images.content[0].text).to.equal(`Of the result of ${written}:`);
+        return written;
+      };
+      const nine = { callIds: 'nine' };
+      expect(await idsSent({}, 'functions.look:0')).to.equal('functions.look:0');
+      expect(await idsSent(nine, 'D681PevKs')).to.equal('D681PevKs');
+      for (const id of ['functions.look:0', 'toolu_01', 'call_1234', 'x']) {
+        const written = await idsSent(nine, id);
+        expect(written).to.match(/^[a-zA-Z0-9]{9}$/);
+        expect(await idsSent(nine, id)).to.equal(written);
+      }
+      expect(await idsSent(nine, 'call_1')).not.to.equal(await idsSent(nine, 'call_2'));
+    });
+
     const bases: readonly (readonly [string, string])[] = [
       [ORIGIN, '/chat/completions'],
       [`${ORIGIN}/v1/`, '/v1/chat/completions'],
@@ -222,6 +249,7 @@ describe('openai-compatible', () => {
         schemas: 'streamed',
         deltas: 'incremental',
         stop: 'send',
+        callIds: 'any',
         cacheKey: 'omit',
         systemMessages: 'prompt',
         cacheMarkers: 'omit',

@@ -32,6 +32,8 @@ export interface ChatQuirks {
   readonly takesMarkers?: boolean;
   /** True if stop strings are left out, for models that refuse them. */
   readonly omitsStops?: boolean;
+  /** True if ids of calls are refused unless they are nine letters and digits: others become such. */
+  readonly needsShortIds?: boolean;
   /** The field beside a `function_call` whose text has to go back with it, and the format of the state it becomes. */
   readonly callState?: { readonly field: string; readonly format: string };
   /** Where counts may be at the end of a stream without `usage`; the first present one counts. */

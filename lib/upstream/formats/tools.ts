@@ -68,7 +68,7 @@ export function createCallIds({ charactersMax, spell = (id) => id }: CallIdRules
     if (known !== undefined) return known;
     const spelled = spell(id);
     const fits = spelled.length <= charactersMax && !taken.has(spelled);
-    const unique = fits ? spelled : `call_${hashText(id)}`;
+    const unique = fits ? spelled : `call_${digestHex(id, HASH_CHARACTERS)}`;
     written.set(id, unique);
     taken.add(unique);
     return unique;
@@ -77,6 +77,6 @@ export function createCallIds({ charactersMax, spell = (id) => id }: CallIdRules
 
 const HASH_CHARACTERS = 24;
 
-function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARACTERS);
+export function digestHex(text: string, characters: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, characters);
 }

@@ -21,7 +21,7 @@ import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { moveSystemMessages } from '../system-messages.ts';
-import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
+import { CHAT_TOOL, chatCall, createCallIds, digestHex, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
@@ -32,7 +32,7 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
   const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
   // Its tools have no place for markers.
   const markers = chooseMarkers(quirks.takesMarkers ? { system, messages } : {});
-  const writing: Writing = { base64, markers };
+  const writing: Writing = { base64, markers, spellCallId: quirks.needsShortIds ? createCallIds(SHORT_IDS) : keepId };
   const thoughts = needsThoughts && (tools !== undefined || messages.some(hasCalls));
   const written = messages.flatMap((message) => {
     const made = writeChatMessages(message, writing);
@@ -73,7 +73,16 @@ function writeChatSampling({ temperature, topP, topK, seed, presencePenalty, fre
 interface Writing {
   readonly base64: Base64;
   readonly markers: Markers;
+  readonly spellCallId: (id: string) => string;
 }
+
+const keepId = (id: string): string => id;
+
+/** Ids of nine letters and digits; others are replaced by their digests. */
+const SHORT_IDS = {
+  charactersMax: 9,
+  spell: (id: string) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : digestHex(id, 9)),
+};
 
 function writeChatSystem(system: NonNullable<TextCall['system']>, { hasAny, mark }: Markers): unknown {
   if (!hasAny) return system.map(({ text }) => text).join('\n\n');
@@ -119,22 +128,22 @@ function writeChatMessages({ role, content }: TextMessage, writing: Writing): re
   const beside = images.length > 0 && { images: images.map((image) => writeChatBlock(image, writing.base64)) };
   const calls = content.filter((part) => part.type === 'tool-call');
   if (role === 'assistant' && calls.length > 0) {
-    const made = calls.map(writeChatCall);
+    const made = calls.map((call) => writeChatCall(call, writing));
     return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : null, ...beside, tool_calls: made }];
   }
   const results = content.filter((part) => part.type === 'tool-result');
   if (beside) return [{ role, content: said.length > 0 ? writeChatContent(said, writing) : '', ...beside }];
   if (results.length === 0) return [{ role, content: writeChatContent(said, writing) }];
   return [
-    ...results.map((result) => writeToolMessage(result, writing.markers)),
-    ...writeFileMessages(results, writing.base64),
+    ...results.map((result) => writeToolMessage(result, writing)),
+    ...writeFileMessages(results, writing),
     ...(said.length > 0 ? [{ role, content: writeChatContent(said, writing) }] : []),
   ];
 }
 
 /** Some upstreams want more back with a call than the format has: that, and nothing else that a client may have put there. */
-function writeChatCall({ id, name, json, state }: ToolCallContent): object {
-  const call = chatCall({ id, name }, json);
+function writeChatCall({ id, name, json, state }: ToolCallContent, { spellCallId }: Writing): object {
+  const call = chatCall({ id: spellCallId(id), name }, json);
   if (state?.format !== CHAT_STATE) return call;
   const extra = parseFields(state.value)?.extra_content;
   return isFields(extra) ? { ...call, extra_content: extra } : call;
@@ -178,7 +187,7 @@ function audioFormat({ mediaType }: AudioContent): string {
 }
 
 /** The format has no field for errors, so the text says it. */
-function writeToolMessage(result: ToolResultContent, { hasAny, mark }: Markers): object {
+function writeToolMessage(result: ToolResultContent, { markers: { hasAny, mark }, spellCallId }: Writing): object {
   const { id, isError, content } = result;
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   if (texts.length === 0) texts.push(content.length > 0 ? followsNote(content) : '');
@@ -186,7 +195,11 @@ function writeToolMessage(result: ToolResultContent, { hasAny, mark }: Markers):
   const blocks = texts.map((text): object => ({ type: 'text', text }));
   const isPlain = texts.length === 1 && (!hasAny || texts[0] === '');
   const last = blocks.at(-1) as object;
-  return { role: 'tool', tool_call_id: id, content: isPlain ? texts[0] : blocks.with(-1, mark(result, last)) };
+  return {
+    role: 'tool',
+    tool_call_id: spellCallId(id),
+    content: isPlain ? texts[0] : blocks.with(-1, mark(result, last)),
+  };
 }
 
 function followsNote(content: ToolResultContent['content']): string {
@@ -194,11 +207,14 @@ function followsNote(content: ToolResultContent['content']): string {
 }
 
 /** Nor may a result contain images or documents: they follow in a user message. */
-function writeFileMessages(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
+function writeFileMessages(results: readonly ToolResultContent[], { base64, spellCallId }: Writing): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
     const files = content.filter((part) => part.type === 'image' || part.type === 'document');
     if (files.length === 0) return [];
-    return [{ type: 'text', text: `Of the result of ${id}:` }, ...files.map((file) => writeChatBlock(file, base64))];
+    return [
+      { type: 'text', text: `Of the result of ${spellCallId(id)}:` },
+      ...files.map((file) => writeChatBlock(file, base64)),
+    ];
   });
   return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
 }
