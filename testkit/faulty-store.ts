@@ -6,7 +6,7 @@ import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
 import { openStore } from '../lib/store/open.ts';
 import { type CallName, mapCalls, type PortName } from '../lib/store/port-calls.ts';
-import type { LedgerStore, Submission } from '../lib/store/ports/ledger.ts';
+import type { LedgerStore } from '../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../lib/store/store.ts';
 
 /** Makes the real call, or not, or later, or withholds its answer. */
@@ -20,26 +20,15 @@ export const refuse: Behaviour = async () => {
 /** Works on a batch until the gate opens, then reports that it has not written. */
 export const refuseAfter =
   (gate: Promise<unknown>): Behaviour =>
-  async (_call, [batch]) => {
-    const marked = markTried(batch);
+  async () => {
     await gate;
-    for (const item of marked) item.tried = false;
     throw new StoreError('refused by the test', 'no');
   };
 
 /** Nothing is written, and the store cannot report that: the thread died before it started. */
-export const vanish: Behaviour = async (_call, [batch]) => {
-  markTried(batch);
+export const vanish: Behaviour = async () => {
   throw new StoreError('vanished by the test', 'unknown');
 };
-
-/** By contract, an item is marked before the first attempt that could commit it. */
-function markTried(batch: unknown): readonly Submission[] {
-  const items = Array.isArray(batch) ? (batch as Submission[]) : [];
-  const fresh = items.filter((item) => !item.tried && !item.abandoned);
-  for (const item of fresh) item.tried = true;
-  return fresh;
-}
 
 /** Everything is written, and the answer is lost: the thread died after the commit. */
 export const lose: Behaviour = async (call) => {
@@ -104,7 +93,7 @@ export interface FaultyOptions {
 /** The same store, with calls that do what a test plans. */
 export function createFaultyStore(
   real: Store,
-  onApply: (batch: readonly Submission[]) => void = () => undefined,
+  onApply: (batch: readonly Operation[]) => void = () => undefined,
 ): Faults {
   const planned = new Map<string, Behaviour[]>();
   const constant = new Map<string, Behaviour>();
@@ -114,7 +103,7 @@ export function createFaultyStore(
     real,
     (call, name) =>
       (...args) => {
-        if (name.port === 'ledger' && name.name === 'apply') onApply(args[0] as Submission[]);
+        if (name.port === 'ledger' && name.name === 'apply') onApply(args[0] as Operation[]);
         const behaviour = nextBehaviour(name);
         return behaviour ? behaviour(() => call(...args), args) : call(...args);
       },
@@ -138,10 +127,10 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 
-  const onApply = (batch: readonly Submission[]) => void batches.push(batch.map(({ op }) => nameOperation(op)));
+  const onApply = (batch: readonly Operation[]) => void batches.push(batch.map(nameOperation));
 
   const apply = async (op: Operation) => {
-    const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);
+    const [outcome] = await real.ledger.apply([op]);
     return outcome as Outcome;
   };
   return {

@@ -88,7 +88,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
       const amount = parseRub(rub) ?? 0n;
       payments += 1;
       const op = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: `${id}-${payments}` } as const;
-      if (amount > 0n) await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+      if (amount > 0n) await store.ledger.apply([op]);
       return { id, keyId, key };
     },
     async wallet(account) {

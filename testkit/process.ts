@@ -84,7 +84,7 @@ export async function openBooks({ env }: Pick<Home, 'env'>): Promise<Books> {
       return { id, keyId, key };
     },
     async apply(op) {
-      const [outcome] = await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+      const [outcome] = await store.ledger.apply([op]);
       if (outcome?.status !== 'done') throw new Error(`${op.kind} was answered ${outcome?.status}`);
     },
     wallet: async ({ id }) => (await store.ledger.wallet(id)) as Wallet,

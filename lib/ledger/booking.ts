@@ -10,13 +10,11 @@ const PAUSE_MS = 200;
  * after an attempt whose outcome is unknown.
  */
 export async function bookOperation(store: Pick<Store, 'ledger'>, op: Operation): Promise<Outcome> {
-  const submission = { op, tried: false, abandoned: false };
   let unknown = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const [outcome] = await store.ledger.apply([submission]);
-      if (!outcome) throw new Error('the store gave no answer to an operation');
-      return outcome;
+      const [outcome] = await store.ledger.apply([op]);
+      return outcome as Outcome;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       unknown ||= error.applied === 'unknown';

@@ -1,6 +1,15 @@
 // The order in which a lane sends operations to the store: new ones together, in order of arrival; failed ones
 // separately, in ever smaller parts, until an operation that cannot be applied is isolated and retried on its own.
-import type { Submission } from '../store/ports/ledger.ts';
+import type { Operation } from '../money/decide.ts';
+
+/** An operation that a caller waits for. */
+export interface Submission {
+  readonly op: Operation;
+  /** An attempt has failed that may have applied it: only the store can tell, so it is sent until it has an outcome. */
+  mayBeApplied: boolean;
+  /** The caller has given up. */
+  abandoned: boolean;
+}
 
 /** Operations that are sent as one batch. */
 export interface Part<Item> {
@@ -38,7 +47,7 @@ export interface Lane<Item> {
   /** Everything in the lane, in-flight operations first. */
   items(): Iterable<Item>;
   isInFlight(item: Item): boolean;
-  /** Drops operations that were never tried and whose callers have given up; returns how many. */
+  /** Drops operations whose callers have given up, unless they may be applied or are in flight; returns how many. */
   dropAbandoned(): number;
 }
 
@@ -147,7 +156,7 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
 }
 
 function isSubmissionWanted(item: Submission): boolean {
-  return item.tried || !item.abandoned;
+  return item.mayBeApplied || !item.abandoned;
 }
 
 function countItems(parts: readonly Part<unknown>[]): number {

@@ -2,10 +2,10 @@
 // wait a bounded time; an operation whose outcome is unknown is retried in the background until the store reports it.
 
 import type { Operation, Outcome } from '../money/decide.ts';
-import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
+import type { LedgerStore } from '../store/ports/ledger.ts';
 import { StoreError } from '../store/store.ts';
 import { waitForIdleTick } from './idle-tick.ts';
-import { createLane, type Lane, type Part } from './lane.ts';
+import { createLane, type Lane, type Part, type Submission } from './lane.ts';
 
 export interface QueueOptions {
   readonly store: LedgerStore;
@@ -73,6 +73,8 @@ const WAITING_MAX = 20_000;
 const BATCH_WINDOW = { maxMs: 8, idleMs: 2 } as const;
 const GATHER_FROM = 3;
 const TICK_MS = 100;
+/** What an error of any other class says about a batch. */
+const UNKNOWN_FAILURE = { applied: 'unknown', blames: 'store' } as const;
 /** The lane of all wallets, for stores with a single lane. */
 const SHARED = '';
 
@@ -92,7 +94,7 @@ export function createQueue({
     if (running.lane.countNew() >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
     return new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + answerWithinMs - (options.waitedMs ?? 0);
-      running.lane.add({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
+      running.lane.add({ op, mayBeApplied: false, abandoned: false, options, deadline, resolve, reject });
       open += 1;
       ticker ??= setInterval(expire, TICK_MS).unref();
       schedule(running);
@@ -128,9 +130,9 @@ export function createQueue({
       if (!part) continue;
       running.carried = part.items.length;
       try {
-        const outcomes = await store.apply(part.items);
+        const outcomes = await store.apply(part.items.map(({ op }) => op));
         lane.succeeded();
-        for (const [index, item] of part.items.entries()) answer(item, outcomes[index]);
+        for (const [index, item] of part.items.entries()) answer(item, outcomes[index] as Outcome);
       } catch (error) {
         await handleFailure(running, part, error);
       }
@@ -143,7 +145,8 @@ export function createQueue({
   }
 
   async function handleFailure({ lane }: RunningLane, part: Part<Item>, error: unknown): Promise<void> {
-    const blames = error instanceof StoreError ? error.blames : 'store';
+    const { applied, blames } = error instanceof StoreError ? error : UNKNOWN_FAILURE;
+    if (applied === 'unknown') for (const item of part.items) item.mayBeApplied = true;
     const { pauseMs, parked } = lane.failed(blames, performance.now());
     const [item] = part.items as readonly [Item];
     if (!parked) onRetry?.(error, part.items.length);
@@ -168,10 +171,9 @@ export function createQueue({
     } else if (running.name !== SHARED) lanes.delete(running.name);
   }
 
-  function answer(item: Item, outcome: Outcome | undefined): void {
+  function answer(item: Item, outcome: Outcome): void {
     open -= 1;
-    if (!outcome) item.reject?.(new NoOutcome('never'));
-    else if (item.resolve) item.resolve(outcome);
+    if (item.resolve) item.resolve(outcome);
     else item.options.onLate?.(outcome);
     clearCallbacks(item);
   }
@@ -181,7 +183,7 @@ export function createQueue({
     item.reject = undefined;
   }
 
-  /** Answers callers whose time is up, and drops abandoned operations that were never tried. */
+  /** Answers callers whose time is up, and drops abandoned operations that were not applied. */
   function expire(): void {
     if (open === 0) {
       clearInterval(ticker);
@@ -196,10 +198,10 @@ export function createQueue({
     }
   }
 
-  /** An operation in flight may be applied, even if it is not marked as tried yet. */
+  /** An operation in flight may be applied. */
   function answerUnknown(item: Item, isInFlight: boolean): void {
     item.abandoned = !item.options.persistent;
-    item.reject?.(new NoOutcome(item.abandoned && !item.tried && !isInFlight ? 'never' : 'unknown'));
+    item.reject?.(new NoOutcome(item.abandoned && !item.mayBeApplied && !isInFlight ? 'never' : 'unknown'));
     clearCallbacks(item);
   }
 

@@ -47,7 +47,7 @@ export async function makeDemoAccount(store: Store, keyPrefix: string): Promise<
     paymentId: `demo-${id}`,
     isPlay: true,
   } as const;
-  await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  await store.ledger.apply([op]);
   await store.settings.set(DEMO, id);
   return key;
 }

@@ -3,14 +3,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Charge, Entry, Wallet } from '../money/decide.ts';
+import type { Charge, Entry, Operation, Wallet } from '../money/decide.ts';
 import { rebuildMarkedOperation } from '../money/replay.ts';
 import { copyRowsBeforeOpening } from './copy-archives.ts';
 import { copyAttempts } from './copy-attempts.ts';
 import { mismatchError } from './copy-mismatch.ts';
 import { journalPages } from './journal.ts';
 import type { JournalPage, JournalPosition, JournalRows } from './ports/journal.ts';
-import type { Submission } from './ports/ledger.ts';
 import { type OnProgress, type Store, StoreError } from './store.ts';
 import { accountIds, createIdLookup } from './walks.ts';
 
@@ -107,12 +106,12 @@ function packBatches(lists: readonly (readonly Entry[])[], batchMax: number): re
 }
 
 async function replayInto(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
-  const batch = entries.map((entry) => {
+  const operations = entries.map((entry) => {
     const op = rebuildMarkedOperation(entry, charges.get(entry.charge ?? ''));
     if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
-    return { op, tried: false, abandoned: false } satisfies Submission;
+    return op;
   });
-  const outcomes = await applyWithRetries(to, batch);
+  const outcomes = await applyWithRetries(to, operations);
   for (const [index, entry] of entries.entries()) {
     const outcome = outcomes[index];
     const charge = charges.get(entry.charge ?? '');
@@ -124,10 +123,10 @@ async function replayInto(to: Store, entries: readonly Entry[], charges: Readonl
 }
 
 /** Operations are idempotent, so a batch can be sent again after any failure. */
-async function applyWithRetries(to: Store, batch: readonly Submission[]) {
+async function applyWithRetries(to: Store, operations: readonly Operation[]) {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await to.ledger.apply(batch);
+      return await to.ledger.apply(operations);
     } catch (error) {
       if (!(error instanceof StoreError) || tries === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -40,7 +40,7 @@ export async function openBenchAccount(env: Readonly<Record<string, string | und
   const replaced = await accounts.issueKey(id, 'budget', { budget: AMOUNT_MAX, reset: 'month' });
   const { key: budgetKey } = await accounts.rotateKey(replaced.id, 1);
   const op = { kind: 'topup', wallet: id, at: Date.now(), amount: 10n ** 14n, paymentId: id } as const;
-  await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  await store.ledger.apply([op]);
   await store.close();
   return { id, key, budgetKey };
 }

@@ -157,7 +157,7 @@ async function openWallet(store: Store): Promise<string> {
   const id = `acc_${randomBytes(12).toString('hex')}`;
   await store.accounts.create({ id, name: 'bench', createdAt: Date.now() });
   const op = { kind: 'topup', wallet: id, at: Date.now(), amount: FUNDS, paymentId: id } as const;
-  const [outcome] = await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  const [outcome] = await store.ledger.apply([op]);
   assert.equal(outcome?.status, 'done');
   return id;
 }

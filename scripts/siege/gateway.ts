@@ -61,7 +61,7 @@ const makeKey = async (rub: bigint): Promise<string> => {
   const { id } = await accounts.create('siege');
   const { key } = await accounts.issueKey(id, 'siege');
   const op = { kind: 'topup', wallet: id, at: Date.now(), amount: rub * 1_000_000n, paymentId: id } as const;
-  if (rub > 0n) await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  if (rub > 0n) await store.ledger.apply([op]);
   return key;
 };
 const keys: Keys = {

@@ -55,9 +55,7 @@ describe('the allowance of a month', () => {
     await opened.real.accounts.setAllowance(wallet, { ...allowance, amount: 7n * RUB });
     expect(await createSweep().give(NOVEMBER_END)).to.equal(0);
     await expectBook(['2026-12', 5n * RUB, DECEMBER_END]);
-    await opened.real.ledger.apply([
-      { op: endGrant(wallet, `monthly:${wallet}:2026-12`), tried: false, abandoned: false },
-    ]);
+    await opened.real.ledger.apply([endGrant(wallet, `monthly:${wallet}:2026-12`)]);
     expect(await createSweep().give(NOVEMBER_END)).to.equal(0);
     await expectBook();
     expect(await sweep.give(DECEMBER_END)).to.equal(1);

@@ -5,9 +5,8 @@ import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 
 export async function apply(store: Store, ...operations: Operation[]): Promise<void> {
-  const batch = operations.map((op) => ({ op, tried: false, abandoned: false }));
-  for (const outcome of await store.ledger.apply(batch)) {
-    if (outcome?.status !== 'done') throw new Error(`an operation was answered ${outcome?.status}`);
+  for (const { status } of await store.ledger.apply(operations)) {
+    if (status !== 'done') throw new Error(`an operation was answered ${status}`);
   }
 }
 

@@ -46,7 +46,7 @@ describe('the overview of an operator', () => {
     expect((await facts()).Ledger).to.match(/^adds up \(/);
     const { id } = await test.account();
     const wallet = { kind: 'topup', wallet: id, at: Date.now(), amount: 5n, paymentId: 'pay-x' } as const;
-    await test.store.ledger.apply([{ op: wallet, tried: false, abandoned: false }]);
+    await test.store.ledger.apply([wallet]);
     // Written past the store: a wallet without journal entries.
     const { DatabaseSync } = await import('node:sqlite');
     const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });

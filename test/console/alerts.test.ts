@@ -203,7 +203,7 @@ describe('the page of alerts', () => {
     const id = owner.account;
     const topup = { kind: 'topup', wallet: id, at: Date.now(), amount: 100_000_000n, paymentId: `late-${id}` } as const;
     expect([letters().length, postsTo(owner).length]).to.deep.equal([1, 1]);
-    await test.store.ledger.apply([{ op: topup, tried: false, abandoned: false }]);
+    await test.store.ledger.apply([topup]);
     await until(() => letters().length > 1 && postsTo(owner).length > 1);
     await new Promise((resolve) => setTimeout(resolve, 400));
     await other.stop();

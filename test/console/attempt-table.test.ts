@@ -89,11 +89,9 @@ describe("the attempts on the operator's page of a call", () => {
     // An owner whose holds no gateway returns.
     const lease = { owner: SERVICE_OWNER, lease: at + 60_000 };
     const terms = { model: 'model-a', prices: '{"any":"1"}', amount: 1_000_000n, ...lease, at };
-    const apply = (op: Parameters<typeof test.store.ledger.apply>[0][number]['op']) =>
-      test.store.ledger.apply([{ op, tried: false, abandoned: false }]);
-    await apply({ ...held, ...terms });
+    await test.store.ledger.apply([{ ...held, ...terms }]);
     const { text } = await operator.get('/admin/ledger?id=req_held&lang=en');
-    await apply({ kind: 'release', wallet: account.id, chargeId: 'req_held', at });
+    await test.store.ledger.apply([{ kind: 'release', wallet: account.id, chargeId: 'req_held', at }]);
     expect(text).to.include('No upstream was asked, or the call is still running.');
   });
 });

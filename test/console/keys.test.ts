@@ -215,7 +215,7 @@ describe('the page of keys', () => {
     const at = Date.now();
     const period = periodAt(at, { ...MONTHLY, ...rhythm }).start;
     const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', chargeId: `call-${key}` } as const;
-    const op = {
+    return {
       ...call,
       wallet: account.id,
       key,
@@ -223,7 +223,6 @@ describe('the page of keys', () => {
       amount,
       budget: { ...(sum !== key && { key: sum }), period, limit: 12_500_000n },
     };
-    return { op, tried: false, abandoned: false };
   }
 
   it('treats keys of another account as unknown', async () => {

@@ -268,7 +268,7 @@ describe('the playground', function () {
         operationId: 'a',
         reason: 'r',
       };
-      await test.store.ledger.apply([{ op: spent as never, tried: false, abandoned: false }]);
+      await test.store.ledger.apply([spent as never]);
       await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'The balance is too low', of: poor });
       await poorOwner.get(`${PAGE}?lang=ru`);
       await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'на балансе 1,00 ₽', of: poor });

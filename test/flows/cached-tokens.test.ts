@@ -205,7 +205,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const { charge } = await chat({ prompt: 100_000, read: 80_000, output: 1000 });
       const before = (await gateway.wallet(account)).avail;
       const op = { kind: 'refund', wallet: account.id, chargeId: charge.id, at: Date.now() } as const;
-      const [outcome] = await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+      const [outcome] = await gateway.store.ledger.apply([op]);
       expect(outcome?.status).to.equal('done');
       expect((await gateway.wallet(account)).avail - before).to.equal(charge.charged);
     });

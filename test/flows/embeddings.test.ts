@@ -142,18 +142,7 @@ for (const kind of longer([SQLITE], STORES)) {
     it('refuses what the wallet cannot pay before any upstream is asked', async () => {
       const poor = await gateway.account('1000');
       await gateway.store.ledger.apply([
-        {
-          op: {
-            kind: 'adjust',
-            wallet: poor.id,
-            at: Date.now(),
-            amount: -999n * RUB,
-            reason: 'test',
-            adjustId: poor.id,
-          },
-          tried: false,
-          abandoned: false,
-        },
+        { kind: 'adjust', wallet: poor.id, at: Date.now(), amount: -999n * RUB, reason: 'test', adjustId: poor.id },
       ]);
       const body = { model: 'embed-a', input: 'word '.repeat(4000) };
       const { status, json } = await send(gateway.url + EMBEDDINGS, { key: poor.key, body });

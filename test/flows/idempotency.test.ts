@@ -117,7 +117,7 @@ describe('idempotency keys', () => {
           amount: -rest,
           adjustId: account.id,
         } as const;
-        await gateway.store.ledger.apply([{ op: { ...adjust, reason: 'test' }, tried: false, abandoned: false }]);
+        await gateway.store.ledger.apply([{ ...adjust, reason: 'test' }]);
         const body = ask(`${' '.repeat(100_000)}hi`, { max_tokens: 100 });
         upstream.behave(chatAnswer('Hello.', { input: 40_000, output: 100 }));
         await expectReplayed(await post(path, body), () => post(path, body));

@@ -109,7 +109,7 @@ describe('how image calls end', () => {
       it('twenty concurrent calls on a wallet for three make three images, and ask for no more', async () => {
         const change = { amount: 35n * RUB - 1000n * RUB, reason: 'test', adjustId: `adj-${path}` };
         const op = { kind: 'adjust', wallet: account.id, at: Date.now(), ...change } as const;
-        await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+        await gateway.store.ledger.apply([op]);
         upstream.behave((call) => void setTimeout(() => imageAnswer(PNG)(call), 300));
         const replies = await Promise.all(
           Array.from({ length: 20 }, () => send(gateway.url + path, { key: account.key, body })),

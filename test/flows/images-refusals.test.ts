@@ -308,7 +308,7 @@ describe('refusals of images', () => {
     const low = await gateway.account();
     const change = { amount: -995_000_000n, reason: 'test', adjustId: 'adj-1' };
     const op = { kind: 'adjust', wallet: low.id, at: Date.now(), ...change } as const;
-    await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+    await gateway.store.ledger.apply([op]);
     for (const image of ['https://127.0.0.1/a.png', 'data:image/png;base64,@@', IMAGE]) {
       const refused = await send(gateway.url + EDITS, { key: low.key, ...edit({ image }) });
       expect(refused.status, refused.text).to.equal(402);

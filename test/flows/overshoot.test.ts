@@ -67,7 +67,7 @@ for (const kind of longer([SQLITE], STORES)) {
         const base = { wallet: account.id, at: 1, reason: 'test' } as const;
         const adjust = async (amount: bigint, adjustId: string) => {
           const op = { kind: 'adjust', ...base, amount, adjustId: `${account.id}-${adjustId}` } as const;
-          await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+          await gateway.store.ledger.apply([op]);
         };
         await adjust(2_561_000n - 1000n * RUB, 'down');
         const { status, json } = await send(gateway.url + CHAT, { key: account.key, body: long() });

@@ -103,7 +103,7 @@ describe('the order of checks', () => {
           const low = await gateway.account();
           const change = { amount: -999_000_000n, reason: 'test', adjustId: `adjust-${low.id}` };
           const op = { kind: 'adjust', wallet: low.id, at: Date.now(), ...change } as const;
-          await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+          await gateway.store.ledger.apply([op]);
           const refused = await post({ key: low.key, body: { ...good, ...withImage } });
           expectStatus(refused, 402, /this call (?:needs a reserve of|costs) .* the balance is 1\.00 RUB/);
           const reply = await post({ key: rich.key, body: { ...good, ...withImage } });

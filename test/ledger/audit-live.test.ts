@@ -10,17 +10,7 @@ import { markClaimed, markEnded } from '../../lib/payments/topup-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import {
-  applied,
-  giveBack,
-  newId,
-  newWallet,
-  RUB,
-  reserve,
-  settle,
-  submission,
-  useStore,
-} from '../contract/store/context.ts';
+import { applied, giveBack, newId, newWallet, RUB, reserve, settle, useStore } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf } from '../contract/store/payments.ts';
 
 const AUDITS = longer(2, 10);
@@ -29,7 +19,7 @@ const PRICES = '{"second":"1000000"}';
 /** A call, which may be refused while the account is suspended. */
 async function makeCall(store: Store, wallet: string): Promise<void> {
   const op = reserve(wallet, { at: Date.now() });
-  const [outcome] = await store.ledger.apply([submission(op)]);
+  const [outcome] = await store.ledger.apply([op]);
   if (outcome?.status !== 'done') return;
   const id = outcome.charge?.id as string;
   const at = Date.now();
@@ -46,7 +36,7 @@ async function makeVideo(store: Store, wallet: string): Promise<void> {
   const job: CreateJob = { kind: 'create', job: { ...of, lease: at + 9999, createdAt: at, deadline: at + 60_000 } };
   const call = { chargeId, key: 'key_v', chargeKind: 'video', model: 'model-v', prices: PRICES } as const;
   const paid = { wallet, at, ...call, amount: 4n * RUB, usage: '{"seconds":4}', job } as const;
-  const [outcome] = await store.ledger.apply([submission({ kind: 'charge', ...paid })]);
+  const [outcome] = await store.ledger.apply([{ kind: 'charge', ...paid }]);
   if (outcome?.status !== 'done') return;
   if (Math.random() < 0.5) {
     const fail = { kind: 'fail', id, version: 1, at, error: 'it failed' } as const;

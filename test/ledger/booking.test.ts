@@ -114,11 +114,5 @@ describe('a booking', () => {
       const mistake = new TypeError('a mistake');
       expect(await outcomeOf(mistake)).to.deep.equal([mistake, 1]);
     });
-
-    it('fails if the store returns no outcome', async () => {
-      const [error, tries] = await outcomeOf([]);
-      expect((error as Error).message).to.equal('the store gave no answer to an operation');
-      expect(tries).to.equal(1);
-    });
   });
 });

@@ -1,7 +1,6 @@
 // The order in which a lane sends: new and failed operations separately, failed ones in parts, bad ones alone.
 import { expect } from 'chai';
-import { createLane, type Lane, type Part } from '../../lib/ledger/lane.ts';
-import type { Submission } from '../../lib/store/ports/ledger.ts';
+import { createLane, type Lane, type Part, type Submission } from '../../lib/ledger/lane.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { operation } from './books.ts';
 
@@ -15,7 +14,7 @@ describe('a lane of the ledger queue', () => {
     lane = createLane(8);
     now = 1000;
   });
-  const item = (id: string): Submission => ({ op: operation('topup', id, 1), tried: false, abandoned: false });
+  const item = (id: string): Submission => ({ op: operation('topup', id, 1), mayBeApplied: false, abandoned: false });
   const add = (...ids: string[]) => {
     const items = ids.map(item);
     for (const one of items) lane.add(one);
@@ -175,13 +174,13 @@ describe('a lane of the ledger queue', () => {
     expect(lane.dueAt()).to.equal(0);
   });
 
-  it('drops abandoned operations unless they were tried or are in flight', () => {
+  it('drops abandoned operations unless they may be applied or are in flight', () => {
     const [a, b, c] = add(...'abc') as [Submission, Submission, Submission];
     take();
     const [x] = add('x') as [Submission];
     for (const one of [a, b, c, x]) one.abandoned = true;
     expect([lane.dropAbandoned(), lane.isInFlight(a), lane.isInFlight(x)]).to.deep.equal([1, true, false]);
-    b.tried = true;
+    b.mayBeApplied = true;
     lane.failed('store', now);
     expect([...lane.items()]).to.have.members([a, b, c]);
     expect(lane.dropAbandoned()).to.equal(2);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
-import type { Submission } from '../../lib/store/ports/ledger.ts';
+import type { Operation } from '../../lib/money/decide.ts';
 import { until } from '../../testkit/client.ts';
 import {
   answerAfter,
@@ -172,7 +172,7 @@ describe('the ledger', () => {
       const kinds: string[] = [];
       const gate = makeGate();
       store.always('ledger.apply', async (call, [batch]) => {
-        for (const { op } of batch as readonly Submission[]) kinds.push(op.kind);
+        for (const { kind } of batch as readonly Operation[]) kinds.push(kind);
         const answer = await call();
         await gate.opened;
         return answer;

@@ -4,8 +4,8 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createQueue, NoOutcome, type QueueOptions } from '../../lib/ledger/queue.ts';
-import type { Outcome } from '../../lib/money/decide.ts';
-import type { LedgerStore, Submission } from '../../lib/store/ports/ledger.ts';
+import type { Operation, Outcome } from '../../lib/money/decide.ts';
+import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import { makeGate } from '../../testkit/faulty-store.ts';
 
@@ -18,14 +18,14 @@ describe('parking in the ledger queue', () => {
     mock.timers.reset();
   });
 
-  type Take = (batch: readonly Submission[]) => Promise<void> | void;
+  type Take = (batch: readonly Operation[]) => Promise<void> | void;
 
   /** A queue with one lane and a store that accepts every batch by default; records the payment ids of each batch. */
   function open(take: Take, options: Partial<QueueOptions & Pick<LedgerStore, 'batchMax'>> = {}) {
     const { batchMax = 8, ...more } = options;
     const batches: string[] = [];
     const apply: LedgerStore['apply'] = async (batch) => {
-      batches.push(batch.map(({ op }) => ('paymentId' in op ? op.paymentId : '')).join(' '));
+      batches.push(batch.map((op) => ('paymentId' in op ? op.paymentId : '')).join(' '));
       await take(batch);
       return batch.map(() => DONE);
     };
@@ -53,7 +53,7 @@ describe('parking in the ledger queue', () => {
   it('queues other operations of its wallet behind it until it succeeds', async () => {
     let isBad = true;
     const take: Take = (batch) => {
-      if (isBad && batch.some(({ op }) => op.wallet === 'bad')) throw refusal();
+      if (isBad && batch.some((op) => op.wallet === 'bad')) throw refusal();
     };
     const { batches, submit } = open(take);
     const first = submit('p1', 'bad');

@@ -11,7 +11,7 @@ describe('the ledger queue with an operation that no store accepts', () => {
     const sizes: number[] = [];
     const apply: LedgerStore['apply'] = async (batch) => {
       sizes.push(batch.length);
-      if (batch.some(({ op }) => op.wallet === 'bad')) throw new StoreError('it cannot be written', 'no');
+      if (batch.some((op) => op.wallet === 'bad')) throw new StoreError('it cannot be written', 'no');
       return batch.map((): Outcome => ({ status: 'done' }));
     };
     const store = { lane: 'store', batchMax: 8, apply } as unknown as LedgerStore;

@@ -9,7 +9,7 @@ import { createSweep } from '../../lib/ledger/sweep.ts';
 import type { Charge, Outcome } from '../../lib/money/decide.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { STORES } from '../../testkit/stores.ts';
-import { newId, newWallet, RUB, reserve, submission, useStore, walletOf } from '../contract/store/context.ts';
+import { newId, newWallet, RUB, reserve, useStore, walletOf } from '../contract/store/context.ts';
 
 const LEASE_MS = 1000;
 const PAGE = 50;
@@ -42,7 +42,7 @@ for (const kind of STORES) {
       const holds = (of: string, count: number, lease: number) =>
         store.ledger.apply(
           Array.from({ length: count }, () =>
-            submission(reserve(of, { chargeId: newId('req'), owner: 'gone', lease, amount: RUB })),
+            reserve(of, { chargeId: newId('req'), owner: 'gone', lease, amount: RUB }),
           ),
         );
       await holds(missing, 2 * PAGE, now - 100);

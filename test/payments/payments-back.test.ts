@@ -153,7 +153,7 @@ function suite(kind: StoreKind): void {
           owner: 'own_x',
           lease: 5,
         } as const;
-        await stage.store.ledger.apply([{ op: { ...hold, ...call }, tried: false, abandoned: false }]);
+        await stage.store.ledger.apply([{ ...hold, ...call }]);
         stage.bank.giveBack(payment.id, 1000n * RUB);
         expect(await one.payments.poll(payment.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
         const wallet = await stage.store.ledger.wallet(stage.wallet);

@@ -4,7 +4,7 @@ import type { Job } from '../../lib/money/job-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { FaultyStore } from '../../testkit/faulty-store.ts';
 import { itLong } from '../../testkit/long.ts';
-import { AT, adjust, appliedInBatches, rejection, submission } from '../contract/store/context.ts';
+import { AT, adjust, appliedInBatches, rejection } from '../contract/store/context.ts';
 import { chargeWithJob } from '../contract/store/jobs.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { newWebhook } from '../contract/store/payments.ts';
@@ -108,7 +108,7 @@ describe('copy of many pages', () => {
       const autoTopup = { enabled: false, amount: 0n, threshold: 0n };
       const ids = [...many(MANY_WALLETS).map(idOf), last];
       await accounts.put(ids.map((id) => ({ id, name: 'n', createdAt: AT, autoTopup })));
-      const said = await refusal(() => ledger.apply([submission(adjust(last, 1n))]));
+      const said = await refusal(() => ledger.apply([adjust(last, 1n)]));
       expect(said).to.include(`The source changed during the copy (account ${last})`);
     });
   });

@@ -19,7 +19,7 @@ describe('copy of papers', () => {
     const [booked, late] = ['bank:1', 'bank:2'].map((id) => newPaper({ kind: 'payment', id, state: 'credited' }));
     await from.real.papers.put([booked, late] as never);
     const op = { kind: 'topup', wallet: account, at: AT, amount: 1500n * RUB, paymentId: 'bank:1' } as const;
-    await from.real.ledger.apply([{ op, tried: false, abandoned: false }]);
+    await from.real.ledger.apply([op]);
     await copy();
     expect(await to.real.papers.get('invoice', invoice.id)).to.deep.equal(invoice);
     expect(await to.real.papers.get('payment', 'bank:1')).to.deep.equal(booked);

@@ -15,7 +15,7 @@ import { addExposure, type Folded, fold, type Loaded, listReplacedAttempts } fro
 import type { Job } from '../../money/job-rules.ts';
 import type { Micro } from '../../money/money.ts';
 import { createHeldChargeCache, type WalletChargeCache } from '../held-charge-cache.ts';
-import type { LedgerStore, Submission } from '../ports/ledger.ts';
+import type { LedgerStore } from '../ports/ledger.ts';
 import { saveAttempts } from './attempts.ts';
 import { StaleRead } from './failure.ts';
 import { readIdempotencyDocument, saveIdempotencyRecords } from './idempotency.ts';
@@ -35,7 +35,7 @@ import {
   toLong,
 } from './rows.ts';
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
-import { createWriteFairness, type WriteSlot } from './write-fairness.ts';
+import { createWriteFairness } from './write-fairness.ts';
 
 /** Larger batches save little and delay later operations. */
 export const BATCH_MAX = 512;
@@ -44,46 +44,26 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
   const fairness = createWriteFairness();
   const getChargeCache = createHeldChargeCache();
 
-  return async (batch) => {
-    assert(batch.length <= BATCH_MAX);
-    const [wallet, ...others] = new Set(batch.map(({ op }) => op.wallet));
-    if (wallet === undefined || !batch.some(mustApply)) return batch.map(() => undefined);
-    if (others.length > 0) return (await applyWanted(transactions, batch, {})).outcomes;
+  return async (operations) => {
+    assert(operations.length <= BATCH_MAX);
+    const [wallet, ...others] = new Set(operations.map((op) => op.wallet));
+    if (wallet === undefined) return [];
+    if (others.length > 0) {
+      return (await transactions.run({ steps: (step) => applyOnce(step, operations) })).outcomes;
+    }
     const slot = await fairness.wait(wallet);
     const known = getChargeCache(wallet);
-    const { applied, outcomes } = await applyWanted(transactions, batch, { slot, known });
-    if (applied) known.remember(applied);
-    slot.end({ seqBefore: applied?.seqBefore, seqAfter: applied?.seqAfter });
-    return outcomes;
+    const applied = await transactions.run({
+      steps: (step) => {
+        slot.begin();
+        return applyOnce(step, operations, slot.alone ? known : undefined);
+      },
+      onConflict: slot.conflict,
+    });
+    known.remember(applied);
+    slot.end(applied);
+    return applied.outcomes;
   };
-}
-
-/** The state of the wallet, if a batch has only one. */
-interface OneWallet {
-  readonly slot?: WriteSlot;
-  readonly known?: WalletChargeCache;
-}
-
-async function applyWanted(transactions: Transactions, batch: readonly Submission[], { slot, known }: OneWallet) {
-  let wanted: readonly Submission[] = [];
-  const applied = await transactions.run({
-    steps: async (step) => {
-      slot?.begin();
-      // A caller that was told in the meantime that nothing happened must be right.
-      wanted = batch.filter(mustApply);
-      return wanted.length === 0 ? undefined : applyOnce(step, wanted, slot?.alone ? known : undefined);
-    },
-    onCommit: () => {
-      for (const item of wanted) item.tried = true;
-    },
-    onConflict: () => slot?.conflict(),
-  });
-  const byItem = new Map(wanted.map((item, index) => [item, applied?.outcomes[index]]));
-  return { applied, outcomes: batch.map((item) => byItem.get(item)) };
-}
-
-function mustApply(item: Submission): boolean {
-  return item.tried || !item.abandoned;
 }
 
 interface Applied {
@@ -94,8 +74,7 @@ interface Applied {
   readonly seqAfter: number;
 }
 
-async function applyOnce(step: Step, items: readonly Submission[], known?: WalletChargeCache): Promise<Applied> {
-  const operations = items.map(({ op }) => op);
+async function applyOnce(step: Step, operations: readonly Operation[], known?: WalletChargeCache): Promise<Applied> {
   const loaded = await loadBatch(step, operations, known);
   const [wallet] = loaded.wallets.values();
   const folded = fold(loaded, operations);

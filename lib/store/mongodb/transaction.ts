@@ -15,8 +15,6 @@ export async function readFirstBatch(reply: Promise<Document>): Promise<Document
 interface Work<T> {
   /** May run several times, each time from the beginning. */
   readonly steps: (step: Step) => Promise<T>;
-  /** Called right before every commit: from then on, the attempt may have been applied. */
-  readonly onCommit?: () => void;
   /** Called when another writer was in the way. */
   readonly onConflict?: () => void;
 }
@@ -39,12 +37,11 @@ export function createTransactions(db: Db, sessions: TransactionSessions): Trans
     let committing = false;
     let duplicates = 0;
     const onCommit = () => {
-      work.onCommit?.();
       committing = true;
     };
     while (true) {
       try {
-        return await runAttempt({ ...work, onCommit });
+        return await runAttempt(work, onCommit);
       } catch (error) {
         const spent = performance.now() - from;
         duplicates = isDuplicate(error) ? duplicates + 1 : 0;
@@ -58,7 +55,7 @@ export function createTransactions(db: Db, sessions: TransactionSessions): Trans
     }
   }
 
-  async function runAttempt<T>({ steps, onCommit }: Work<T>): Promise<T> {
+  async function runAttempt<T>({ steps }: Work<T>, onCommit: () => void): Promise<T> {
     const session = await sessions.takeSession();
     let state: 'idle' | 'broken' = 'broken';
     try {
@@ -66,7 +63,7 @@ export function createTransactions(db: Db, sessions: TransactionSessions): Trans
       const result = await withDeadline(ATTEMPT_MS, (signal) =>
         steps((command) => send(db, command, { signal, session })),
       );
-      onCommit?.();
+      onCommit();
       await withDeadline(ATTEMPT_MS, () => session.commitTransaction());
       state = 'idle';
       return result;

@@ -11,7 +11,7 @@ export interface WriteSlot {
   /** Called on a conflict with another writer. */
   readonly conflict: () => void;
   /** Called when the transaction has committed. */
-  end(seqs: { readonly seqBefore: number | undefined; readonly seqAfter: number | undefined }): void;
+  end(batch: { readonly seqBefore: number; readonly seqAfter: number }): void;
 }
 
 export interface WriteFairness {
@@ -69,7 +69,7 @@ function createWriteSlot(pace: WalletPace): WriteSlot {
     conflict: noteOtherWriter,
     end({ seqBefore, seqAfter }) {
       const now = performance.now();
-      if (pace.seq !== undefined && seqBefore !== undefined && seqBefore !== pace.seq) noteOtherWriter();
+      if (pace.seq !== undefined && seqBefore !== pace.seq) noteOtherWriter();
       pace.seq = seqAfter;
       const tookMs = now - from;
       pace.averageMs += (tookMs - pace.averageMs) * (pace.averageMs === 0 ? 1 : WEIGHT);

@@ -4,18 +4,6 @@ import type { BudgetSum } from '../../money/budget.ts';
 import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** One operation to be batched. */
-export interface Submission {
-  readonly op: Operation;
-  /**
-   * Set by the store before the first attempt that could commit the operation. Only an attempt that set it and certainly
-   * did not commit clears it: an operation that an earlier attempt may have written stays tried.
-   */
-  tried: boolean;
-  /** Set when the caller has given up. Before each attempt, a store drops abandoned items that were never tried. */
-  abandoned: boolean;
-}
-
 export interface LedgerStore {
   /**
    * How the operations of a service share transactions: one lane for the whole store, or one per wallet. The submitter
@@ -25,11 +13,11 @@ export interface LedgerStore {
   /** The maximum number of operations in one batch. */
   readonly batchMax: number;
   /**
-   * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
-   * items. Operations are idempotent by `operationId`, so a batch with an unknown outcome is resent, whole or in parts.
-   * A batch may contain several wallets even if each has its own lane, if no other process writes them.
+   * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit. Operations are idempotent
+   * by `operationId`, so a batch with an unknown outcome is resent, whole or in parts. A batch may contain several
+   * wallets even if each has its own lane, if no other process writes them.
    */
-  apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
+  apply(operations: readonly Operation[]): Promise<readonly Outcome[]>;
   wallet(id: string): Promise<Wallet | undefined>;
   charge(id: string): Promise<Charge | undefined>;
   /**

@@ -1,12 +1,10 @@
 // The SQLite store: one thread writes, one reads, and a third does long reads, so that other calls do not wait for them.
 // The command line runs everything in its own thread.
-import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { getDefaultMediaFolder } from '../backup-file.ts';
 import { withGracefulClose } from '../graceful-close.ts';
-import type { LedgerStore } from '../ports/ledger.ts';
 import { withoutWrites } from '../read-only.ts';
-import { type Store, StoreError, type StoreOptions } from '../store.ts';
+import type { Store, StoreOptions } from '../store.ts';
 import { reportBackupProgress } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { openMediaFiles } from './media-files.ts';
@@ -65,7 +63,7 @@ async function openInProcess(connection: ConnectionOptions): Promise<Threads> {
 function createStore({ ledger, media, file, ...ports }: ThreadPorts, mediaFolder: string): Omit<Store, 'close'> {
   return {
     ...ports,
-    ledger: { ...ledger, lane: 'store', batchMax: BATCH_MAX, apply: createApply(ledger) },
+    ledger: { ...ledger, lane: 'store', batchMax: BATCH_MAX },
     media: mediaStore(media, openMediaFiles(mediaFolder)),
     ping: file.ping,
     gateways: file.gateways,
@@ -74,25 +72,5 @@ function createStore({ ledger, media, file, ...ports }: ThreadPorts, mediaFolder
         (pages) => file.backup(resolve(target), pages),
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),
-  };
-}
-
-function createApply(ledger: ThreadPorts['ledger']): LedgerStore['apply'] {
-  return async (batch) => {
-    assert(batch.length <= BATCH_MAX);
-    const wanted = batch.filter((item) => item.tried || !item.abandoned);
-    if (wanted.length === 0) return batch.map(() => undefined);
-    const untried = wanted.filter((item) => !item.tried);
-    for (const item of untried) item.tried = true;
-    try {
-      const outcomes = await ledger.apply(wanted.map((item) => item.op));
-      if (wanted.length === batch.length) return outcomes;
-      const byItem = new Map(wanted.map((item, index) => [item, outcomes[index]]));
-      return batch.map((item) => byItem.get(item));
-    } catch (error) {
-      // Items that an earlier attempt may have applied stay `tried`: this failure says nothing about them.
-      if (error instanceof StoreError && error.applied === 'no') for (const item of untried) item.tried = false;
-      throw error;
-    }
   };
 }

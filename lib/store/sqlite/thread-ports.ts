@@ -1,5 +1,4 @@
 // The calls that the threads of a SQLite store answer: those of the ports, and a few that only this store has.
-import type { Operation, Outcome } from '../../money/decide.ts';
 import { READS, WRITES } from '../port-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
@@ -7,9 +6,7 @@ import type { Store, StorePorts } from '../store.ts';
 
 /** Ports for which the calling thread does more than pass a call on. */
 interface OwnPorts {
-  readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'> & {
-    apply(operations: readonly Operation[]): Promise<readonly Outcome[]>;
-  };
+  readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax'>;
   readonly media: MediaRows;
   readonly file: Pick<Store, 'ping' | 'gateways'> & {
     /** `pages` is shared memory: pages copied, and total pages. */

@@ -45,7 +45,7 @@ describe('a call that is ended', () => {
       const { apply } = ledger;
       Object.assign(ledger, {
         apply: (batch: Parameters<typeof apply>[0]) => {
-          for (const { op } of batch) if (op.kind === 'settle') order.push('bill');
+          for (const { kind } of batch) if (kind === 'settle') order.push('bill');
           return apply.call(ledger, batch);
         },
       });

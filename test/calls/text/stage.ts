@@ -137,10 +137,10 @@ export class Stage {
     // The first payment has a minimum; what is above the balance wanted is taken out again.
     const at = Date.now();
     const topup = { kind: 'topup', wallet: id, at, amount: BALANCE, paymentId: id } as const;
-    await this.store.ledger.apply([{ op: topup, tried: false, abandoned: false }]);
+    await this.store.ledger.apply([topup]);
     const amount = balance - BALANCE;
     const adjust = { kind: 'adjust', wallet: id, at, amount, adjustId: id, reason: 'test' } as const;
-    if (amount !== 0n) await this.store.ledger.apply([{ op: adjust, tried: false, abandoned: false }]);
+    if (amount !== 0n) await this.store.ledger.apply([adjust]);
     return id;
   }
 

@@ -49,7 +49,7 @@ for (const kind of STORES) {
       const jobs: Job[] = [];
       for (let made = 0; made < JOBS; made += 1) {
         const op = chargeWithJob(wallet, { createdAt: Date.now() - AGE_MS });
-        const [outcome] = await books.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+        const [outcome] = await books.store.ledger.apply([op]);
         const ref = JSON.stringify({ id: `up_${made}`, url: `${upstream.url}/v1/videos/text2video/up_${made}` });
         const dueAt = Date.now() + SETTLE_MS + (ROUND_MS * made) / JOBS;
         const job = { ...(outcome?.job as Job), upstream: 'films', model: 'film-flat', ref, dueAt };

@@ -244,7 +244,7 @@ export function accountContract(context: StoreContext): void {
     await applied(store, topup(id, 1000n * RUB));
     const calls = Array.from({ length: longer(4, 20) }, async () => {
       const call = reserve(id);
-      const [outcome] = await store.ledger.apply([{ op: call, tried: false, abandoned: false }]);
+      const [outcome] = await store.ledger.apply([call]);
       if (outcome?.status === 'done') await applied(store, giveBack('release', id, outcome.charge?.id as string));
     });
     const changes = Array.from({ length: 6 }, (_, at) => other.accounts.setStatus(id, at % 2 ? 'active' : 'suspended'));

@@ -24,7 +24,6 @@ import {
   type StoreContext,
   settle,
   statuses,
-  submission,
 } from './context.ts';
 
 const DAY_MS = 86_400_000;
@@ -102,9 +101,7 @@ export function attemptContract(context: StoreContext): void {
     const { wallet, id } = await held();
     const end = settle(wallet, id, { attempts: [newAttempt()] });
     const stores = [context.store, await context.other()];
-    const all = await Promise.all(
-      Array.from({ length: 8 }, (_, at) => stores[at % 2]?.ledger.apply([submission(end)])),
-    );
+    const all = await Promise.all(Array.from({ length: 8 }, (_, at) => stores[at % 2]?.ledger.apply([end])));
     expect(all.flat().filter((outcome) => outcome?.status === 'done')).to.have.length(1);
     expect(await read(id)).to.have.length(1);
   });
@@ -170,7 +167,7 @@ export function attemptContract(context: StoreContext): void {
   it('fail the whole batch if one cannot be written', async () => {
     const { wallet, id } = await held();
     const wrong = settle(wallet, id, { attempts: [newAttempt({ ending: 'unheard of' as 'lost' })] });
-    expect(await rejection(context.store.ledger.apply([submission(wrong)]))).to.be.an('error');
+    expect(await rejection(context.store.ledger.apply([wrong]))).to.be.an('error');
     expect((await context.store.ledger.charge(id))?.state).to.equal('held');
     expect(await read(id)).to.deep.equal([]);
     await applied(context.store, settle(wallet, id, { attempts: [newAttempt()] }));

@@ -7,7 +7,6 @@ import type { GrantOp, Operation, Outcome, OutcomeStatus, Wallet } from '../../.
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import { mapCalls } from '../../../lib/store/port-calls.ts';
-import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 
 /** What a new key has, unless said otherwise. */
@@ -203,29 +202,21 @@ export async function appliedInBatches(store: Store, operations: readonly Operat
 
 const BATCH = 200;
 
-export function submission(op: Operation, more: Partial<Submission> = {}): Submission {
-  return { op, tried: false, abandoned: false, ...more };
-}
-
 /**
- * Applies the operations as one batch of a wallet's lane; all of them get an outcome. A database that is too busy to answer
+ * Applies the operations as one batch of a wallet's lane. A database that is too busy to answer
  * is asked again, as the lane does.
  */
 export async function applied(store: Store, ...operations: Operation[]): Promise<Outcome[]> {
-  const outcomes = await patiently((tried) => store.ledger.apply(operations.map((op) => submission(op, { tried }))));
-  return outcomes.map((outcome) => {
-    if (!outcome) throw new Error('an operation was dropped');
-    return outcome;
-  });
+  return [...(await patiently(() => store.ledger.apply(operations)))];
 }
 
 /** Each may take as long as the store waits for its database. */
 const ATTEMPTS = 15;
 
-async function patiently<T>(work: (tried: boolean) => Promise<T>): Promise<T> {
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work(attempt > 1);
+      return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !isTooBusy(error)) throw error;
     }

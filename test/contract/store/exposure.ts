@@ -16,7 +16,6 @@ import {
   type StoreContext,
   settle,
   statuses,
-  submission,
   walletOf,
 } from './context.ts';
 
@@ -72,7 +71,7 @@ export function exposureContract(context: StoreContext): void {
       const chargeId = newId('req');
       await applied(store, reserve(wallet, { chargeId, amount: 3n * RUB, excess: 990n * RUB }));
       for (const next of [reserve(wallet, { amount: 8n * RUB }), charge(wallet, { amount: 8n * RUB })]) {
-        const [outcome] = await other.ledger.apply([submission(next)]);
+        const [outcome] = await other.ledger.apply([next]);
         expect(outcome).to.deep.include({ status: 'insufficient', exposed: 990n * RUB });
       }
       expect(await statuses(other, reserve(wallet, { amount: 7n * RUB }))).to.deep.equal(['done']);
@@ -113,7 +112,7 @@ export function exposureContract(context: StoreContext): void {
     const ops = [uncapped(wallet), uncapped(another), reserve(wallet, { amount: 840n * RUB }), reserve(wallet)];
     const batch = [...ops, reserve(another, { amount: 838n * RUB })];
     const wanted = ['done', 'done', 'insufficient', 'done', 'insufficient'];
-    const outcomes = await store.ledger.apply(batch.map((op) => submission(op)));
+    const outcomes = await store.ledger.apply(batch);
     expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(wanted);
   });
 }

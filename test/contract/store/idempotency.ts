@@ -29,7 +29,7 @@ export function idempotencyContract(context: StoreContext): void {
   });
   const under = (op: Operation, repeat: IdempotencyTerms): Operation => ({ ...op, idempotency: repeat }) as Operation;
   const apply = async (store: Store, ...ops: readonly Operation[]): Promise<(OutcomeStatus | undefined)[]> => {
-    const outcomes = await store.ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false })));
+    const outcomes = await store.ledger.apply(ops);
     return outcomes.map((outcome) => outcome?.status);
   };
 

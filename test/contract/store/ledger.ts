@@ -19,7 +19,6 @@ import {
   type StoreKind,
   settle,
   statuses,
-  submission,
   topup,
   USED,
   useStore,
@@ -270,44 +269,8 @@ export function ledgerContract(kind: StoreKind): void {
     expect(balances(await walletOf(context.store, wallet))).to.deep.equal([1, 999, 0, 1000, 0]);
   });
 
-  describe('items of a batch', () => {
-    it('marks the items that it tries', async () => {
-      const { store } = context;
-      const wallet = await newWallet(store);
-      const batch = [submission(reserve(wallet)), submission(reserve(wallet, { amount: 5000n * RUB }))];
-      await store.ledger.apply(batch);
-      expect(batch.map((item) => item.tried)).to.deep.equal([true, true]);
-    });
-
-    it('drops items that nobody waits for and that were never tried', async () => {
-      const { store } = context;
-      const wallet = await newWallet(store);
-      const first = reserve(wallet);
-      const gone = reserve(wallet);
-      const last = reserve(wallet);
-      const batch = [submission(first), submission(gone, { abandoned: true }), submission(last)];
-      const outcomes = await store.ledger.apply(batch);
-      expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(['done', undefined, 'done']);
-      expect(batch.map((item) => item.tried)).to.deep.equal([true, false, true]);
-      expect(outcomes[2]?.charge?.id).to.equal('chargeId' in last && last.chargeId);
-      expect(balances(await walletOf(store, wallet))).to.deep.equal([998, 2, 0, 1000, 0]);
-    });
-
-    it('applies items that nobody waits for but that may have been applied before', async () => {
-      const { store } = context;
-      const wallet = await newWallet(store);
-      const [outcome] = await store.ledger.apply([submission(reserve(wallet), { abandoned: true, tried: true })]);
-      expect(outcome?.status).to.equal('done');
-    });
-
-    it('accepts a batch without remaining items', async () => {
-      const { store } = context;
-      const wallet = await newWallet(store);
-      const gone = submission(reserve(wallet), { abandoned: true });
-      expect(await store.ledger.apply([gone])).to.deep.equal([undefined]);
-      expect(await store.ledger.apply([])).to.deep.equal([]);
-      expect(gone.tried).to.equal(false);
-    });
+  it('accepts an empty batch', async () => {
+    expect(await context.store.ledger.apply([])).to.deep.equal([]);
   });
 
   describe('values', () => {

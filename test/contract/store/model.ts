@@ -21,7 +21,6 @@ import {
   reserve,
   type StoreKind,
   settle,
-  submission,
   topup,
   useStore,
 } from './context.ts';
@@ -123,7 +122,7 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
   expect(await problemsOf(openerOf(0), wallet)).to.deep.equal([]);
 
   async function both(store: Store, operations: readonly Operation[]): Promise<void> {
-    const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
+    const outcomes = await store.ledger.apply(operations);
     expect(outcomes).to.deep.equal(model.apply(operations));
     expect(await store.ledger.wallet(wallet)).to.deep.equal(model.wallet());
     const budgets = await store.ledger.budgets([...keysOf(run), ...[0, 1, 2].map((at) => capOf(run, at))]);

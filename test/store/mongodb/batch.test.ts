@@ -8,17 +8,7 @@ import { createTransactions, type Step, type Transactions } from '../../../lib/s
 import { createSessions, type TransactionSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';
 import type { LedgerStore } from '../../../lib/store/ports/ledger.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
-import {
-  applied,
-  newId,
-  newWallet,
-  problemsOf,
-  RUB,
-  reserve,
-  settle,
-  submission,
-  useStore,
-} from '../../contract/store/context.ts';
+import { applied, newId, newWallet, problemsOf, RUB, reserve, settle, useStore } from '../../contract/store/context.ts';
 
 const joinedBy = ({ $lookup }: Document): string[] => ($lookup ? [$lookup.from] : []);
 /** `find budgets`. */
@@ -68,7 +58,7 @@ describe('commands of a batch on mongodb', () => {
 
   async function commandsOf(...operations: Operation[]): Promise<readonly string[]> {
     sent = [];
-    const outcomes = await apply(operations.map((op) => submission(op)));
+    const outcomes = await apply(operations);
     expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(operations.map(() => 'done'));
     return sent;
   }
@@ -160,7 +150,7 @@ describe('commands of a batch on mongodb', () => {
     apply = createApply({
       run: (work) => transactions.run({ ...work, steps: (step) => work.steps(suspending(step)) }),
     });
-    const [outcome] = await apply([submission(reserve(wallet))]);
+    const [outcome] = await apply([reserve(wallet)]);
     expect(outcome?.status).to.equal('suspended');
     expect(await context.store.ledger.wallet(wallet)).to.include({ status: 'suspended', held: 0n });
   });
@@ -173,30 +163,18 @@ describe('commands of a batch on mongodb', () => {
   });
 
   /** The wallet has changed since the read, at the first attempt only. */
-  function interrupted(onAttempt: () => void = () => undefined): LedgerStore['apply'] {
+  function interrupted(): LedgerStore['apply'] {
     const transactions = createTransactions(connection.db, sessions);
     let changed = 1;
     const answering = (step: Step) => async (command: Document) => {
       const reply = await step(command);
       if (nameOf(command) !== 'update wallets' || changed-- <= 0) return reply;
-      onAttempt();
       return { ...reply, n: 0 };
     };
     return createApply(
       recorded({ run: (work) => transactions.run({ ...work, steps: (step) => work.steps(answering(step)) }) }),
     );
   }
-
-  it('restarts without items that were abandoned meanwhile', async () => {
-    const wallet = await newWallet(context.store);
-    const items = [submission(reserve(wallet)), submission(reserve(wallet))] as const;
-    const outcomes = await interrupted(() => {
-      items[0].abandoned = true;
-    })(items);
-    expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal([undefined, 'done']);
-    expect(items.map(({ tried }) => tried)).to.deep.equal([false, true]);
-    expect((await context.store.ledger.wallet(wallet))?.held).to.equal(RUB);
-  });
 
   it('restarts if the wallet has changed since the read', async () => {
     const wallet = await newWallet(context.store);
@@ -223,7 +201,7 @@ describe('commands of a batch on mongodb', () => {
     await commandsOf(reserve(wallet, { chargeId: held }));
     await commandsOf(reserve(wallet), reserve(other));
     await applied(context.store, settle(wallet, held, { amount: 3n * RUB }));
-    const [again] = await apply([submission(settle(wallet, held, { amount: 7n * RUB }))]);
+    const [again] = await apply([settle(wallet, held, { amount: 7n * RUB })]);
     expect(again).to.have.property('status').not.equal('done');
     expect((await context.store.ledger.charge(held))?.charged).to.equal(3n * RUB);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);

@@ -56,13 +56,12 @@ describe('transactions on MongoDB', () => {
   const run = () =>
     transactions.run({
       steps: async (step) => (await step({ ping: 1 })).n as number,
-      onCommit: () => void events.push('committing'),
       onConflict: () => void events.push('conflict'),
     });
 
   it('commit once after their steps, and return a reusable session', async () => {
     expect(await run()).to.equal(1);
-    expect(events).to.deep.equal(['step', 'committing', 'commit']);
+    expect(events).to.deep.equal(['step', 'commit']);
     expect(given).to.deep.equal(['idle']);
   });
 
@@ -75,7 +74,7 @@ describe('transactions on MongoDB', () => {
     inStep.push(failed(WRITE_CONFLICT));
     inCommit.push(failed(WRITE_CONFLICT));
     expect(await run()).to.equal(1);
-    const again = ['step', 'committing', 'commit'];
+    const again = ['step', 'commit'];
     expect(events).to.deep.equal(['step', 'abort', 'conflict', ...again, 'abort', 'conflict', ...again]);
     expect(given).to.deep.equal(['idle', 'idle', 'idle']);
   });

@@ -65,16 +65,6 @@ describe('fair writes to a wallet of MongoDB', () => {
     expect(pauses).to.deep.equal([50]);
   });
 
-  it('do not take a failed attempt for another writer', async () => {
-    const turn = await turns.wait('w');
-    turn.end({ seqBefore: undefined, seqAfter: undefined });
-    expect(await take(1, [7, 8])).to.equal(true);
-    const failed = await turns.wait('w');
-    failed.end({ seqBefore: undefined, seqAfter: undefined });
-    expect(await take(1, [9, 10])).to.equal(true);
-    expect(await take(1, [10, 11])).to.equal(true);
-  });
-
   it('pause as long as the last attempts took on average', async () => {
     await take(100, [0, 1], (turn) => {
       now += 700;

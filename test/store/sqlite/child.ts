@@ -1,7 +1,7 @@
 // A separate process on a SQLite store, for what a test cannot do to its own process.
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
 import { StoreError } from '../../../lib/store/store.ts';
-import { newId, reserve, submission } from '../../contract/store/context.ts';
+import { newId, reserve } from '../../contract/store/context.ts';
 
 const [, , task, path = '', wallet = ''] = process.argv;
 const store = await openSqliteStore(path);
@@ -37,7 +37,7 @@ async function createTwice(): Promise<void> {
 
 async function writeUntilKilled(): Promise<never> {
   process.send?.('ready');
-  while (true) await store.ledger.apply(Array.from({ length: 64 }, () => submission(reserve(wallet, { amount: 1n }))));
+  while (true) await store.ledger.apply(Array.from({ length: 64 }, () => reserve(wallet, { amount: 1n })));
 }
 
 /** Writes until the file may not grow any more; tells what was acknowledged, what was not, and whether it still reads. */
@@ -46,7 +46,7 @@ async function writeUntilFull(): Promise<void> {
   while (true) {
     const ids = Array.from({ length: 64 }, () => newId('req'));
     try {
-      await store.ledger.apply(ids.map((chargeId) => submission(reserve(wallet, { chargeId, amount: 1n }))));
+      await store.ledger.apply(ids.map((chargeId) => reserve(wallet, { chargeId, amount: 1n })));
       acknowledged.push(...ids);
     } catch (error) {
       const { name, applied } = error instanceof StoreError ? error : { name: String(error), applied: '' };

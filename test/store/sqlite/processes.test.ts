@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { itLong, longer } from '../../../testkit/long.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { newAccount, newWallet, reserve, statuses, submission, walletOf } from '../../contract/store/context.ts';
+import { newAccount, newWallet, reserve, statuses, walletOf } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -71,7 +71,7 @@ describe('sqlite store and other processes', () => {
     expect(filled.seq).to.equal(filled.acknowledged.length + 1);
     const again = await folder.open(path);
     for (const id of filled.acknowledged) expect((await again.ledger.charge(id))?.state).to.equal('held');
-    const batch = filled.open.map((chargeId) => submission(reserve(wallet, { chargeId, amount: 1n })));
+    const batch = filled.open.map((chargeId) => reserve(wallet, { chargeId, amount: 1n }));
     for (const outcome of await again.ledger.apply(batch)) expect(outcome?.status).to.be.oneOf(['done', 'exists']);
     expect((await walletOf(again, wallet)).held).to.equal(BigInt(filled.acknowledged.length + filled.open.length));
     expect((await verifyLedger(again)).problems).to.deep.equal([]);

@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome } from '../../../lib/money/decide.ts';
-import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { itLong, longer } from '../../../testkit/long.ts';
 import {
@@ -21,7 +20,6 @@ import {
   reserve,
   settle,
   statuses,
-  submission,
   topup,
   walletOf,
 } from '../../contract/store/context.ts';
@@ -58,27 +56,14 @@ describe('sqlite store', () => {
       expect((await walletOf(store, wallet)).seq).to.equal(2);
     });
 
-    it('does not wait to write abandoned items', async () => {
+    it('gives up after its time to wait, with nothing written', async () => {
       const path = folder.file();
       const store = await folder.open(path, { busyMs: 100 });
       const wallet = await newWallet(store);
       const other = lock(path);
-      expect(await store.ledger.apply([submission(reserve(wallet), { abandoned: true })])).to.deep.equal([undefined]);
-      other.exec('ROLLBACK');
-    });
-
-    it('gives up after its time to wait, with nothing written or marked as tried', async () => {
-      const path = folder.file();
-      const store = await folder.open(path, { busyMs: 100 });
-      const wallet = await newWallet(store);
-      const other = lock(path);
-      const batch = [submission(reserve(wallet)), submission(reserve(wallet), { tried: true })];
+      const batch = [reserve(wallet), reserve(wallet)];
       const error = await rejection(store.ledger.apply(batch));
       expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
-      expect(
-        batch.map((item) => item.tried),
-        'a former attempt may have been applied',
-      ).to.deep.equal([false, true]);
       for (const call of [
         store.accounts.setStatus(wallet, 'suspended'),
         store.limits.hit('a', 60_000, 0),
@@ -112,14 +97,13 @@ describe('sqlite store', () => {
       const store = await folder.open(path);
       const wallet = await newWallet(store);
       const other = lock(path);
-      const batch = [submission(reserve(wallet))];
+      const batch = [reserve(wallet)];
       const lost = rejection(store.ledger.apply(batch));
       await sleep(50);
       await workers.last('tollgate-writer').terminate();
       expect(await lost)
         .to.be.instanceOf(StoreError)
         .with.property('applied', 'unknown');
-      expect(batch[0]?.tried).to.equal(true);
       other.exec('ROLLBACK');
       expect((await store.ledger.apply(batch))[0]?.status).to.equal('done');
       expect(balances(await walletOf(store, wallet))).to.deep.equal([999, 1, 0, 1000, 0]);
@@ -182,15 +166,14 @@ describe('sqlite store', () => {
 
     /** Repeats a batch until its outcome is known, like the queue. */
     async function insist(store: Store, operations: readonly Operation[]): Promise<void> {
-      const batch: Submission[] = operations.map((op) => submission(op));
-      let outcomes: readonly (Outcome | undefined)[] | undefined;
+      let outcomes: readonly Outcome[] | undefined;
       while (!outcomes) {
-        outcomes = await store.ledger.apply(batch).catch((error: unknown) => {
+        outcomes = await store.ledger.apply(operations).catch((error: unknown) => {
           expect(error).to.be.instanceOf(StoreError).with.property('applied', 'unknown');
           return undefined;
         });
       }
-      for (const outcome of outcomes) expect(outcome?.status).to.be.oneOf(['done', 'exists']);
+      for (const { status } of outcomes) expect(status).to.be.oneOf(['done', 'exists']);
     }
   });
 
