@@ -86,11 +86,11 @@ const FAILED_BEHIND = /\bupstream (request|service|server|provider)( has)? (fail
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   [
     'content',
-    /\b(was|been) flagged|content (polic|moderation|filter|management polic)|prohibited[ _]content|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|for safety reasons|sensitive information|inappropriate content|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|敏感|不当内容/i,
+    /\b(was|been) flagged|content ((management |security )?polic|moderation|filter)|\bviolat\w+ .{0,40}\b(polic(y|ies)|guidelines?|guardrails?|responsible ai)\b|safety (system|filter|polic|guideline|violation|reason)|moderation system|(not|n't) pass moderation|\bnsfw (content|material|image)|prohibited[ _]content|(sensitive|unsafe) (information|words?|content)|inappropriate content|copyright restriction|contain real person|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|不合规|敏感|不当内容/i,
   ],
   [
     'image',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
   ],
   [
     'length',
@@ -104,7 +104,7 @@ const FORBIDDEN = 403;
 const MODERATED =
   /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited[ _]content)\b|\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/i;
 const BANNED =
-  /\b(account|organi[sz]ation|project|workspace|api key)( \S+)? (is|was|has been|have been)\b.{0,20}\b(flagged|suspended|disabled|banned|blocked|restricted|deactivated|terminated)/i;
+  /\b(account|organi[sz]ation|project|workspace|resource|api key)( \S+)? (is|was|has been|have been)\b.{0,20}\b(flagged|suspended|disabled|banned|blocked|restricted|deactivated|terminated)/i;
 
 /** A status that some answer with when a tier is full. */
 const CAPACITY_EXCEEDED = 498;

@@ -69,7 +69,8 @@ const SENTENCES: Meanings = {
     Missing API key
     Folder x does not match with service account folder y
     User location is not supported for the API use
-    This organization has been disabled`,
+    This organization has been disabled
+    Your resource has been temporarily blocked because we detected behavior that may violate our content policy`,
   missing: `The model was not found
     The deployment does not exist
     The model is not available
@@ -123,7 +124,24 @@ const SENTENCES: Meanings = {
     Content Exists Risk
     The request was rejected because it was considered high risk
     The content you provided or machine outputted is blocked
+    It triggered the content security policy of the platform
+    The prompt could not be submitted. It contains sensitive words
+    The input image violates the vendor's usage guidelines
+    All images were filtered out because they violated our guidelines
+    The response is blocked, as it may violate our policies
+    It may violate our guardrails around violence
+    It violates the vendor's Responsible AI practices
+    Request blocked due to safety violations
+    Blocked because of safety reasons
+    Blocked by our moderation system
+    The text did not pass moderation
+    The text didn't pass moderation
+    The prompt has NSFW material
+    It may be unsafe content
+    The output image may be related to copyright restrictions
+    The input image may contain real person
     内容违规
+    输入内容不合规
     敏感内容`,
   'request/image': `Could not process the image
     Unable to read this image
@@ -140,7 +158,9 @@ const SENTENCES: Meanings = {
     The image exceeds 5 MB
     The image must match the mask
     The image is too large
-    The image is too small`,
+    The image is too small
+    Image size is too small
+    The image file is too large`,
   'request/length': `It exceeds the context window
     It exceeds the context size
     The prompt is too long
