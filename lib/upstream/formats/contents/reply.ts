@@ -162,8 +162,9 @@ export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
     const { data } = readFields(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
   });
+  if (images.length > 0) return images;
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
-  if (images.length > 0 || !refused) return images;
+  if (!refused) return images;
   throw fault.make('request', `${refused.finishReason}: ${refused.finishMessage ?? ''}`, { about: 'content' });
 }
 

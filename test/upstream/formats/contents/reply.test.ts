@@ -187,6 +187,7 @@ describe('replies in the contents format', () => {
     expect(drawn(parts)).to.deep.equal(['one', 'two']);
     expect(drawn([{ inline_data: { mime_type: 'image/png', data: btoa('one') } }])).to.deep.equal(['one']);
     expect(drawn(parts, { finishReason: 'SAFETY' })).to.deep.equal(['one', 'two']);
+    expect(drawn(parts, { finishReason: 'MALFORMED_FUNCTION_CALL' })).to.deep.equal(['one', 'two']);
     expect(drawn([], { finishReason: 'STOP' })).to.deep.equal([]);
     for (const [finishMessage, says] of [
       ['not this', 'SAFETY: not this'],
