@@ -123,13 +123,29 @@ export function describeContents(
   };
 }
 
-/** Results of parallel calls belong in one message. */
+/**
+ * Results of parallel calls belong in one message right behind the calls. Many clients put what a result shows between
+ * them, as messages of the user.
+ */
 export function addMessage(messages: RequestMessage[], message: RequestMessage): void {
-  const last = messages.at(-1);
+  const { content } = message;
+  const at = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const next = messages[at];
+  if (!next || content[0]?.type !== 'tool-result') {
+    messages.push(message);
+    return;
+  }
+  const [results, said] = splitResults(content);
+  const [known, others] = splitResults(next.content);
+  const isLast = known.length > 0 && next === messages.at(-1);
+  const whole = known.length > 0 ? [...known, ...results, ...others, ...(isLast ? said : [])] : results;
+  messages.splice(at, known.length > 0 ? 1 : 0, { role: 'user', content: whole });
+  if (!isLast && said.length > 0) messages.push({ role: 'user', content: said });
+}
+
+function splitResults(content: readonly RequestContent[]) {
   const isResult = ({ type }: RequestContent) => type === 'tool-result';
-  if (last?.content.every(isResult) && message.content.slice(0, 1).some(isResult)) {
-    messages[messages.length - 1] = { role: 'user', content: [...last.content, ...message.content] };
-  } else messages.push(message);
+  return [content.filter(isResult), content.filter((part) => !isResult(part))] as const;
 }
 
 function readMessage(

@@ -304,14 +304,20 @@ describe('tools of a request', () => {
     expect(readWireId('__state_abc')).to.deep.equal({ id: '__state_abc' });
   });
 
-  it('leaves a result behind other content in a message of its own', () => {
-    const first = answers(result('x'), { type: 'text', text: 'and' });
-    const { messages } = parseMessageRequest({
-      model: 'm',
-      ...talk(says(use('x'), use('z')), first, answers(result('z'))),
-    });
-    const kinds = messages.slice(2).map(({ content }) => content.map(({ type }) => type));
-    expect(kinds).to.deep.equal([['tool-result', 'text'], ['tool-result']]);
+  it('puts results right behind their calls, before what a client has between them', () => {
+    const kinds = ({ messages }: ReturnType<typeof parseChatRequest>) =>
+      messages.slice(2).map(({ content }) => content.map(({ type }) => type).join());
+    const shows = answers({ type: 'image_url', image_url: { url: 'https://example.com/a.png' } });
+    const chat = [makes(fc(), fc({ id: 'z' })), gives(), shows, gives({ tool_call_id: 'z' })];
+    const pair = 'tool-result,tool-result';
+    expect(kinds(parseChatRequest({ model: 'm', ...talk(...chat) }))).to.deep.equal([pair, 'image']);
+    const late = talk(makes(fc()), user, gives());
+    expect(kinds(parseChatRequest({ model: 'm', ...late }))).to.deep.equal(['tool-result', 'text']);
+    const text = { type: 'text', text: 'and' };
+    const [calls, last] = [says(use('x'), use('z')), answers(result('z'), text)];
+    const read = (...between: object[]) => kinds(parseMessageRequest({ model: 'm', ...talk(calls, ...between, last) }));
+    expect(read(answers(result('x'), text))).to.deep.equal([`${pair},text,text`]);
+    expect(read(answers(result('x')), user)).to.deep.equal([pair, 'text', 'text']);
   });
 
   it('takes results of parallel calls together, with what is said after them but not with what is said before', () => {
