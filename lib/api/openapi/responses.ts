@@ -7,6 +7,8 @@ import { errorResponses } from './errors.ts';
 import { type Chapter, headers, json } from './schema.ts';
 import {
   BILLING_EXAMPLE,
+  BILLING_FIELDS,
+  BILLING_OPTIONAL,
   GENERATING_STATUSES,
   PAID_HEADERS,
   responsesUsageSchema,
@@ -140,7 +142,10 @@ const RESPONSE = withRouting(
       model: text('The id of the model that answered.'),
       output: list(OUTPUT_ITEM),
       usage: orNull(responsesUsageSchema),
-      billing: ref('TextBilling'),
+      billing: object(
+        { payer: { ...constant('developer'), description: 'As at the vendor of the format.' }, ...BILLING_FIELDS },
+        { optional: BILLING_OPTIONAL },
+      ),
       instructions: {
         type: ['string', 'null'],
         description: 'These and the following fields repeat the request; long instructions and tools are left out.',
@@ -189,7 +194,7 @@ const RESPONSE_EXAMPLE: Json = {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 19,
   },
-  billing: BILLING_EXAMPLE,
+  billing: { payer: 'developer', ...BILLING_EXAMPLE },
   instructions: null,
   metadata: {},
   parallel_tool_calls: true,

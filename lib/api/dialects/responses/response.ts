@@ -113,6 +113,9 @@ export interface ResponseFacts {
   readonly smart?: SmartRouting | undefined;
 }
 
+/** What this field has at the format's vendor: strict clients read no response whose `billing` lacks it. */
+const VENDORS_BILLING = { payer: 'developer' };
+
 /** Without what it repeats of the request. */
 export function describeResponse(facts: ResponseFacts): object {
   const { id, createdAt, model, status, output, usage, billing, smart } = facts;
@@ -127,7 +130,7 @@ export function describeResponse(facts: ResponseFacts): object {
     model,
     output,
     usage: usage ? responsesUsage(usage) : null,
-    ...(billing && { billing: billingBlock(billing) }),
+    ...(billing && { billing: { ...VENDORS_BILLING, ...billingBlock(billing) } }),
     ...(smart && { smart_routing: smart }),
   };
 }

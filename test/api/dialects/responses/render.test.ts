@@ -83,7 +83,7 @@ describe('response events', () => {
         output_tokens_details: { reasoning_tokens: 0 },
         total_tokens: 12,
       },
-      billing: BILLING_BLOCK,
+      billing: { payer: 'developer', ...BILLING_BLOCK },
     };
     const expected = [
       { type: 'response.created', response },
@@ -247,7 +247,7 @@ describe('response events', () => {
         status,
         incomplete_details: word === undefined ? null : { reason: word },
         error: null,
-        billing: BILLING_BLOCK,
+        billing: { payer: 'developer', ...BILLING_BLOCK },
       });
       expect(last.response.output.map((item: Json) => item.status)).to.deep.equal(['completed', status]);
       const reply = replyOf({ ...COLLECTED, reason });
@@ -341,7 +341,7 @@ describe('response', () => {
       model: 'm',
       status: 'completed',
       metadata: { run: '7' },
-      billing: BILLING_BLOCK,
+      billing: { payer: 'developer', ...BILLING_BLOCK },
       smart_routing: SMART,
     });
     expect(reply.usage).to.deep.include({ input_tokens: 5, output_tokens: 7, total_tokens: 12 });
