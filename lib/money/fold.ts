@@ -15,7 +15,6 @@ import {
 import {
   type Charge,
   type ChargeOp,
-  type Decision,
   decide,
   type Entry,
   getChargeId,
@@ -133,21 +132,18 @@ function openBatch(loaded: Loaded) {
 function applyOperation(op: Operation, batch: Batch): Outcome {
   const before = findStateBefore(op, batch);
   const { wallet, charge } = before;
-  const decision = decide(before, op);
-  const job = decideJobChange(op, decision, batch);
+  const { entry, ...outcome } = decide(before, op);
+  const job = decideJobChange(op, outcome, batch);
   // Money and job change together or not at all.
-  if (job && decision.entry && job.status !== 'done')
-    return toOutcome({ status: 'stale_job', wallet, charge }, job.job);
-  const payment = decidePaymentChange(op, { decision, prior: before.prior }, batch);
-  if (payment && decision.entry && payment.status !== 'done')
-    return { status: 'stale_payment', ...(wallet && { wallet }), ...pickPayment(payment) };
+  if (job && entry && job.status !== 'done')
+    return { status: 'stale_job', wallet, ...(charge && { charge }), ...(job.job && { job: job.job }) };
+  const payment = decidePaymentChange(op, { outcome, entry: entry ?? before.prior }, batch);
+  if (payment && entry && payment.status !== 'done')
+    return { status: 'stale_payment', wallet, ...pickPayment(payment) };
   if (job?.status === 'done' && job.job) batch.jobs.set(job.job.id, job.job);
   if (payment?.status === 'done' && payment.payment) batch.payments.set(payment.payment.id, payment.payment);
-  if (decision.entry) book(op, { before, decision, entry: decision.entry }, batch);
-  const outcome = payment
-    ? { ...toOutcome(decision, undefined), ...pickPayment(payment) }
-    : toOutcome(decision, job?.job);
-  return decision.entry ? outcome : addReason(outcome, decision);
+  if (entry) book(op, { before, outcome, entry }, batch);
+  return { ...outcome, ...(job?.job && { job: job.job }), ...(payment && pickPayment(payment)) };
 }
 
 function findStateBefore(op: Operation, batch: Batch): StateBefore {
@@ -170,13 +166,13 @@ function findStateBefore(op: Operation, batch: Batch): StateBefore {
 
 interface Accepted {
   readonly before: StateBefore;
-  readonly decision: Decision;
+  readonly outcome: Outcome;
   readonly entry: Entry;
 }
 
 /** Writes an accepted operation into the books. */
-function book(op: Operation, { before, decision, entry }: Accepted, batch: Batch): void {
-  const { wallet, charge } = decision;
+function book(op: Operation, { before, outcome, entry }: Accepted, batch: Batch): void {
+  const { wallet, charge } = outcome;
   const { budgets } = batch;
   batch.entries.push(entry);
   if (getChargeId(op) === undefined) batch.priorEntries.set(entry.opId, entry);
@@ -258,12 +254,6 @@ function bookIntoCap(sum: BudgetSum | undefined, { id, period }: CapPeriod, { ch
   return addSpending(sum, { key: id, wallet: charge.wallet, period, amount });
 }
 
-/** What a refusal says beside its status. */
-function addReason(outcome: Outcome, { exposed, cap }: Decision): Outcome {
-  if (exposed !== undefined) return { ...outcome, exposed };
-  return cap === undefined ? outcome : { ...outcome, cap };
-}
-
 /** The idempotency record of an operation, if another call has taken the key. */
 function findTakenKey(op: Operation, { idempotencyRecords, charges }: Batch): IdempotencyRecord | undefined {
   const record = idempotencyRecords.get(getIdempotencyId(op));
@@ -279,23 +269,22 @@ function createIdempotencyRecord(
 }
 
 /** Changes the job of an operation that is applied, or was before; a refused operation changes nothing. */
-function decideJobChange(op: Operation, { status }: Decision, { jobs }: Batch): JobOutcome | undefined {
+function decideJobChange(op: Operation, { status }: Outcome, { jobs }: Batch): JobOutcome | undefined {
   const change = getJobChange(op);
   if (!change || (status !== 'done' && status !== 'exists')) return undefined;
   return decideJob(jobs.get(getJobId(change)), change);
 }
 
-/** As for a job; the entry, new or existing, says what the wallet gave. */
+/** As for a job; the entry, new or prior, says what the wallet gave. */
 function decidePaymentChange(
   op: Operation,
-  { decision, prior }: { readonly decision: Decision; readonly prior: Entry | undefined },
+  { outcome, entry }: { readonly outcome: Outcome; readonly entry: Entry | undefined },
   { payments }: Batch,
 ): PaymentOutcome | undefined {
+  const { status, wallet } = outcome;
   const change = getPaymentChange(op);
-  const entry = decision.entry ?? prior;
-  if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
-    return undefined;
-  const paid = getPaidBalance(decision.wallet as Wallet);
+  if (!change || !entry || !('amount' in op) || (status !== 'done' && status !== 'exists')) return undefined;
+  const paid = getPaidBalance(wallet as Wallet);
   const returned = ('returned' in op && op.returned) || 0n;
   const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: paid < 0n ? -paid : 0n };
   return decidePayment(payments.get(change.id), change, moved);
@@ -303,17 +292,4 @@ function decidePaymentChange(
 
 function pickPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {
   return payment ? { payment } : {};
-}
-
-interface Rows {
-  readonly status: Outcome['status'];
-  readonly wallet?: Wallet | undefined;
-  readonly charge?: Charge | undefined;
-}
-
-/** Leaves the entry out. Not a rest spread, which would cost as much as deciding. */
-function toOutcome({ status, wallet, charge }: Rows, job: Job | undefined): Outcome {
-  if (!wallet) return { status };
-  if (job) return charge ? { status, wallet, charge, job } : { status, wallet, job };
-  return charge ? { status, wallet, charge } : { status, wallet };
 }
