@@ -36,7 +36,7 @@ const HELD: readonly Step[] = [
   ['lib/store/sqlite/ledger.ts', 'createAddEntry', 'Entry'],
   ['lib/store/sqlite/thread.ts', 'answerCall', 'Reply'],
   ['lib/ledger/queue.ts', 'answer', 'Outcome'],
-  ['lib/ledger/ledger.ts', 'toHold', 'Hold'],
+  ['lib/ledger/ledger.ts', 'start', 'Hold'],
 ];
 
 const folder = process.argv[2] ?? '.';

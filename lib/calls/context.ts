@@ -1,6 +1,5 @@
 // The context of a paid call: its caller, its lifetime, and its log.
-import type { CallCap } from '../ledger/caps.ts';
-import type { CallBudget } from '../ledger/ledger.ts';
+import type { CallBudget, CallCap } from '../ledger/caps.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import type { Micro } from '../money/money.ts';

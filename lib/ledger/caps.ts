@@ -1,19 +1,31 @@
-// The caps of a call as the ledger takes them, and their refusals.
+// The budget and the caps of a call as the ledger takes them, and their refusals.
 import { createHash } from 'node:crypto';
 import { type Fault, fault } from '../base/faults.ts';
 import {
   accountCallsId,
+  type BudgetSum,
+  type BudgetTerms,
   type CapTerms,
   getBudgetKeyId,
+  isOverBudget,
   keyCallsId,
   RUN_MS,
   type SharesBudget,
 } from '../money/budget.ts';
+import type { HoldOp } from '../money/decide.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { type CallPrice, describeReserve } from './refusals.ts';
+
+/** The budget of a key, and the key's name for refusals. */
+export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
+  readonly name: string;
+  /** The key whose sum the call counts in; absent: its own key. */
+  readonly sumKey?: string;
+  readonly limit: Micro;
+}
 
 interface Cap {
   /** The id of its sum. */
@@ -44,6 +56,13 @@ interface CallsCap extends Omit<Cap, 'name'> {
 }
 
 export type CallCap = MemberCap | UserCap | RunCap | CallsCap;
+
+/** What the budgets of a call limit, and by when. */
+export interface BudgetedCall extends CallPrice {
+  readonly at: number;
+  readonly budget?: CallBudget;
+  readonly caps?: readonly CallCap[];
+}
 
 /** As many calls run already; the reason why a hold was refused, which ends when another call does. */
 export class CallsFull extends Error {
@@ -82,22 +101,55 @@ export function listCallLimits(caller: CallLimited): readonly CallLimit[] {
   );
 }
 
-export function toCapTerms(cap: CallCap, at: number): CapTerms {
+export function toTerms({ budget, caps, at }: Omit<BudgetedCall, keyof CallPrice>): Pick<HoldOp, 'budget' | 'caps'> {
+  return { budget: toBudgetTerms(budget, at), ...(caps && { caps: caps.map((cap) => toCapTerms(cap, at)) }) };
+}
+
+function toBudgetTerms(budget: CallBudget | undefined, at: number): BudgetTerms | undefined {
+  return budget && { key: budget.sumKey, period: periodAt(at, budget).start, limit: budget.limit };
+}
+
+function toCapTerms(cap: CallCap, at: number): CapTerms {
   const { id, limit } = cap;
   if (cap.kind === 'calls') return { id, limit, period: 0 };
   if (cap.kind === 'run') return { id, limit, period: at - RUN_MS, opens: at };
   return { id, limit, period: periodAt(at, cap).start };
 }
 
+/** Throws the 402 fault of a key whose budget does not cover a call. */
+export function refuseOverBudget(sum: BudgetSum | undefined, call: BudgetedCall): void {
+  const terms = toBudgetTerms(call.budget, call.at);
+  if (terms && isOverBudget(sum, terms, call.amount)) throw budgetFault(call);
+}
+
+export function budgetFault({ at, budget, ...price }: BudgetedCall): Fault {
+  if (!budget) return fault('internal', {}, new Error('a call without a budget was refused for its budget'));
+  return fault('key_budget', { field: budget.name, ...describe(price, budget.limit), ...describeReset(budget, at) });
+}
+
 /** Why a call is refused that one of its caps does not cover: a 402 fault, or `CallsFull`. */
-export function capFault(cap: CallCap, { kind, amount, at }: CallPrice & { readonly at: number }): Fault | CallsFull {
+export function capFault(cap: CallCap, { at, ...price }: BudgetedCall): Fault | CallsFull {
   if (cap.kind === 'calls') return new CallsFull(cap);
-  const asked = { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(cap.limit) };
-  if (cap.kind === 'run') return fault('run_budget', { field: cap.name, ...asked });
-  const { end } = periodAt(at, cap);
-  const period = end !== null && { reset: cap.reset, resetsAt: formatMoment(end, cap.zone) };
-  if (cap.kind === 'member') return fault('member_budget', { ...asked, ...period });
-  return fault('user_budget', { field: cap.name, ...asked, ...period });
+  const said = describe(price, cap.limit);
+  if (cap.kind === 'run') return fault('run_budget', { field: cap.name, ...said });
+  if (cap.kind === 'member') return fault('member_budget', { ...said, ...describeReset(cap, at) });
+  return fault('user_budget', { field: cap.name, ...said, ...describeReset(cap, at) });
+}
+
+/** Throws the 402 fault of a call that may cost more than its client allows. */
+export function refuseAboveMaxCost(maxCost: Micro | undefined, price: CallPrice): void {
+  if (maxCost === undefined || price.amount <= maxCost) return;
+  throw fault('call_budget', { field: 'max_cost_rub', ...describe(price, maxCost) });
+}
+
+function describe({ kind, amount }: CallPrice, limit: Micro) {
+  return { priceRub: formatRub(amount), ...describeReserve(kind), budgetRub: formatRub(limit) };
+}
+
+/** Nothing for a budget that is never reset. */
+function describeReset(budget: Pick<KeyLimits, 'reset' | 'zone'>, at: number) {
+  const { end } = periodAt(at, budget);
+  return end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) };
 }
 
 /** The id of the sum of all calls of a member of an account. */
@@ -118,11 +170,4 @@ export function endUserSumId(key: SharesBudget & { readonly id: string }, name: 
 
 export function digestName(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
-}
-
-/** Throws the 402 fault of a call that may cost more than its client allows. */
-export function refuseAboveMaxCost(maxCost: Micro | undefined, { kind, amount }: CallPrice): void {
-  if (maxCost === undefined || amount <= maxCost) return;
-  const asked = { priceRub: formatRub(amount), ...describeReserve(kind) };
-  throw fault('call_budget', { field: 'max_cost_rub', ...asked, budgetRub: formatRub(maxCost) });
 }

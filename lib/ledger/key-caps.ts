@@ -1,7 +1,6 @@
 // The budgets that a call counts in because of its key: that of the key, of the member who owns it, and of its end users.
 import type { KeyHolder, KeyRow } from '../store/ports/keys.ts';
-import { type CallCap, endUserSumId, memberSumId } from './caps.ts';
-import type { CallBudget } from './ledger.ts';
+import { type CallBudget, type CallCap, endUserSumId, memberSumId } from './caps.ts';
 
 /** Refusals quote a name up to this length. */
 const NAME_CHARACTERS_MAX = 1024;

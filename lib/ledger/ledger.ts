@@ -1,7 +1,6 @@
 // The ledger service: holds, settles and returns the money of calls; refusals are faults.
 import { fault } from '../base/faults.ts';
 import type { NewAttempt } from '../money/attempt.ts';
-import { type BudgetSum, isOverBudget } from '../money/budget.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -18,13 +17,11 @@ import {
 } from '../money/decide.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
-import type { KeyLimits } from '../money/key-limits.ts';
-import { formatRub, type Micro } from '../money/money.ts';
-import { formatMoment, periodAt } from '../money/period.ts';
+import type { Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
-import { type CallCap, capFault, toCapTerms } from './caps.ts';
+import { type BudgetedCall, budgetFault, type CallBudget, type CallCap, capFault, toTerms } from './caps.ts';
 import { createQueue, type NoOutcome } from './queue.ts';
-import { type CallPrice, describeReserve, insufficientFault, neverToppedFault } from './refusals.ts';
+import { insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
@@ -67,14 +64,6 @@ export interface HoldRequest {
   readonly excess?: Micro;
   /** How long the call has already waited for the store; counts towards the limit. */
   readonly waitedMs?: number;
-}
-
-/** The budget of a key, and the key's name for refusals. */
-export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
-  readonly name: string;
-  /** The key whose sum the call counts in; absent: its own key. */
-  readonly sumKey?: string;
-  readonly limit: Micro;
 }
 
 /** Money held for a running call; ended once, by `settle` or `release`. */
@@ -179,32 +168,41 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { kind: chargeKind, budget, caps, waitedMs, ...call } = request;
-    const { chargeId, wallet } = call;
-    const start = { chargeKind, at, ...toTerms({ budget, caps, at }), real: isReal() || undefined };
-    const op: HoldOp = { ...call, ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs };
+    const { chargeId, wallet, idempotency } = request;
+    const op: HoldOp = { ...toChargeStart(request, at), kind: 'reserve', owner: ownerId, lease: at + leaseMs };
     // A hold that is applied after its call was answered 503 is returned at once.
-    const onLate = ({ charge }: Outcome) => {
+    const started = await start(op, request, ({ charge }) => {
       if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
-    };
-    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch(throwUnconfirmed);
-    return toHold(outcome, { ...request, at });
+    });
+    return { ...started, idempotencyId: idempotency?.id };
   }
 
-  async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
-    const at = now();
-    const { kind: chargeKind, budget, caps, waitedMs, usage, ...call } = request;
-    const { chargeId, wallet } = call;
-    const start = { chargeKind, at, ...toTerms({ budget, caps, at }), real: isReal() || undefined };
-    const op: ChargeOp = { ...call, ...start, kind: 'charge', usage: JSON.stringify(usage), job };
+  async function charge({ usage, ...request }: ChargeRequest, job?: CreateJob): Promise<Paid> {
+    const { chargeId, wallet } = request;
+    const op: ChargeOp = { ...toChargeStart(request, now()), kind: 'charge', usage: JSON.stringify(usage), job };
     // The client does not know about a late charge, so it is refunded at once, and its job fails.
-    const onLate = (outcome: Outcome) => {
+    return start(op, request, (outcome) => {
       if (outcome.charge?.state !== 'settled') return;
       const fail = outcome.job && buildJobFailure(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
-    };
-    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch(throwUnconfirmed);
-    return toPaid(outcome, { ...request, at });
+    });
+  }
+
+  function toChargeStart({ kind, budget, caps, waitedMs: _, ...call }: HoldRequest, at: number) {
+    return { ...call, chargeKind: kind, at, ...toTerms({ budget, caps, at }), real: isReal() || undefined };
+  }
+
+  async function start(op: HoldOp | ChargeOp, asked: HoldRequest, onLate: (outcome: Outcome) => void): Promise<Paid> {
+    const options = { persistent: false, onLate, waitedMs: asked.waitedMs };
+    const outcome = await queue.submit(op, options).catch(throwUnconfirmed);
+    const { status, wallet, charge: made, job, cap, exposed = 0n } = outcome;
+    // `exists`: an earlier attempt did it, and only its answer was lost.
+    const isStarted = status === 'done' || status === 'exists';
+    if (isStarted && wallet && made?.state === (op.kind === 'reserve' ? 'held' : 'settled')) {
+      return { wallet, charge: made, ...(job && { job }) };
+    }
+    const owed = (asked.owed ?? 0n) + exposed;
+    throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, owed), { ...asked, at: op.at });
   }
 
   async function refund({ chargeId, wallet, job, attempts }: RefundRequest): Promise<Refund> {
@@ -274,39 +272,8 @@ function throwUnconfirmed(error: NoOutcome): never {
   throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
 }
 
-interface StartedCall extends CallPrice {
-  readonly at: number;
-  readonly budget?: CallBudget;
-  readonly caps?: readonly CallCap[];
-}
-
-export function toTerms({ budget, caps, at }: Omit<StartedCall, keyof CallPrice>): Pick<HoldOp, 'budget' | 'caps'> {
-  return { budget: toBudgetTerms(budget, at), ...(caps && { caps: caps.map((cap) => toCapTerms(cap, at)) }) };
-}
-
-function toBudgetTerms(budget: CallBudget | undefined, at: number): HoldOp['budget'] {
-  return budget && { key: budget.sumKey, period: periodAt(at, budget).start, limit: budget.limit };
-}
-
-function toHold(
-  { status, wallet, charge, cap, exposed = 0n }: Outcome,
-  asked: StartedCall & Pick<HoldRequest, 'owed' | 'idempotency'>,
-): Hold {
-  // `exists` counts as held: an earlier attempt made it and only its answer was lost.
-  if (wallet && charge?.state === 'held') return { wallet, charge, idempotencyId: asked.idempotency?.id };
-  throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, (asked.owed ?? 0n) + exposed), asked);
-}
-
-function toPaid({ status, wallet, charge, job, cap, exposed = 0n }: Outcome, asked: StartedCall): Paid {
-  // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
-  if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
-    return job ? { wallet, charge, job } : { wallet, charge };
-  }
-  throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, exposed), asked);
-}
-
 /** The fault of a call, or of another hold, that was refused. */
-export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: StartedCall) {
+export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | undefined, asked: BudgetedCall) {
   const cap = asked.caps?.find((each) => each.id === id);
   if (cap) return capFault(cap, asked);
   switch (status) {
@@ -328,24 +295,6 @@ export function toRefusalFault({ status, cap: id }: Outcome, wallet: Wallet | un
     default:
       return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }
-}
-
-/** Throws the 402 fault of a key whose budget does not cover a call. */
-export function refuseOverBudget(sum: BudgetSum | undefined, asked: StartedCall): void {
-  const terms = toBudgetTerms(asked.budget, asked.at);
-  if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
-}
-
-function budgetFault({ kind, amount, at, budget }: StartedCall) {
-  if (!budget) return fault('internal', {}, new Error('a call without a budget was refused for its budget'));
-  const { end } = periodAt(at, budget);
-  return fault('key_budget', {
-    field: budget.name,
-    priceRub: formatRub(amount),
-    ...describeReserve(kind),
-    budgetRub: formatRub(budget.limit),
-    ...(end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) }),
-  });
 }
 
 /** Fails a job whose creator was answered 503. */

@@ -7,8 +7,8 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { SERVICE_OWNER } from '../money/operations.ts';
 import type { Store } from '../store/store.ts';
 import { bookOperation } from './booking.ts';
-import type { CallCap } from './caps.ts';
-import { type CallBudget, toRefusalFault, toTerms } from './ledger.ts';
+import { type CallBudget, type CallCap, toTerms } from './caps.ts';
+import { toRefusalFault } from './ledger.ts';
 
 interface ServiceHoldsOptions {
   readonly store: Pick<Store, 'ledger'>;
