@@ -82,7 +82,7 @@ export interface ResultRequest {
   readonly upstreamOrigin: string | undefined;
   /** The proxy in the upstream's settings. */
   readonly proxy?: string | undefined;
-  /** Sent in the first request if it goes to the upstream's own origin; they may contain a key. */
+  /** Sent if the URL is on the upstream's own origin, up to the first redirect that leaves it; they may contain a key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How long a result that is not there yet is tried again; not at all by default. */
   readonly patienceMs?: number | undefined;

@@ -19,7 +19,7 @@ interface FetchPlan {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly signal: AbortSignal;
-  /** Headers of the first request only, with lower-case names. */
+  /** Headers for the first origin only, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Makes the request a POST. */
   readonly body?: string;
@@ -35,8 +35,10 @@ export async function followRedirects(first: Target, plan: Omit<FetchPlan, 'body
     const reply = await requestOnce(target, headers, plan);
     if (!REDIRECTS.has(reply.status)) return reply;
     reply.close();
-    target = resolveRedirect(target, reply.headers.location, plan.rules);
-    headers = {};
+    const next = resolveRedirect(target, reply.headers.location, plan.rules);
+    // For good: another host must not lead them anywhere.
+    if (next.origin !== target.origin) headers = {};
+    target = next;
   }
   throw new FetchFailure('redirects');
 }

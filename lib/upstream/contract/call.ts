@@ -74,7 +74,10 @@ export type MediaSource = { readonly bytes: Uint8Array } | RemoteMedia;
 
 export interface RemoteMedia {
   readonly url: string;
-  /** Sent only to the upstream's own origins, and never across a redirect; `host.authorize` makes those with a key. */
+  /**
+   * Sent only to the upstream's own origins, up to the first redirect that leaves them; `host.authorize` makes those
+   * with a key.
+   */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
