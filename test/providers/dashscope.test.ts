@@ -29,6 +29,19 @@ describe('provider dashscope', () => {
     });
   });
 
+  it('asks the model for first frames, if the route names one, for a video from an image', async () => {
+    const { body } = await studio.start({ image: IMAGE, options: { editModel: 'film-1-i2v' } }, ACCEPTED);
+    expect(body).to.include({ model: 'film-1-i2v' });
+    const text = await studio.start({ options: { editModel: 'film-1-i2v' } }, ACCEPTED);
+    expect(text.body).to.include({ model: 'film-1' });
+  });
+
+  it('does not ask a model that takes text alone for a video from an image', async () => {
+    const started = await studio.start({ image: IMAGE, model: 'wan2.6-t2v' }, ACCEPTED).catch((error) => error);
+    expect(started).to.include({ kind: 'request' });
+    expect(studio.sent).to.deep.equal([]);
+  });
+
   it('looks at the task by its id', async () => {
     const { ref } = await studio.start({}, ACCEPTED);
     const done = { output: { task_status: 'SUCCEEDED', video_url: 'https://cdn.example/1.mp4' } };
