@@ -1,5 +1,7 @@
 // Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
+
 import { randomBytes } from 'node:crypto';
+import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
 import type { RequestLimits } from '../money/request-limits.ts';
@@ -207,6 +209,6 @@ function validateName(name: string): string {
   if (trimmed === '') throw new OperatorError('The name is empty.');
   if (trimmed.length > NAME_LENGTH_MAX)
     throw new OperatorError(`The name is longer than ${NAME_LENGTH_MAX} characters.`);
-  if (/\p{Cc}/u.test(trimmed)) throw new OperatorError('The name contains control characters.');
+  if (!isOneLine(trimmed)) throw new OperatorError('The name contains control characters.');
   return trimmed;
 }

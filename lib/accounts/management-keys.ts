@@ -1,5 +1,7 @@
 // Keys of the management API: created, listed and revoked by operators, and for one account by its owners.
+
 import { randomBytes } from 'node:crypto';
+import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import type { ManagementKey } from '../store/ports/management.ts';
 import type { Store } from '../store/store.ts';
@@ -104,7 +106,7 @@ function unknownKeyError(id: string): UnknownError {
 
 function checkName(name: string): void {
   const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(trimmed)) {
+  if (trimmed === '' || trimmed.length > NAME_LENGTH_MAX || !isOneLine(trimmed)) {
     throw new OperatorError(`A name has 1 to ${NAME_LENGTH_MAX} characters, without control characters.`);
   }
 }

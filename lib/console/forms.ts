@@ -1,7 +1,9 @@
 // Reads submitted forms within a size limit, and refuses those that another site sent.
+
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
+import { isOneLine } from '../base/one-line.ts';
 import { type BodyLimits, readBody } from '../http/body.ts';
 import { type FormFile, isForm, readForm as readParts } from '../http/form.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
@@ -75,7 +77,7 @@ const LINE_LENGTH_MAX = 200;
 
 /** Whether it is a short line of text, such as a reason. */
 export function isLine(text: string): boolean {
-  return text !== '' && text.length <= LINE_LENGTH_MAX && !/\p{Cc}/u.test(text);
+  return text !== '' && text.length <= LINE_LENGTH_MAX && isOneLine(text);
 }
 
 /** The token every form carries: only someone who can read the cookie can produce it. */

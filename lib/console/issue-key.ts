@@ -1,5 +1,7 @@
 // Issues a key from a page: the visitor becomes its creator, and it is recorded.
+
 import type { RequestedLimits } from '../accounts/limits.ts';
+import { isOneLine } from '../base/one-line.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { audit } from './audit.ts';
 import { toAuditDetail } from './pages/key-limits.ts';
@@ -31,5 +33,5 @@ export async function issueKey(
 }
 
 export function isKeyName(name: string): boolean {
-  return name !== '' && name.length <= 100 && !/\p{Cc}/u.test(name);
+  return name !== '' && name.length <= 100 && isOneLine(name);
 }

@@ -1,4 +1,5 @@
 // Reads what operators write: amounts, times and short texts, with one-line errors.
+import { isOneLine } from '../base/one-line.ts';
 import { InvalidInputError } from '../base/operator-error.ts';
 import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -32,7 +33,7 @@ export function readText(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidInputError('It is empty.');
   if (trimmed.length > TEXT_LENGTH_MAX) throw new InvalidInputError(`It has more than ${TEXT_LENGTH_MAX} characters.`);
-  if (/\p{Cc}/u.test(trimmed)) throw new InvalidInputError('It contains control characters.');
+  if (!isOneLine(trimmed)) throw new InvalidInputError('It contains control characters.');
   // A cut emoji, or bytes of another encoding: all of them are one sign, so that two ids of payments would be one id.
   if (trimmed.toWellFormed().includes(UNREADABLE))
     throw new InvalidInputError('It contains a character that could not be read, such as a cut emoji.');

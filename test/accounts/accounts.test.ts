@@ -217,7 +217,7 @@ describe('accounts', () => {
   });
 
   it('rejects names that are empty, too long or have several lines', async () => {
-    for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines', 'bell\u0007']) {
+    for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines', 'bell\u0007', '\u202eemos']) {
       const refusal = await accounts.create(name).then(
         () => undefined,
         (error: unknown) => error,

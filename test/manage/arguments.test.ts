@@ -66,11 +66,12 @@ describe('cli arguments', () => {
   it('reads short one-line texts', () => {
     expect(readText('  paid in full ')).to.equal('paid in full');
     expect(refusalOf(() => readText(' \t'))).to.match(/empty/);
-    expect(refusalOf(() => readText('a\nb'))).to.match(/control characters/);
+    for (const unfit of ['a\nb', 'a\u2028b', '\u202e00.0001 BUR', 'a\u2066b'])
+      expect(refusalOf(() => readText(unfit))).to.match(/control characters/);
     expect(refusalOf(() => readText('x'.repeat(201)))).to.match(/more than 200/);
     for (const unreadable of ['pay 😀'.slice(0, -1), '\ud800', 'a\udbffb', '\ufffd\ufffd'])
       expect(refusalOf(() => readText(unreadable))).to.match(/could not be read/);
-    expect(readText('оплата 😀')).to.equal('оплата 😀');
+    for (const text of ['оплата 😀', '👩\u200d👧', 'שלום\u200f!']) expect(readText(text)).to.equal(text);
   });
 
   it('reads whole numbers from 1 up', () => {

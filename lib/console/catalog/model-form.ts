@@ -1,4 +1,5 @@
 // Reads the forms of models into entries of the catalog.
+import { isOneLine } from '../../base/one-line.ts';
 import type { CostEntry } from '../../catalog/cost.ts';
 import type { LayerModel } from '../../catalog/layer-edits.ts';
 import type { OverrideEntry } from '../../catalog/overrides.ts';
@@ -41,7 +42,7 @@ export function readChosen(sent: Form): ChosenModels | ModelProblem {
 }
 
 function isName(text: string): boolean {
-  return text !== '' && text.length <= NAME_CHARS_MAX && !/\p{Cc}/u.test(text) && !text.includes('${');
+  return text !== '' && text.length <= NAME_CHARS_MAX && isOneLine(text) && !text.includes('${');
 }
 
 export function readNewModels(

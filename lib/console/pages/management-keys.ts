@@ -1,5 +1,6 @@
 // Keys of the management API: an operator's with their scopes, and an owner's for one account. Made (shown once), listed,
 // revoked.
+
 import {
   isActiveManagementKey,
   MANAGEMENT_KEYS_MAX,
@@ -8,6 +9,7 @@ import {
 } from '../../accounts/management-keys.ts';
 import { fault } from '../../base/faults.ts';
 import { readNetworks } from '../../base/network.ts';
+import { isOneLine } from '../../base/one-line.ts';
 import { OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { momentAtWallTime } from '../../money/period.ts';
 import type { ManagementKey } from '../../store/ports/management.ts';
@@ -127,7 +129,7 @@ function readKey({ visit, account, zone }: Whose, sent: Form): NewManagementKey 
     .split(',')
     .map((address) => address.trim());
   const addresses = named.filter((address) => address !== '');
-  if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) return { field: 'name', text: words.badName };
+  if (name === '' || name.length > 100 || !isOneLine(name)) return { field: 'name', text: words.badName };
   if (account === null && scopes.length === 0) return { field: 'scopes', text: words.noScope };
   if (Number.isNaN(expiresAt) || (expiresAt !== null && expiresAt <= visit.services.now()))
     return { field: 'expires', text: words.badDay };

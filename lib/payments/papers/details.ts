@@ -1,4 +1,5 @@
 // The details of both sides of papers: of the seller, which the operator keeps, and of each buyer, which owners do.
+import { isOneLine } from '../../base/one-line.ts';
 import type { PaperRow } from '../../store/ports/papers.ts';
 import type { Store } from '../../store/store.ts';
 import { isBankAccount, isBik, isCorrespondentAccount, isInn, isKpp, isOgrn, isProprietor } from './tax-ids.ts';
@@ -103,7 +104,7 @@ function findWrongParty({ name, inn, kpp, address }: Typed<BuyerField>): readonl
 }
 
 function isLine(text: string): boolean {
-  return text !== '' && text.length <= LINE_MAX && !/\p{Cc}/u.test(text);
+  return text !== '' && text.length <= LINE_MAX && isOneLine(text);
 }
 
 const SELLER_SETTING = 'papers.seller';

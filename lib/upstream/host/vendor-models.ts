@@ -1,4 +1,5 @@
 // Reads the list of models that a vendor publishes, in the three forms that vendors have it.
+import { isOneLine } from '../../base/one-line.ts';
 import type { Host } from '../contract/host.ts';
 import type { VendorModel } from '../contract/provider.ts';
 import { readFields } from './fields.ts';
@@ -29,5 +30,5 @@ function readVendorModels(value: unknown): readonly VendorModel[] {
 }
 
 function isName(text: string): boolean {
-  return text !== '' && text.length <= NAME_CHARS_MAX && !/\p{Cc}/u.test(text);
+  return text !== '' && text.length <= NAME_CHARS_MAX && isOneLine(text);
 }
