@@ -54,7 +54,7 @@ interface Bill extends Tokens {
 /** Of an answer whose upstream's counts are not used. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The longest tokens are of repeated signs: a count with more text behind it was made before that. */
+/** The longest tokens are of repeated signs: a count with more text for each was made before it, or of a part of it. */
 const CHARACTERS_PER_TOKEN_MAX = 64;
 
 const TOKENS_PER_CHARACTER_MAX = 4;
@@ -81,8 +81,6 @@ class AnswerMeter implements Meter {
   /** Of the text before the pending one. */
   #tokens = 0;
   #pending = '';
-  /** Characters since output was last reported. */
-  #unreported = 0;
   #reported: { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] } | undefined;
 
   constructor(options: MeterOptions) {
@@ -104,7 +102,6 @@ class AnswerMeter implements Meter {
     this.#hasText = true;
     this.#length += text.length;
     if (isThought) this.#thoughtLength += text.length;
-    this.#unreported += text.length;
     if (!this.#options.trusted) {
       this.#characters += countCharacters(text);
       return;
@@ -132,7 +129,6 @@ class AnswerMeter implements Meter {
       const count = counts[name];
       if (typeof count === 'number') this.#reported[name] = count;
     }
-    if (typeof counts.output === 'number') this.#unreported = 0;
   }
 
   promptSoFar(): PromptTokens {
@@ -239,7 +235,7 @@ class AnswerMeter implements Meter {
     const output = this.#reported?.output;
     if (output === undefined || !Number.isSafeInteger(output) || output < 0) return undefined;
     if (output === 0 && this.#hasText) return undefined;
-    if (this.#unreported > output * CHARACTERS_PER_TOKEN_MAX) return undefined;
+    if (this.#length > output * CHARACTERS_PER_TOKEN_MAX) return undefined;
     return Math.min(output + this.#imagesBeside(output), this.#options.outputMax);
   }
 
