@@ -28,9 +28,7 @@ const store = mapCalls(real, (call: Call, { port, name }) => async (...args) => 
 function nameStep(port: string | undefined, name: string, argument: unknown): string {
   if (port === 'payments' && name === 'change') return (argument as { kind: string }).kind;
   if (port === 'ledger' && name === 'apply') {
-    const { kind, payment } = (argument as { op: { kind: string; payment?: { kind: string } } }[])[0]?.op ?? {
-      kind: '',
-    };
+    const [{ kind, payment } = { kind: '' }] = argument as { kind: string; payment?: { kind: string } }[];
     if (payment?.kind === 'ask_refund') return 'ask_refund';
     return kind === 'dispute' ? 'lose' : kind;
   }
