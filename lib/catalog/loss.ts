@@ -2,7 +2,7 @@
 import type { PinnedCost } from '../money/cost.ts';
 import { findLosses, type Loss } from '../money/loss.ts';
 import { findDearestPrices, markUp, NO_MARKUP } from '../money/markup.ts';
-import { formatRub, type Micro } from '../money/money.ts';
+import { formatRub, KOPECK } from '../money/money.ts';
 import type { PriceVector } from '../money/price.ts';
 import { type BuiltModel, type Model, type Route, type TextModel, withPrice } from './model.ts';
 import type { StatedPrice } from './pricing.ts';
@@ -46,9 +46,6 @@ interface CoveredRoute {
 }
 
 type Found = Omit<LossNotice, 'outcome'>;
-
-/** A price is raised to a whole kopeck. */
-const RAISE_STEP: Micro = 10_000n;
 
 export function settleLosses(built: readonly BuiltModel[], { vision, before, report }: SettleOptions): Settled {
   const notices: LossNotice[] = [];
@@ -137,7 +134,7 @@ function listLosses(model: Model, price: PriceVector, bounds: readonly CoveredRo
 function raisePrice(price: PriceVector, bounds: readonly CoveredRoute[]): PriceVector | undefined {
   let raised: PriceVector | undefined = price;
   for (const { cost } of bounds) {
-    raised &&= findDearestPrices(raised, markUp(cost, { factor: NO_MARKUP, step: RAISE_STEP }));
+    raised &&= findDearestPrices(raised, markUp(cost, { factor: NO_MARKUP, step: KOPECK }));
   }
   return raised;
 }

@@ -1,6 +1,6 @@
 // The operator's bounds of automatic top-ups: orders per day, and the amounts that owners may choose.
 import Joi from 'joi';
-import { AMOUNT_MAX, MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
+import { AMOUNT_MAX, KOPECK, MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
 
 /** Inclusive; an amount without a maximum is bounded only by the payment provider. */
 export interface SumBounds {
@@ -33,7 +33,6 @@ interface SumEntry {
 /** What owners consent to, in the words that are stored. Catalogs may say more, which changes nothing. */
 const PER_DAY = 3;
 const PER_DAY_MAX = 24;
-const KOPECK = MICRO_PER_RUB / 100n;
 const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
 
 const sum = Joi.string().custom((value: string, helpers) => {

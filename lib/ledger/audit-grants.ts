@@ -11,7 +11,7 @@ import {
   takeFromGrants,
 } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
-import { CHARGE_STARTING_KINDS } from '../money/replay.ts';
+import { CHARGE_STARTING_KINDS } from '../money/operations.ts';
 
 interface GrantCheck {
   /** The grants of an opening replace those of the entries before it. */

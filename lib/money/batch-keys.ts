@@ -1,9 +1,8 @@
 // The rows that a batch of operations needs: what a store loads before `fold`.
 
-import type { CapPeriod } from './budget.ts';
 import { type Charge, getChargeId, getJobChange, getPaymentChange, type Operation, operationId } from './decide.ts';
 import { getJobId } from './job-rules.ts';
-import { CHARGE_STARTING_KINDS } from './replay.ts';
+import { CHARGE_STARTING_KINDS } from './operations.ts';
 
 /** The ids of the rows a batch needs. */
 interface BatchKeys {
@@ -71,9 +70,7 @@ export function findBudgetKey(op: Operation, charge: Charge | undefined): string
   return charge && charge.period !== null ? (charge.budgetKey ?? charge.key) : undefined;
 }
 
-const NO_CAPS: readonly CapPeriod[] = [];
-
 /** The further budgets that an operation, or the call that it ends, counts in. */
 function listCaps(op: Operation, charge: Charge | undefined): readonly { readonly id: string }[] {
-  return ('caps' in op ? op.caps : charge?.caps) ?? NO_CAPS;
+  return ('caps' in op ? op.caps : charge?.caps) ?? [];
 }

@@ -4,7 +4,7 @@ import { type CapTerms, isCallCount, isOverBudget, resolvePeriod } from './budge
 import { applyChange, type CapState, type Decision, type StateBefore } from './decision.ts';
 import { giveGrantsBack, settleGrants, spendGrants } from './grant-rules.ts';
 import type { IdempotencyRecord } from './idempotency.ts';
-import type { Micro } from './money.ts';
+import { type Micro, maxMicro } from './money.ts';
 import type { ChargeOp, HoldOp, RefundOp, ReturnOp, SettleOp } from './operations.ts';
 import { type Charge, type ChargeState, needsFirstPayment, type Wallet } from './wallet.ts';
 
@@ -42,7 +42,7 @@ function isOverCap(
 }
 
 /** The charge right after the operation that creates it; the periods are those of its caps, in their order. */
-export function createCharge(op: HoldOp | ChargeOp, period: number | null, periods?: readonly number[]): Charge {
+function createCharge(op: HoldOp | ChargeOp, period: number | null, periods?: readonly number[]): Charge {
   const holds = op.kind === 'reserve';
   return {
     id: op.chargeId,
@@ -84,7 +84,7 @@ export function decideSettlement(wallet: Wallet, { charge, takenKey }: StateBefo
   const share = settleGrants(wallet, charge, { held, amount });
   const settled = withGrants({ ...endCharge(charge, 'settled', op.at), charged: amount, usage }, share.grants);
   const difference = held - amount;
-  const overshoot = difference < 0n ? -difference : 0n;
+  const overshoot = maxMicro(-difference, 0n);
   const moved = { avail: difference - share.gone, held: -held, charged: amount, granted: -share.gone, overshoot };
   return applyChange(wallet, settled, op, { ...moved, ...(share.given && { given: share.given }) });
 }

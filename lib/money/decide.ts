@@ -9,9 +9,8 @@ import { decideReturn, decideSettlement, decideStart } from './charge-rules.ts';
 import type { Decision, StateBefore } from './decision.ts';
 import { decideGrant, decideGrantEnd } from './grant-rules.ts';
 import type { Operation } from './operations.ts';
-import { decideAdjustment, decidePayback, decidePayment, decideStatus, decideTopup } from './wallet-rules.ts';
+import { decideAdjustment, decidePay, decidePayback, decideStatus, decideTopup } from './wallet-rules.ts';
 
-export { createCharge } from './charge-rules.ts';
 export type { Decision, Outcome, OutcomeStatus } from './decision.ts';
 export type * from './operations.ts';
 export { CHARGE_KINDS, getChargeId, getJobChange, getPaymentChange, operationId } from './operations.ts';
@@ -43,7 +42,7 @@ export function decide(known: StateBefore, op: Operation): Decision {
     case 'grant_end':
       return decideGrantEnd(wallet, known.prior, op);
     case 'pay':
-      return decidePayment(wallet, known.prior, op);
+      return decidePay(wallet, known.prior, op);
     case 'payback':
     case 'dispute':
       return decidePayback(wallet, known.prior, op);

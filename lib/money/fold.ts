@@ -30,7 +30,7 @@ import type { CapState, StateBefore } from './decision.ts';
 import { getPaidBalance } from './grants.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from './idempotency.ts';
 import { decideJob, getJobId, type Job, type JobOutcome } from './job-rules.ts';
-import type { Micro } from './money.ts';
+import { type Micro, maxMicro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 
 /** What a store loads for a batch: the rows listed by `collectBatchKeys`, if they exist. */
@@ -183,7 +183,7 @@ function book(op: Operation, { before, outcome, entry }: Accepted, batch: Batch)
     if (added !== 0n) addExposure(batch.exposures, charge, added);
     const sum = bookIntoBudget(before.budget, charge, entry);
     if (sum) budgets.set(sum.key, sum);
-    for (const cap of charge.caps ?? NO_CAPS) {
+    for (const cap of charge.caps ?? []) {
       const spent = bookIntoCap(budgets.get(cap.id), cap, { charge, entry });
       if (spent) budgets.set(spent.key, spent);
     }
@@ -202,7 +202,7 @@ export function getExposure(charge: Charge | undefined): Micro {
 /** Adds an exposure (the possible cost above a hold) to the sum of its wallet and to the sum of its budget. */
 export function addExposure(
   exposed: Map<string, Micro>,
-  { wallet, key, budgetKey, period, caps = NO_CAPS }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period' | 'caps'>,
+  { wallet, key, budgetKey, period, caps = [] }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period' | 'caps'>,
   amount: Micro,
 ): void {
   const names = [wallet];
@@ -214,8 +214,6 @@ export function addExposure(
 function exposedBudgetName(key: string, period: number): string {
   return `${key} ${period}`;
 }
-
-const NO_CAPS: readonly CapPeriod[] = [];
 
 /**
  * The calls of a batch that may have earlier attempts in the store: their hold had ended before, or they never had one.
@@ -286,7 +284,7 @@ function decidePaymentChange(
   if (!change || !entry || !('amount' in op) || (status !== 'done' && status !== 'exists')) return undefined;
   const paid = getPaidBalance(wallet as Wallet);
   const returned = ('returned' in op && op.returned) || 0n;
-  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: paid < 0n ? -paid : 0n };
+  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: maxMicro(-paid, 0n) };
   return decidePayment(payments.get(change.id), change, moved);
 }
 

@@ -4,6 +4,7 @@
 export type Micro = bigint;
 
 export const MICRO_PER_RUB = 1_000_000n;
+export const KOPECK = MICRO_PER_RUB / 100n;
 
 /** The most that one operation may move: a billion roubles, well within int64. */
 export const AMOUNT_MAX: Micro = 1_000_000_000n * MICRO_PER_RUB;
@@ -37,6 +38,15 @@ export function formatRub(micro: Micro): string {
 
 /** The part of an amount taken back that the balance does not cover; the balance goes below zero by that part. */
 export function computeShortfall(taken: Micro, avail: Micro): Micro {
-  const missing = taken - (avail > 0n ? avail : 0n);
-  return missing > 0n ? missing : 0n;
+  return maxMicro(taken - maxMicro(avail, 0n), 0n);
+}
+
+export function minMicro(first: Micro, ...others: readonly Micro[]): Micro {
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  return others.reduce((least, one) => (one < least ? one : least), first);
+}
+
+export function maxMicro(first: Micro, ...others: readonly Micro[]): Micro {
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  return others.reduce((most, one) => (one > most ? one : most), first);
 }

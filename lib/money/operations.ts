@@ -223,6 +223,9 @@ export const CHARGELESS: readonly Operation['kind'][] = [
   'grant_end',
 ];
 
+/** The kinds that create a charge. */
+export const CHARGE_STARTING_KINDS: readonly Operation['kind'][] = ['reserve', 'charge'];
+
 /** The kinds that belong to a payment. */
 export const PAYMENT_KINDS: readonly Operation['kind'][] = ['pay', 'payback', 'dispute'];
 

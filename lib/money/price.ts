@@ -1,5 +1,5 @@
 // Model prices and the price rules of text: the amount a call holds and what it costs, rounded half up once.
-import type { Micro } from './money.ts';
+import { type Micro, maxMicro } from './money.ts';
 
 /** The kinds of tokens that have a price, in the order of a receipt. */
 export const TOKEN_RATES = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const;
@@ -152,11 +152,10 @@ export function findDearestOutput({ output, bands = [] }: TextPrice): Micro {
 }
 
 export function findDearest(rates: readonly Micro[]): Micro {
-  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
-  return rates.reduce((dearest, rate) => (rate > dearest ? rate : dearest));
+  return maxMicro(0n, ...rates);
 }
 
 /** What a call for text or embeddings costs at least. */
 export function atLeastMinimum(cost: Micro): Micro {
-  return cost < TEXT_MINIMUM ? TEXT_MINIMUM : cost;
+  return maxMicro(cost, TEXT_MINIMUM);
 }

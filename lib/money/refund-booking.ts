@@ -1,6 +1,6 @@
 // How booking a refund or a lost dispute changes the lists of a payment: the amount taken, the shortfall, and the
 // requested refunds that it absorbs.
-import type { Micro } from './money.ts';
+import { type Micro, minMicro } from './money.ts';
 import {
   type Dispute,
   heldForRefund,
@@ -55,7 +55,7 @@ type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: str
 export function computeBooking(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {
   const missingNow = amount - returned - taken;
   const missing = folded.reduce((sum, refund) => sum + BigInt(refund.missing ?? 0), missingNow);
-  const shortfall = [missing, debt ?? missing, amount].reduce((least, one) => (one < least ? one : least));
+  const shortfall = minMicro(missing, debt ?? missing, amount);
   const booked: Booked = {
     amount: String(amount),
     taken: String(amount - shortfall),

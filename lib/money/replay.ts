@@ -7,9 +7,6 @@ import { CHARGELESS, type GrantOp, type Operation, operationId, type PaybackOp }
 
 const CHARGE_OPERATION_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
-/** The kinds of entries that create a charge. */
-export const CHARGE_STARTING_KINDS: readonly Entry['kind'][] = ['reserve', 'charge'];
-
 /** All operation ids that a charge can have; its entries are found by them. */
 export function listChargeOperationIds(chargeId: string): readonly string[] {
   return CHARGE_OPERATION_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));

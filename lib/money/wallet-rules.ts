@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { applyChange, type Decision } from './decision.ts';
 import { getPaidBalance } from './grants.ts';
-import { computeShortfall, type Micro } from './money.ts';
+import { computeShortfall, type Micro, minMicro } from './money.ts';
 import type { AdjustOp, PaybackOp, PayOp, StatusOp, TopupOp } from './operations.ts';
 import { type Entry, needsFirstPayment, type Wallet } from './wallet.ts';
 
@@ -11,7 +11,7 @@ export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
 
 export function decideTopup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision {
   assert(op.amount > 0n);
-  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (prior) return compareWithPrior(wallet, prior, op);
   if (needsFirstPayment(wallet) && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
   return applyChange(flagPlayMoney(wallet, op), undefined, op, {
     avail: op.amount,
@@ -25,7 +25,7 @@ function flagPlayMoney(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
 }
 
 export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
-  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (prior) return compareWithPrior(wallet, prior, op);
   // Another operator was faster. A replayed journal of an earlier version may not say which money was play money.
   if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
   const change = { avail: op.amount, adjusted: op.amount, note: op.reason };
@@ -39,9 +39,9 @@ export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: A
   return applyChange(op.settlesPlay ? settled : wallet, undefined, op, change);
 }
 
-export function decidePayment(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
+export function decidePay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
   assert(op.amount > 0n);
-  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (prior) return compareWithPrior(wallet, prior, op);
   return applyChange(flagPlayMoney(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
 }
 
@@ -51,8 +51,7 @@ export function decidePayback(wallet: Wallet, prior: Entry | undefined, op: Payb
   assert(amount >= 0n && returned >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
   const wanted = amount - returned;
-  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
-  const taken = wanted < wallet.topped ? wanted : wallet.topped;
+  const taken = minMicro(wanted, wallet.topped);
   // What was given covers nothing that is paid back.
   const paid = getPaidBalance(wallet);
   const overshoot = computeShortfall(taken, paid);
@@ -69,7 +68,7 @@ export function decideStatus(wallet: Wallet, prior: Entry | undefined, op: Statu
   return applyChange(wallet, undefined, op, { status });
 }
 
-function compareWithPrior(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
-  const same = prior.wallet === wanted.wallet && prior.avail === wanted.amount;
-  return { status: same ? 'exists' : 'id_taken', wallet };
+function compareWithPrior(wallet: Wallet, prior: Entry, op: TopupOp | AdjustOp | PayOp): Decision {
+  const isSame = prior.wallet === op.wallet && prior.avail === op.amount;
+  return { status: isSame ? 'exists' : 'id_taken', wallet };
 }

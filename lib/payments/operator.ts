@@ -2,7 +2,7 @@
 // store, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
 import { bookOperation } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
-import type { Micro } from '../money/money.ts';
+import { KOPECK, type Micro, minMicro } from '../money/money.ts';
 import { operationId } from '../money/operations.ts';
 import { lostDisputeOp, refundRequestOp } from '../money/payback.ts';
 import {
@@ -14,7 +14,6 @@ import {
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
-import { KOPECK } from './order-bounds.ts';
 import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.ts';
 
 /**
@@ -152,9 +151,7 @@ export async function endDispute(
     return { status: payment.phase === phase ? 'exists' : 'refused', payment };
   if (how === 'won') return applyFreeChange(store, { kind: 'keep', id, version, at });
   // A refund may have been booked since the dispute was opened.
-  const left = payment.credited - payment.refunded;
-  const asked = BigInt(dispute.amount);
-  const amount = asked < left ? asked : left;
+  const amount = minMicro(BigInt(dispute.amount), payment.credited - payment.refunded);
   if (amount <= 0n) return { status: 'refused', payment };
   return applyMoneyChange(store, lostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
 }

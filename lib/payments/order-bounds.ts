@@ -1,10 +1,9 @@
 // The smallest and largest amount of a single order.
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { SumBounds } from '../catalog/topup-bounds.ts';
-import { MICRO_PER_RUB, type Micro } from '../money/money.ts';
+import { MICRO_PER_RUB, type Micro, maxMicro, minMicro } from '../money/money.ts';
 import type { MethodKind } from '../upstream/contract/payment.ts';
 
-export const KOPECK = MICRO_PER_RUB / 100n;
 /** For every order after the first. */
 export const MINIMUM_ORDER = MICRO_PER_RUB;
 const MAXIMUM_ORDER = 1_000_000n * MICRO_PER_RUB;
@@ -17,10 +16,5 @@ export function getOrderBounds(least: Micro, { provider }: OpenPayment, method: 
 
 /** What both bounds allow; nothing if `min` is above `max`. */
 export function intersectBounds(one: SumBounds, other: SumBounds): SumBounds {
-  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
-  return { min: one.min > other.min ? one.min : other.min, max: minMicro(one.max, other.max) };
-}
-
-export function minMicro(one: Micro, other: Micro): Micro {
-  return one < other ? one : other;
+  return { min: maxMicro(one.min, other.min), max: minMicro(one.max, other.max) };
 }

@@ -7,13 +7,12 @@ import { bookOperation } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
-import type { Micro } from '../money/money.ts';
+import { type Micro, maxMicro, minMicro } from '../money/money.ts';
 import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
 import { newId } from './ids.ts';
-import { minMicro } from './order-bounds.ts';
 
 const COSTLY_UPSTREAM_SETTING = 'costly-upstream';
 const ROWS_PER_PAGE = 500;
@@ -150,8 +149,7 @@ export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, w
   const spentGrants = (wallet.granted ?? 0n) - getGrantedBalance(wallet);
   const spent = wallet.charged + wallet.held - spentGrants;
   const left = (gift?.topped ?? 0n) + (await sumPlayMoney(store, wallet.id)) - spent;
-  const least = minMicro(left, getPaidBalance(wallet));
-  return least > 0n ? least : 0n;
+  return maxMicro(minMicro(left, getPaidBalance(wallet)), 0n);
 }
 
 async function sumPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: string): Promise<Micro> {

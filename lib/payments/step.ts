@@ -1,7 +1,7 @@
 // Decides what a payment needs next, given its provider's state: one change or one operation at a time, until nothing is
 // left to do. Pure.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
-import { formatRub } from '../money/money.ts';
+import { formatRub, minMicro } from '../money/money.ts';
 import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
@@ -159,9 +159,7 @@ function nextRefundStep(
     ({ id: own, ref, state }) => state !== 'booked' && (ref === refund.id || matchesRefund(own, refund)),
   );
   if (refund.status === 'succeeded') {
-    const left = payment.credited - payment.refunded;
-    // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
-    const amount = refund.amount > left ? left : refund.amount;
+    const amount = minMicro(refund.amount, payment.credited - payment.refunded);
     if (amount <= 0n || refund.currency !== 'RUB') return undefined;
     return { op: refundBookingOp(payment, { at, ref: refund.id, refund: asked?.id ?? null }, { amount, suspend }) };
   }

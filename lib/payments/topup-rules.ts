@@ -2,10 +2,9 @@
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { addDays, formatDay } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
-import type { Micro } from '../money/money.ts';
+import { maxMicro, minMicro } from '../money/money.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
-import { minMicro } from './order-bounds.ts';
 
 /** Waits after the first, second and third consecutive decline; the fourth pauses the automatic top-up. */
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
@@ -125,8 +124,7 @@ function parseDecline(state: string | null): { readonly kind?: string } {
 function restoreMonthSum(auto: AutoTopupRow, { amount, createdAt }: Payment, now: Moment): AutoTopupRow {
   const months = [{ ...now, at: createdAt }, now].map((moment) => calendarDay(moment).month);
   if (months.some((month) => month !== auto.month)) return auto;
-  const left: Micro = auto.monthSum - amount;
-  return { ...auto, monthSum: left < 0n ? 0n : left };
+  return { ...auto, monthSum: maxMicro(auto.monthSum - amount, 0n) };
 }
 
 /** The orders of this day and their sum of this month so far. */

@@ -2,7 +2,7 @@
 // or writing to a cache that nobody asked for.
 
 import { MAX_TOKENS_MAXIMUM } from '../../base/token-limits.ts';
-import type { Micro } from '../../money/money.ts';
+import { type Micro, maxMicro } from '../../money/money.ts';
 import { findDearestOutput, type TextPrice, type Tokens, textCost } from '../../money/price.ts';
 import type { Meter } from '../../stream/meter.ts';
 
@@ -24,7 +24,7 @@ export function computeUncappedExcess(price: TextPrice): Micro {
 export function computeOvershoot({ model, held, meter }: RunningText, reserved: Micro): Micro {
   if (!meter.exceeds(held) && !hasWritten(meter)) return 0n;
   const above = textCost(model.price, meter.used()) - reserved;
-  return above > 0n ? above : 0n;
+  return maxMicro(above, 0n);
 }
 
 /** Writing may cost more than the hold has for as many tokens. */

@@ -1,5 +1,5 @@
 // The acts of an account, and the form that issues the one of a month.
-import { KOPECK } from '../../payments/order-bounds.ts';
+import { KOPECK } from '../../money/money.ts';
 import { type Act, type ActRefusal, computeActKopecks, findLastMonth } from '../../payments/papers/acts.ts';
 import { form, table } from '../components.ts';
 import { type Html, html } from '../html.ts';

@@ -1,6 +1,6 @@
 // The payments of bank statements on the operator's page: those that are certain, each of the others with its form, and
 // those that were credited last.
-import { KOPECK } from '../../payments/order-bounds.ts';
+import { KOPECK } from '../../money/money.ts';
 import type { BankPayment } from '../../payments/papers/bank-payments.ts';
 import type { Invoice } from '../../payments/papers/invoices.ts';
 import type { Match } from '../../payments/papers/matching.ts';

@@ -1,6 +1,7 @@
 // The invoices of an account, and the words for their states.
+
 import { formatDay } from '../../money/days.ts';
-import { KOPECK } from '../../payments/order-bounds.ts';
+import { KOPECK } from '../../money/money.ts';
 import { type Invoice, isOverdue } from '../../payments/papers/invoices.ts';
 import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';

@@ -1,8 +1,8 @@
 // Automatic top-up on the wallet page: its state and its form, which never charges without saying so first.
 import { fault } from '../../base/faults.ts';
 import type { Wallet } from '../../money/decide.ts';
-import { formatRub, type Micro } from '../../money/money.ts';
-import { getOrderBounds, intersectBounds, KOPECK } from '../../payments/order-bounds.ts';
+import { formatRub, KOPECK, type Micro } from '../../money/money.ts';
+import { getOrderBounds, intersectBounds } from '../../payments/order-bounds.ts';
 import { countOrders, findBlocker, markResumed } from '../../payments/topup-rules.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';

@@ -3,8 +3,8 @@
 import { fault, isFault } from '../../base/faults.ts';
 import type { OpenPayment } from '../../catalog/payments.ts';
 import type { SumBounds } from '../../catalog/topup-bounds.ts';
-import { formatRub, type Micro } from '../../money/money.ts';
-import { getOrderBounds, KOPECK } from '../../payments/order-bounds.ts';
+import { formatRub, KOPECK, type Micro } from '../../money/money.ts';
+import { getOrderBounds } from '../../payments/order-bounds.ts';
 import { StoreError } from '../../store/store.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';

@@ -2,10 +2,9 @@
 // runs on the store.
 
 import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
-import { type Micro, toRub } from '../../money/money.ts';
+import { KOPECK, type Micro, toRub } from '../../money/money.ts';
 import { type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment-rules.ts';
 import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
-import { KOPECK } from '../../payments/order-bounds.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
 import { findAccount, type Session } from '../session.ts';
 

@@ -3,10 +3,9 @@
 // sums, up to its end and up to its beginning: however many months, their acts add up to the rounded total.
 import { findLatestArchiveDate } from '../../ledger/archive-find.ts';
 import { addDays, findDayStart, formatDay } from '../../money/days.ts';
-import type { Micro } from '../../money/money.ts';
+import { KOPECK, type Micro } from '../../money/money.ts';
 import type { PaperRow } from '../../store/ports/papers.ts';
 import type { Store } from '../../store/store.ts';
-import { KOPECK } from '../order-bounds.ts';
 import type { Buyer, Seller } from './details.ts';
 
 interface ActContent {

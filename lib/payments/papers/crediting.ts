@@ -1,10 +1,11 @@
 // Credits payments of bank statements: a payment and its invoice are claimed together in one transaction, then the ledger
 // books a top-up under the id of the payment. After a failure in between, crediting it again finishes the same credit.
+
 import { bookOperation } from '../../ledger/booking.ts';
 import type { OutcomeStatus } from '../../money/decide.ts';
+import { KOPECK } from '../../money/money.ts';
 import type { AuditLine } from '../../store/ports/audit-log.ts';
 import type { Store } from '../../store/store.ts';
-import { KOPECK } from '../order-bounds.ts';
 import { type BankPayment, findBankPayment, toBankPaymentRow } from './bank-payments.ts';
 import { findInvoice, type Invoice, markInvoicePaid, toInvoiceRow, unmarkInvoicePaid } from './invoices.ts';
 import { matchBankPayment } from './matching.ts';

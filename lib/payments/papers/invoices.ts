@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { addDays, formatDay } from '../../money/days.ts';
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
-import { MICRO_PER_RUB, type Micro } from '../../money/money.ts';
+import { KOPECK, MICRO_PER_RUB, type Micro } from '../../money/money.ts';
 import { needsFirstPayment } from '../../money/wallet.ts';
 import type { AuditLine } from '../../store/ports/audit-log.ts';
 import type { PaperRow } from '../../store/ports/papers.ts';
 import type { Store } from '../../store/store.ts';
-import { KOPECK, MINIMUM_ORDER } from '../order-bounds.ts';
+import { MINIMUM_ORDER } from '../order-bounds.ts';
 import { type BankQrFields, buildBankQr } from './bank-qr.ts';
 import type { Buyer, Seller } from './details.ts';
 import { computeVat } from './vat.ts';

@@ -1,9 +1,10 @@
 // Finds the invoice that a payment of a bank statement pays. Only what is certain is credited without an operator's
 // choice: the number of the invoice, the sum and the payer's tax number all agree.
+
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
+import { KOPECK } from '../../money/money.ts';
 import { needsFirstPayment } from '../../money/wallet.ts';
 import type { Store } from '../../store/store.ts';
-import { KOPECK } from '../order-bounds.ts';
 import type { StatedPayment } from './bank-statement.ts';
 import { type Invoice, readInvoiceRow } from './invoices.ts';
 

@@ -3,7 +3,8 @@ import type { Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { BudgetSum } from '../../money/budget.ts';
 import type { Entry, Wallet } from '../../money/decide.ts';
-import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS } from '../../money/operations.ts';
+import { getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { checkGrantsDue, cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
 import type {
   AccountAudit,

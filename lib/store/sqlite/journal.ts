@@ -1,7 +1,8 @@
 // Reads a whole SQLite store page by page; every page is one read transaction of bounded length.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
-import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS } from '../../money/operations.ts';
+import { getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { checkGrantsDue, cutPage, cutWallet, listEndedCharges, withUsedAttempts } from '../journal.ts';
 import type {
   AccountAudit,

@@ -12,8 +12,8 @@ import { type Charge, type Entry, getChargeId, type Operation, type Outcome, typ
 import { addExposure, type Folded, fold, type Loaded, listReplacedAttempts } from '../../money/fold.ts';
 import { findNextEnd } from '../../money/grants.ts';
 import type { Micro } from '../../money/money.ts';
-import { SERVICE_OWNER } from '../../money/operations.ts';
-import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS, SERVICE_OWNER } from '../../money/operations.ts';
+import { listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
 import type { BudgetPage, ChargePage, LeaseRenewal, LedgerStore, OrphanPage, PaymentSum } from '../ports/ledger.ts';
 import { createDropAttempts, createSaveAttempt } from './attempts.ts';
