@@ -152,9 +152,10 @@ describe('responses', () => {
     expect(early.map(({ type }) => type)).to.deep.equal([
       'response.created',
       'response.in_progress',
+      'error',
       'response.failed',
     ]);
-    expect(early[2].response).to.deep.include({
+    expect(early[3].response).to.deep.include({
       status: 'failed',
       model: 'model-a',
       error: { code: 'upstream_error', type: 'api_error', message: 'The upstream provider failed. Charge refunded.' },

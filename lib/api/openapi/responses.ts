@@ -222,6 +222,13 @@ function event(types: readonly string[], fields: Readonly<Record<string, Json>>)
   return object({ type: choice(names), sequence_number: count('Counts the events of the stream from 0.'), ...fields });
 }
 
+/** Of a stream that fails. */
+const FAILURE: Readonly<Record<string, Json>> = {
+  code: text('As in the `error` of the response.'),
+  message: text('In words.'),
+  param: { type: 'null' },
+};
+
 const DELTA = text('The next part.', { minLength: 1 });
 
 /** An image is in the item that follows them. */
@@ -259,6 +266,12 @@ const EVENTS: Readonly<Record<string, Json>> = {
   ResponseArgumentsDoneEvent: event(['function_call_arguments.done'], { ...PLACE, name: WHOLE, arguments: WHOLE }),
   ResponseInputDoneEvent: event(['custom_tool_call_input.done'], { ...PLACE, input: WHOLE }),
   ResponseImageEvent: event(IMAGE_STEPS, PLACE),
+  ResponseErrorEvent: object({
+    type: constant('error'),
+    sequence_number: count('Counts the events of the stream from 0.'),
+    ...FAILURE,
+    error: object({ type: text('As in an error.'), ...FAILURE }),
+  }),
 };
 
 const STREAM: Json = {
@@ -267,8 +280,8 @@ const STREAM: Json = {
       'The data of one event. Each event is a line `event: <type>`, a line `data: <JSON>` and an empty line. ' +
       '`response.created` and `response.in_progress` come first; each item begins with `response.output_item.added` and ' +
       'ends with `response.output_item.done`; the last event is `response.completed`, `response.incomplete` or ' +
-      '`response.failed`, whose `response` has all items, usage and `billing`. Comments (`: keep-alive`) may precede the ' +
-      'first event.',
+      '`response.failed`, whose `response` has all items, usage and `billing`. An `error` precedes `response.failed`. ' +
+      'Comments (`: keep-alive`) may precede the first event.',
     oneOf: Object.keys(EVENTS).map(ref),
   },
   examples: {

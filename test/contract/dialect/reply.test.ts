@@ -107,6 +107,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     '.usage.output_tokens_details.reasoning_tokens',
     '.usage.total_tokens',
     '.billing',
+    '.billing.payer',
     '.billing.charged_rub',
     '.billing.reserved_rub',
     '.billing.balance_rub',

@@ -155,8 +155,10 @@ function lifecycleShape(fields: object): object {
 const ENDED_SHAPE = {
   output: [WHOLE_ITEM_SHAPE, WHOLE_ITEM_SHAPE],
   usage: USAGE_SHAPE,
-  billing: BILLING_SHAPE,
+  billing: { payer: 'string', ...(BILLING_SHAPE as object) },
 };
+
+const FAILURE_SHAPE = { code: 'string', message: 'string', param: 'null' };
 
 const RESPONSES_SHAPES: readonly unknown[] = [
   lifecycleShape({}),
@@ -167,6 +169,7 @@ const RESPONSES_SHAPES: readonly unknown[] = [
   { ...IN_PART_SHAPE, text: 'string', logprobs: [] },
   lifecycleShape({ ...ENDED_SHAPE, completed_at: 'number' }),
   lifecycleShape({ ...ENDED_SHAPE, incomplete_details: { reason: 'string' } }),
+  { ...EVENT_SHAPE, ...FAILURE_SHAPE, error: { type: 'string', ...FAILURE_SHAPE } },
   lifecycleShape({ output: ENDED_SHAPE.output, error: { code: 'string', type: 'string', message: 'string' } }),
 ];
 
@@ -218,7 +221,7 @@ const SHAPES: Readonly<Record<string, readonly unknown[]>> = {
 const FAILED: Readonly<Record<string, readonly string[]>> = {
   message: ['error'],
   chat: ['error', 'done'],
-  responses: ['response.created', 'response.in_progress', 'response.failed'],
+  responses: ['response.created', 'response.in_progress', 'error', 'response.failed'],
 };
 
 /** The kinds of events of a whole answer, by the texts of its blocks, and of one that broke off. */
@@ -238,8 +241,9 @@ function kindsOf(name: string, { blocks, ending }: Sequence): readonly string[] 
         ...(isOpen && texts.join('') === '' ? [] : ['output_text.done', 'content_part.done', 'output_item.done']),
       ];
     });
-    const last = failed ? 'failed' : ending === 'length' || ending === 'filter' ? 'incomplete' : 'completed';
-    return ['created', 'in_progress', ...items, last].map((kind) => `response.${kind}`);
+    const begun = ['created', 'in_progress', ...items].map((kind) => `response.${kind}`);
+    if (failed) return [...begun, 'error', 'response.failed'];
+    return [...begun, ending === 'length' || ending === 'filter' ? 'response.incomplete' : 'response.completed'];
   }
   const content = blocks.flatMap((texts, at) => [
     'content_block_start',

@@ -13,7 +13,13 @@ const KNOWN_CODES: Readonly<Partial<Record<FaultCode, string>>> = {
   upstream_picture: 'invalid_prompt',
 };
 
+export interface ResponsesFailure {
+  readonly code: string;
+  readonly type: string | undefined;
+  readonly message: string;
+}
+
 /** The `error` of a failed response, which only streams have. */
-export function responsesFailure({ data, message }: Fault): object {
+export function responsesFailure({ data, message }: Fault): ResponsesFailure {
   return { code: (data && KNOWN_CODES[data.code]) ?? STREAM_CODE, type: data?.type, message };
 }

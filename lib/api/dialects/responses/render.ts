@@ -18,7 +18,7 @@ import type { AnsweredCall } from '../dialect.ts';
 import { escapeText } from '../escape.ts';
 import { CustomInput, readCustomInput } from './custom-input.ts';
 import type { ResponsesEcho } from './echo.ts';
-import { responsesFailure } from './fault.ts';
+import { type ResponsesFailure, responsesFailure } from './fault.ts';
 import { listImageEvents, writeImageItem } from './image-item.ts';
 import {
   describeEnd,
@@ -254,9 +254,20 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
   /** Clients expect the beginning of a response before its failure. */
   #fail({ fault }: ErrorPart): string {
     const begun = this.#isBegun ? this.#dropOpen() : this.#start({});
+    const error = responsesFailure(fault);
     return (
-      begun + this.#writeLifecycle('failed', { status: 'failed', output: this.#output, error: responsesFailure(fault) })
+      begun +
+      this.#writeError(error) +
+      this.#writeLifecycle('failed', { status: 'failed', output: this.#output, error })
     );
+  }
+
+  /** As at the vendor, before the response that failed: many clients take a stream without it for a short answer. */
+  #writeError({ code, type, message }: ResponsesFailure): string {
+    const sequence_number = this.#sequence;
+    this.#sequence += 1;
+    const own = { code, message, param: null };
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number, ...own, error: { type, ...own } })}\n\n`;
   }
 
   /** What was delivered of the last item remains with the client as it is. */

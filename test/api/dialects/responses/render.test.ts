@@ -260,9 +260,11 @@ describe('response events', () => {
     const reason = fault('upstream_truncated', { refunded: true });
     const error = { code: 'upstream_error', type: 'api_error', message: reason.message };
     const early = eventsOf([{ type: 'error', fault: reason }]);
-    expect(typesOf(early)).to.deep.equal([...OPENED, 'response.failed']);
-    expect(early[2].response).to.deep.include({ id: 'resp_req_1', model: 'm', status: 'failed', error, output: [] });
-    expect(early[2].response).not.to.have.property('billing');
+    expect(typesOf(early)).to.deep.equal([...OPENED, 'error', 'response.failed']);
+    const flat = { code: error.code, message: error.message, param: null };
+    expect(early[2]).to.deep.equal({ type: 'error', sequence_number: 2, ...flat, error: { ...error, param: null } });
+    expect(early[3].response).to.deep.include({ id: 'resp_req_1', model: 'm', status: 'failed', error, output: [] });
+    expect(early[3].response).not.to.have.property('billing');
     const late = eventsOf([START, TEXT, delta(0, 'Hi'), end(0), tool(1, 'go'), { type: 'error', fault: reason }]);
     expect(late.at(-1).response).to.deep.include({ status: 'failed', error, usage: null });
     expect(late.at(-1).response.output.map(({ type }: Json) => type)).to.deep.equal(['message']);
