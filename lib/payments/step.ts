@@ -80,9 +80,13 @@ function nextWaitingStep(payment: Payment, state: PaymentState, at: number): Pay
   if (state.status === 'succeeded') {
     return { change: { kind: 'succeed', ...base, ref: state.id, state: serializeState(state) } };
   }
+  if (phase === 'created') {
+    // The process that is starting it records the link with the start.
+    if (state.status === 'pending') return undefined;
+    // It did begin, although its end is known before the answer to its start.
+    return { change: { kind: 'begin', ...base, ref: state.id, payUrl: null, expiresAt: at, dueAt: at } };
+  }
   if (state.status === 'canceled') return nextCanceledStep(payment, state, at);
-  // The process that is starting it records the link with the start.
-  if (phase === 'created') return undefined;
   const dueAt = nextPollAt(payment, at);
   if (phase === 'pending' && at >= (payment.expiresAt ?? at)) {
     return { change: { kind: 'expire', ...base, reason: 'not paid in time', dueAt } };
@@ -96,7 +100,6 @@ function nextCanceledStep(payment: Payment, state: PaymentState, at: number): Pa
   const { kind, code: reason } = state.reason ?? { kind: 'soft', code: 'canceled' };
   if (kind === 'expired') {
     const isKnown = phase === 'expired' && payment.dueAt === null && payment.reason === reason;
-    if (phase === 'created') return { change: { kind: 'fail', ...base, reason } };
     return isKnown ? undefined : { change: { kind: 'expire', ...base, reason, dueAt: null } };
   }
   if (kind === 'technical' && phase !== 'expired') return { change: { kind: 'fail', ...base, reason } };

@@ -184,6 +184,19 @@ function suite(kind: StoreKind): void {
     }
   });
 
+  it('go on after a failure of the bank, even if its webhook comes before its answer', async () => {
+    stage.bank.hook = async (asked, when) => {
+      const [made] = stage.bank.payments.values();
+      if (asked !== 'start' || when !== 'after' || !made) return undefined;
+      Object.assign(made, { status: 'canceled', reason: { kind: 'technical', code: 'issuer_unavailable' } });
+      expect(await stage.sendWebhook(service, made.id)).to.equal('done');
+      return undefined;
+    };
+    await topups.checkWallet(stage.wallet);
+    expect(await row()).to.include({ order: null, declines: 0, pausedAt: null });
+    expect(types()).to.deep.equal([]);
+  });
+
   for (const [how, behaviour] of [
     ['fails', refuse],
     ['loses its answer', lose],

@@ -88,15 +88,15 @@ describe('the next step of a payment', () => {
     }
 
     const declines: readonly [PaymentPhase, Decline['kind'] | null, object | undefined, more?: Partial<Payment>][] = [
-      ['created', 'expired', { kind: 'fail', reason: 'code' }],
+      ['created', 'expired', { kind: 'begin', ref: 'ref_1', payUrl: null, dueAt: AT }, { ref: null }],
       ['pending', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
       ['expired', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
       ['expired', 'expired', { kind: 'expire', dueAt: null }, { reason: 'not paid in time', dueAt: null }],
       ['expired', 'expired', undefined, { reason: 'code', dueAt: null }],
-      ['created', 'technical', { kind: 'fail', reason: 'code' }],
+      ['created', 'technical', { kind: 'begin', ref: 'ref_1' }, { ref: null }],
       ['pending', 'technical', { kind: 'fail', reason: 'code' }],
       ['expired', 'technical', { kind: 'cancel', reason: 'code' }],
-      ['created', 'soft', { kind: 'cancel', reason: 'code' }],
+      ['created', 'soft', { kind: 'begin', ref: 'ref_1' }, { ref: null }],
       ['pending', 'hard', { kind: 'cancel', reason: 'code' }],
       ['expired', 'soft', { kind: 'cancel', reason: 'code' }],
       ['pending', null, { kind: 'cancel', reason: 'canceled' }],
