@@ -3,6 +3,7 @@ import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
 import { readResponsesAnnotation } from '../citations.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
+import { WrittenText } from './written-text.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
@@ -19,57 +20,14 @@ export function readPhase({ phase }: JsonObject): string | undefined {
   return typeof phase === 'string' && /^[a-z_]{1,32}$/.test(phase) ? phase : undefined;
 }
 
-function readKind(item: JsonObject): { readonly phase: string } | undefined {
-  const phase = readPhase(item);
-  return phase === undefined ? undefined : { phase };
-}
-
 /** What a part is of: a message, the input of a custom call, or reasoning, which may have a summary too. */
 type PartKind = 'output' | 'input' | 'text' | 'summary';
 
+/** What events call a text of a message. */
+type TextName = 'output_text' | 'refusal';
+
 /** Stands between the parts of a summary. */
 const PARAGRAPH = '\n\n';
-
-/** The text of a part so far: its length and a hash, because nothing keeps a whole answer. */
-class WrittenText {
-  #chars = 0;
-  #hash = FIRST_HASH;
-  /** How many annotations of the part were written. */
-  annotated = 0;
-  /** Whether the server said that it begins. */
-  isBegun = false;
-
-  get length(): number {
-    return this.#chars;
-  }
-
-  add(text: string): void {
-    this.#chars += text.length;
-    this.#hash = hashText(text, this.#hash);
-  }
-
-  isBeginningOf(whole: string): boolean {
-    return hashText(whole.slice(0, this.#chars)) === this.#hash;
-  }
-
-  isAll(text: string): boolean {
-    return this.#chars === text.length && this.isBeginningOf(text);
-  }
-
-  /** What is missing of a whole text; nothing if that is another text. */
-  findMissing(whole: string): string {
-    return this.isBeginningOf(whole) ? whole.slice(this.#chars) : '';
-  }
-}
-
-const FIRST_HASH = 0x811c9dc5;
-
-/** FNV-1a. */
-function hashText(text: string, hash = FIRST_HASH): number {
-  let next = hash;
-  for (let at = 0; at < text.length; at += 1) next = Math.imul(next ^ text.charCodeAt(at), 0x01000193);
-  return next;
-}
 
 export class Item {
   readonly type: string;
@@ -82,8 +40,8 @@ export class Item {
   isBegun = false;
   isDone = false;
   isRefused = false;
-  /** Of a message that has a phase. */
-  #kind: { readonly phase: string } | undefined;
+  /** Of a message; most have none. */
+  #phase: string | undefined;
   #hasState = false;
   #hasImage = false;
   #isInputClosed = false;
@@ -97,7 +55,7 @@ export class Item {
 
   begin(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
-    this.#kind = readKind(item);
+    this.#phase = readPhase(item);
     if (this.type === 'function_call') this.#takeCall(item, false, out);
     else if (this.type === 'custom_tool_call') this.#takeCustomCall(item, out);
     else if (this.type !== 'message') out.alive();
@@ -107,39 +65,46 @@ export class Item {
   complete(item: JsonObject, out: AnswerWriter): void {
     this.isBegun = true;
     this.isDone = true;
-    this.#kind ??= readKind(item);
+    this.#phase ??= readPhase(item);
     if (this.type === 'function_call') this.#takeCall(item, true, out);
     else if (this.type === 'custom_tool_call') this.#completeCustomCall(item, out);
     else if (this.type === 'reasoning') this.#completeThought(item, out);
     else if (this.type === 'image_generation_call') this.#completeImage(item, out);
     else if (this.type === 'message') {
-      for (const [at, part] of readItems(item.content).entries())
-        this.completePart({ content_index: at, part }, 'output', out);
+      for (const [index, part] of readItems(item.content).entries()) this.#completePart('output', index, part, out);
     } else out.alive();
   }
 
-  addText({ content_index: at, delta }: JsonObject, kind: string, out: AnswerWriter): void {
-    if (typeof delta === 'string') this.#addText(this.#partAt('output', at), delta, kind, out);
+  addText(event: JsonObject, name: TextName, out: AnswerWriter): void {
+    const { delta } = event;
+    if (typeof delta === 'string') this.#addText(this.#findPart('output', readPartIndex(event)), delta, name, out);
   }
 
-  #addText(part: WrittenText, delta: string, kind: string, out: AnswerWriter): void {
+  #addText(part: WrittenText, delta: string, name: TextName, out: AnswerWriter): void {
     part.add(delta);
-    if (kind === 'refusal') {
+    if (name === 'refusal') {
       this.isRefused ||= delta !== '';
       out.refusal(delta, part);
-    } else out.text(delta, part, this.#kind);
+    } else out.text(delta, part, { phase: this.#phase });
   }
 
-  completeText(event: JsonObject, kind: string, out: AnswerWriter): void {
-    const whole = kind === 'refusal' ? event.refusal : event.text;
+  completeText(event: JsonObject, name: TextName, out: AnswerWriter): void {
+    this.#completeText(readPartIndex(event), name === 'refusal' ? event.refusal : event.text, name, out);
+  }
+
+  #completeText(index: unknown, whole: unknown, name: TextName, out: AnswerWriter): void {
     if (typeof whole !== 'string') return;
-    const part = this.#partOf('output', event.content_index, whole);
-    this.#addText(part, part.findMissing(whole), kind, out);
+    const part = this.#findPartOfText('output', index, whole);
+    this.#addText(part, part.findMissing(whole), name, out);
   }
 
-  /** An annotation of a part that stands in its place among those of the part, or comes next. */
-  annotate({ content_index: at, annotation_index: place, annotation }: JsonObject, out: AnswerWriter): void {
-    const part = this.#partAt('output', at);
+  annotate(event: JsonObject, out: AnswerWriter): void {
+    const { annotation_index: place, annotation } = event;
+    this.#annotate(this.#findPart('output', readPartIndex(event)), place, annotation, out);
+  }
+
+  /** `place`: its number among the annotations of the part, below `annotated` if it was written before. */
+  #annotate(part: WrittenText, place: unknown, annotation: unknown, out: AnswerWriter): void {
     if (typeof place === 'number' && place < part.annotated) return;
     part.annotated += 1;
     const citation = readResponsesAnnotation(annotation, this.#countBefore(part));
@@ -166,24 +131,24 @@ export class Item {
   }
 
   /** A part without content yet. */
-  beginPart({ summary_index: place, content_index: at = place }: JsonObject, kind: PartKind): void {
-    (this.#parts.get(writeName(kind, at)) ?? this.#addPart(kind, at)).isBegun = true;
+  beginPart(event: JsonObject, kind: PartKind): void {
+    const index = readPartIndex(event);
+    (this.#parts.get(namePart(kind, index)) ?? this.#addPart(kind, index)).isBegun = true;
   }
 
-  completePart(
-    { summary_index: place, content_index: at = place, part }: JsonObject,
-    kind: PartKind,
-    out: AnswerWriter,
-  ): void {
+  completePart(event: JsonObject, kind: PartKind, out: AnswerWriter): void {
+    this.#completePart(kind, readPartIndex(event), event.part, out);
+  }
+
+  #completePart(kind: PartKind, index: unknown, part: unknown, out: AnswerWriter): void {
     const { type, text, refusal, annotations } = readFields(part);
-    if (type === 'refusal') this.completeText({ content_index: at, refusal }, 'refusal', out);
-    else if (kind !== 'output') this.#completeThoughtPart(kind, at, text, out);
+    if (type === 'refusal') this.#completeText(index, refusal, 'refusal', out);
+    else if (kind !== 'output') this.#completeThoughtPart(kind, index, text, out);
     else {
-      this.completeText({ content_index: at, text }, 'output_text', out);
+      this.#completeText(index, text, 'output_text', out);
       if (!Array.isArray(annotations)) return;
-      for (const [index, annotation] of annotations.entries()) {
-        this.annotate({ content_index: at, annotation_index: index, annotation }, out);
-      }
+      const written = this.#findPart('output', index);
+      for (const [place, annotation] of annotations.entries()) this.#annotate(written, place, annotation, out);
     }
   }
 
@@ -216,19 +181,20 @@ export class Item {
   /** The input of a custom tool becomes the only argument of the function that stands for it. */
   takeInput({ delta, input: whole }: JsonObject, out: AnswerWriter): void {
     if (this.#isInputClosed) return;
-    const begun = this.#parts.size > 0 ? '' : `{"${CUSTOM_INPUT}":"`;
-    const part = this.#partAt('input', 0);
+    const opening = this.#parts.size > 0 ? '' : `{"${CUSTOM_INPUT}":"`;
+    const part = this.#findPart('input', 0);
     const text = typeof delta === 'string' ? delta : part.findMissing(`${whole ?? ''}`);
     part.add(text);
-    out.tool({ block: this, json: begun + JSON.stringify(text).slice(1, -1) });
+    out.tool({ block: this, json: opening + JSON.stringify(text).slice(1, -1) });
   }
 
   /** A fragment of a part of the reasoning, or the whole part. */
   takeThought(event: JsonObject, name: string, out: AnswerWriter): void {
-    const { summary_index: place, content_index: at = place, delta, text } = event;
+    const { delta, text } = event;
+    const index = readPartIndex(event);
     const kind = name === 'reasoning_text' ? 'text' : 'summary';
-    if (typeof delta === 'string') this.#addThought(this.#partAt(kind, at), delta, out);
-    else this.#completeThoughtPart(kind, at, text, out);
+    if (typeof delta === 'string') this.#addThought(this.#findPart(kind, index), delta, out);
+    else this.#completeThoughtPart(kind, index, text, out);
   }
 
   #addThought(part: WrittenText, delta: string, out: AnswerWriter): void {
@@ -238,15 +204,15 @@ export class Item {
     out.reasoning(isNext ? PARAGRAPH + delta : delta, this);
   }
 
-  #completeThoughtPart(kind: PartKind, at: unknown, text: unknown, out: AnswerWriter): void {
+  #completeThoughtPart(kind: PartKind, index: unknown, text: unknown, out: AnswerWriter): void {
     if (typeof text !== 'string') return;
-    const part = this.#partOf(kind, at, text);
+    const part = this.#findPartOfText(kind, index, text);
     // Some servers call a summary at the end what was none before, or the other way round.
     const isKnown = part.length === 0 && [...this.#parts.values()].some((written) => written.isAll(text));
     if (!isKnown) this.#addThought(part, part.findMissing(text), out);
   }
 
-  /** What was shown of it before is not the image. */
+  /** Previews of the image came before, and are not shown. */
   #completeImage({ result, output_format: format }: JsonObject, out: AnswerWriter): void {
     if (typeof result !== 'string' || result === '') out.alive();
     else if (!this.#hasImage) {
@@ -257,39 +223,46 @@ export class Item {
 
   /** What goes back is the item as it came, apart from its status. */
   #completeThought(item: JsonObject, out: AnswerWriter): void {
-    for (const [at, { text }] of readItems(item.summary).entries()) this.#completeThoughtPart('summary', at, text, out);
-    for (const [at, { text }] of readItems(item.content).entries()) this.#completeThoughtPart('text', at, text, out);
+    for (const [index, { text }] of readItems(item.summary).entries())
+      this.#completeThoughtPart('summary', index, text, out);
+    for (const [index, { text }] of readItems(item.content).entries())
+      this.#completeThoughtPart('text', index, text, out);
     const { status: _status, ...kept } = item;
     if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
     this.#hasState = true;
     out.state({ format: RESPONSES_STATE, value: JSON.stringify(kept) }, this);
   }
 
-  /** Of a server that begins its parts, what it numbers otherwise belongs to the last one. */
-  #partAt(kind: PartKind, at: unknown): WrittenText {
-    return this.#parts.get(writeName(kind, at)) ?? this.#listBegun(kind).at(-1) ?? this.#addPart(kind, at);
+  /** Where a server has begun parts, a number that none of them has means the last one. */
+  #findPart(kind: PartKind, index: unknown): WrittenText {
+    return this.#parts.get(namePart(kind, index)) ?? this.#listBegun(kind).at(-1) ?? this.#addPart(kind, index);
   }
 
-  /** The same for a whole text: of the parts with another number, the one that it goes on. */
-  #partOf(kind: PartKind, at: unknown, whole: string): WrittenText {
-    const named = this.#parts.get(writeName(kind, at));
-    return named ?? this.#listBegun(kind).find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, at);
+  /** The same for a whole text: such a number means the part whose text it continues. */
+  #findPartOfText(kind: PartKind, index: unknown, whole: string): WrittenText {
+    const numbered = this.#parts.get(namePart(kind, index));
+    return numbered ?? this.#listBegun(kind).find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, index);
   }
 
   #listBegun(kind: PartKind): readonly WrittenText[] {
     return [...this.#parts].flatMap(([name, part]) => (part.isBegun && name.startsWith(kind) ? [part] : []));
   }
 
-  #addPart(kind: PartKind, at: unknown): WrittenText {
+  #addPart(kind: PartKind, index: unknown): WrittenText {
     const part = new WrittenText();
-    this.#parts.set(writeName(kind, at), part);
+    this.#parts.set(namePart(kind, index), part);
     return part;
   }
 }
 
-/** Without a number there is one part. */
-function writeName(kind: PartKind, at: unknown): string {
-  return `${kind} ${at ?? 0}`;
+/** The number of the part that an event is about: a summary numbers its parts apart. */
+function readPartIndex({ content_index: index, summary_index: ofSummary }: JsonObject): unknown {
+  return index ?? ofSummary;
+}
+
+/** A server that numbers no parts has one of each kind. */
+function namePart(kind: PartKind, index: unknown): string {
+  return `${kind} ${index ?? 0}`;
 }
 
 function readItems(value: unknown): readonly JsonObject[] {

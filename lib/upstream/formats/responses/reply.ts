@@ -114,24 +114,24 @@ export class ResponsesReply implements AnswerReader {
     const { type } = item;
     const id = item.id ?? undefined;
     const known = this.#findKnown(event, `${type}`, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
-    const isOver = isDone ? known?.isDone && (isNameless(event, id) || isOtherCall(known, item)) : known?.isBegun;
-    const isAnother = !known || known.type !== type || isOver;
-    const found = isAnother ? this.#add(new Item(`${type}`, id), event.output_index) : known;
+    const isOver = isDone ? known?.isDone && (lacksIndexAndId(event, id) || isOtherCall(known, item)) : known?.isBegun;
+    const isNew = !known || known.type !== type || isOver;
+    const found = isNew ? this.#add(new Item(`${type}`, id), event.output_index) : known;
     if (isDone) found.complete(item, out);
     else found.begin(item, out);
   }
 
-  /** By index; where a server has none, or one for several kinds of items, by name, else the last one. */
+  /** By index; where a server has none, or one for several types of items, by id, else the last one. */
   #findKnown(event: JsonObject, type: string, id: unknown = event.item_id ?? undefined): Item | undefined {
     const index = event.output_index ?? undefined;
-    const numbered = index === undefined ? undefined : this.#byIndex.get(index);
-    if (numbered?.type === type) return numbered;
-    const named = id === undefined ? undefined : this.#items.findLast((item) => item.id === id);
-    if (numbered && named?.type !== type) return numbered;
-    return named ?? (id === undefined && index === undefined ? this.#items.at(-1) : undefined);
+    const byIndex = index === undefined ? undefined : this.#byIndex.get(index);
+    if (byIndex?.type === type) return byIndex;
+    const byId = id === undefined ? undefined : this.#items.findLast((item) => item.id === id);
+    if (byIndex && byId?.type !== type) return byIndex;
+    return byId ?? (id === undefined && index === undefined ? this.#items.at(-1) : undefined);
   }
 
-  /** Where a server has no index and names an item anew with every event: the one that has begun and is not done. */
+  /** The last item, if it has begun and is not done: some servers have no index, and a new id in every event. */
   #findOpen({ output_index: index }: JsonObject, type: string): Item | undefined {
     const last = (index ?? undefined) === undefined ? this.#items.at(-1) : undefined;
     return last?.type === type && last.isBegun && !last.isDone ? last : undefined;
@@ -164,7 +164,7 @@ export class ResponsesReply implements AnswerReader {
     out.done(status);
   }
 
-  /** Items have the same names as before, or at least the same order among their kind. */
+  /** Items have the same ids as before, or at least the same order among their type. */
   #completeAll(output: readonly unknown[], out: AnswerWriter): void {
     const before = new Set(this.#items);
     const take = (isSame: (item: Item) => boolean) => {
@@ -173,24 +173,24 @@ export class ResponsesReply implements AnswerReader {
       return found;
     };
     const items = output.map((value) => readFields(value));
-    const named = items.map((item) => take((known) => known.type === item.type && sharesName(known, item)));
+    const byId = items.map((item) => take((known) => known.type === item.type && sharesId(known, item)));
     for (const [at, item] of items.entries()) {
-      const known = named[at] ?? take(({ type, name }) => type === item.type && (name ?? item.name) === item.name);
+      const known = byId[at] ?? take(({ type, name }) => type === item.type && (name ?? item.name) === item.name);
       (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined), undefined)).complete(item, out);
     }
   }
 }
 
-function sharesName({ id, callId }: Item, item: JsonObject): boolean {
+function sharesId({ id, callId }: Item, item: JsonObject): boolean {
   return (id !== undefined && id === item.id) || (callId !== undefined && callId === item.call_id);
 }
 
-/** Nothing tells the item of an event from others of its kind. */
-function isNameless({ output_index: index }: JsonObject, id: unknown): boolean {
+/** Nothing tells the item of an event from others of its type. */
+function lacksIndexAndId({ output_index: index }: JsonObject, id: unknown): boolean {
   return (index ?? id ?? undefined) === undefined;
 }
 
-/** Some servers have one index for all items. */
+/** Some servers give all items one index. */
 function isOtherCall({ callId }: Item, { call_id: id }: JsonObject): boolean {
   return typeof callId === 'string' && typeof id === 'string' && callId !== id;
 }
