@@ -94,7 +94,8 @@ class History {
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#takeResult({ ...item, idField: `${field}.call_id`, field: `${field}.output` });
+        if (this.#isDelivery(item)) this.#takeMessage({ role: 'user', content: item.output }, field, `${field}.output`);
+        else this.#takeResult({ ...item, idField: `${field}.call_id`, field: `${field}.output` });
         break;
       case 'image_generation_call':
         this.#takeImage(item, field);
@@ -108,6 +109,11 @@ class History {
         if (typeof type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
         this.#takeVendorItem({ ...item, type }, field);
     }
+  }
+
+  /** A result of no call: what a client's tool brings of its own accord, such as the task of another thread. */
+  #isDelivery({ call_id: id, name }: Item): boolean {
+    return (id == null || id === '') && typeof name === 'string' && !this.#calls.hasOpen;
   }
 
   /** One that was not drawn to its end has told nothing. */
@@ -210,13 +216,19 @@ class History {
   #addAssistant(read: () => readonly RequestContent[], { startsMessage = false, isCall = false } = {}): void {
     // Results of calls that ran beside open ones come with theirs.
     if (!isCall && !this.#calls.hasOpen) this.#flushResults();
-    const last = this.#messages.at(-1);
-    if (this.#messages.findLast(({ role }) => role !== 'system')?.role === 'user') this.#calls.checkNone();
+    const at = this.#findContinued(startsMessage);
     const added = read();
     if (added.length === 0) return;
     const content = [...this.#compacted.splice(0), ...added];
-    if (last?.role !== 'assistant' || startsMessage) this.#messages.push({ role: 'assistant', content });
-    else this.#messages[this.#messages.length - 1] = { role: 'assistant', content: [...last.content, ...content] };
+    const last = this.#messages[at];
+    if (last) this.#messages[at] = { role: 'assistant', content: [...last.content, ...content] };
+    else this.#messages.push({ role: 'assistant', content });
+  }
+
+  /** While calls are open, what follows belongs to their message, even behind the results of others. */
+  #findContinued(startsMessage: boolean): number {
+    if (this.#calls.hasOpen) return this.#messages.findLastIndex(({ role }) => role === 'assistant');
+    return this.#messages.at(-1)?.role === 'assistant' && !startsMessage ? this.#messages.length - 1 : -1;
   }
 
   #addUser(content: readonly RequestContent[]): void {
