@@ -1,6 +1,8 @@
 // How each wire format writes tools and tool calls, to clients and upstreams alike.
 
 import { createHash } from 'node:crypto';
+import { isRecord } from '../../base/record.ts';
+import { readArguments } from '../../stream/arguments.ts';
 import type { ToolBlock } from '../../stream/provider-part.ts';
 import type { Tool } from '../contract/provider.ts';
 
@@ -39,6 +41,17 @@ export function writeTool(
 ): object {
   const definition = { name, description, [shape.schema]: schema, strict };
   return shape.inside === undefined ? definition : { type: shape.type, [shape.inside]: definition };
+}
+
+/** Many servers parse the arguments of earlier calls, and refuse what was cut off, or is no object. */
+export function completeArguments(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isRecord(value)) return json;
+  } catch {
+    // As below.
+  }
+  return JSON.stringify(readArguments(json));
 }
 
 type Named = Pick<ToolBlock, 'id' | 'name'>;

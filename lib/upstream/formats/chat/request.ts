@@ -21,7 +21,7 @@ import { isFields, parseFields } from '../../host/fields.ts';
 import { chooseMarkers, type Markers } from '../cache-markers.ts';
 import { writeDocumentText } from '../document-text.ts';
 import { moveSystemMessages } from '../system-messages.ts';
-import { CHAT_TOOL, chatCall, createCallIds, digestHex, writeTool } from '../tools.ts';
+import { CHAT_TOOL, chatCall, completeArguments, createCallIds, digestHex, writeTool } from '../tools.ts';
 import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
@@ -143,7 +143,7 @@ function writeChatMessages({ role, content }: TextMessage, writing: Writing): re
 
 /** Some upstreams want more back with a call than the format has: that, and nothing else that a client may have put there. */
 function writeChatCall({ id, name, json, state }: ToolCallContent, { spellCallId }: Writing): object {
-  const call = chatCall({ id: spellCallId(id), name }, json);
+  const call = chatCall({ id: spellCallId(id), name }, completeArguments(json));
   if (state?.format !== CHAT_STATE) return call;
   const extra = parseFields(state.value)?.extra_content;
   return isFields(extra) ? { ...call, extra_content: extra } : call;

@@ -13,7 +13,7 @@ import type {
 import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
 import { writeDocumentText } from '../document-text.ts';
-import { CUSTOM_INPUT } from '../tools.ts';
+import { CUSTOM_INPUT, completeArguments } from '../tools.ts';
 import { isCompaction, RESPONSES_STATE } from './item.ts';
 
 /** How the items of one request are written. */
@@ -98,7 +98,7 @@ function writeReasoningItem({ text, state }: ReasoningContent): readonly object[
 function writeItem(part: Content, { base64, customIds }: ItemForm): object | [] {
   if (part.type === 'tool-call') {
     const { id, name, json } = part;
-    if (!customIds.has(id)) return { type: 'function_call', call_id: id, name, arguments: json };
+    if (!customIds.has(id)) return { type: 'function_call', call_id: id, name, arguments: completeArguments(json) };
     return { type: 'custom_tool_call', call_id: id, name, input: parseFields(json)?.[CUSTOM_INPUT] };
   }
   if (part.type !== 'tool-result') return [];
