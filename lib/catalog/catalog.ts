@@ -3,7 +3,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import type { Rate } from '../money/cost.ts';
 import { type CustomerPrices, priceForLists, type RepricedModels } from './customer-prices.ts';
-import { describeNotice, type LossNotice, settleLosses } from './loss.ts';
+import { describeNotice, type LossNotice, resolveLosses } from './loss.ts';
 import {
   type BuiltModel,
   buildModel,
@@ -92,15 +92,15 @@ export function buildCatalog(
     buildModel(entry, { upstreams, rates, pricing }, (problem) => report(at, problem)),
   );
   const seeing = findUsableModels('text', file.vision, indexBuilt(built));
-  const settled = settleLosses(built, { vision: seeing, before: pricesBefore, report });
-  const { models } = settled;
+  const resolved = resolveLosses(built, { vision: seeing, before: pricesBefore, report });
+  const { models } = resolved;
   const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
   const customers = priceForLists(file.priceLists ?? {}, {
     models: built.map((each, at) => ({
       ...each,
       model: models[at] as Model,
-      stated: settled.prices.get(each.model.id) ?? each.stated,
+      stated: resolved.prices.get(each.model.id) ?? each.stated,
     })),
     byName,
     vision: seeing,
@@ -109,7 +109,7 @@ export function buildCatalog(
       problems.push(describeMistake(file, `priceLists.${list}`, `priceLists.${list}: ${problem}`)),
     warn: (list, warning) => warnings.push(`priceLists.${list}: ${warning}`),
   });
-  const losses = [...settled.notices, ...customers.notices];
+  const losses = [...resolved.notices, ...customers.notices];
   warnings.push(...losses.filter(({ outcome }) => outcome === 'kept').map(describeNotice));
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
   const smart = buildSmart(file.smart, byName, warnings);
@@ -130,7 +130,7 @@ export function buildCatalog(
     priceLists: new Map(),
     autoTopup: readTopupBounds(file.autoTopup),
     rates,
-    prices: new Map([...settled.prices, ...customers.prices]),
+    prices: new Map([...resolved.prices, ...customers.prices]),
     losses,
     warnings,
   };

@@ -17,16 +17,14 @@ const ENDPOINTS: Readonly<Record<ModelType, string>> = {
 
 /** A text model with a route, which the key may be used for. */
 export function findTextModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): TextModel {
-  const model = findModel(catalog, name, 'text');
-  if (model.routes.length === 0) throw unknownModelFault(catalog, name);
+  const model = findRoutedModel(catalog, name, 'text');
   refuseModel(limits, model);
   return model;
 }
 
 /** An embedding model with a route, which the key may be used for. */
 export function findEmbeddingModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): EmbeddingModel {
-  const model = findModel(catalog, name, 'embedding');
-  if (model.routes.length === 0) throw unknownModelFault(catalog, name);
+  const model = findRoutedModel(catalog, name, 'embedding');
   refuseModel(limits, model);
   return model;
 }
@@ -35,7 +33,11 @@ export function findEmbeddingModel(catalog: Catalog, name: string, limits: KeyLi
 export function findImageModel(catalog: Catalog, name: string | undefined): ImageModel {
   const { image } = catalog.defaults;
   if (name === undefined) return image ?? unavailableFault('Image generation');
-  const model = findModel(catalog, name, 'image');
+  return findRoutedModel(catalog, name, 'image');
+}
+
+function findRoutedModel<Type extends ModelType>(catalog: Catalog, name: string, type: Type): ModelOf<Type> {
+  const model = findModel(catalog, name, type);
   if (model.routes.length === 0) throw unknownModelFault(catalog, name);
   return model;
 }

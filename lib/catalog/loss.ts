@@ -22,14 +22,14 @@ export interface LossNotice extends Loss {
   readonly outcome: 'kept' | 'raised';
 }
 
-interface Settled {
+interface ResolvedModels {
   readonly models: readonly Model[];
   /** The price in force of each model, by id. */
   readonly prices: ReadonlyMap<string, StatedPrice>;
   readonly notices: readonly LossNotice[];
 }
 
-interface SettleOptions {
+interface LossOptions {
   /** The models that answer to images for those that do not see. */
   readonly vision: readonly TextModel[];
   /** The prices in force before, by id of the model. */
@@ -47,22 +47,22 @@ interface CoveredRoute {
 
 type Found = Omit<LossNotice, 'outcome'>;
 
-export function settleLosses(built: readonly BuiltModel[], { vision, before, report }: SettleOptions): Settled {
+export function resolveLosses(built: readonly BuiltModel[], { vision, before, report }: LossOptions): ResolvedModels {
   const notices: LossNotice[] = [];
   const prices = new Map<string, StatedPrice>();
   const models = built.map((each, at) => {
     const { model, stated } = each;
-    const settled = settlePrice(each, { vision, kept: before.get(model.id) });
-    if (settled.losses.length > 0 && !settled.outcome)
-      report(at, describeRefusal(settled.losses, adviseForModel(settled.losses)));
-    notices.push(...listNotices(settled));
-    prices.set(model.id, { ...stated, price: settled.price });
-    return settled.outcome ? withPrice(model, settled.price) : model;
+    const resolved = resolveLoss(each, { vision, kept: before.get(model.id) });
+    if (resolved.losses.length > 0 && !resolved.outcome)
+      report(at, describeRefusal(resolved.losses, adviseForModel(resolved.losses)));
+    notices.push(...listNotices(resolved));
+    prices.set(model.id, { ...stated, price: resolved.price });
+    return resolved.outcome ? withPrice(model, resolved.price) : model;
   });
   return { models, prices, notices };
 }
 
-interface PriceOptions extends Pick<SettleOptions, 'vision'> {
+interface PriceOptions extends Pick<LossOptions, 'vision'> {
   /** The price in force before; undefined if there was none. */
   readonly kept: StatedPrice | undefined;
 }
@@ -77,14 +77,14 @@ export interface CheckedListPrice {
 
 /** Checks the price that a price list sets for a model. */
 export function checkListPrice(list: string, built: BuiltModel, options: PriceOptions): CheckedListPrice {
-  const settled = settlePrice(built, options);
-  const { price, losses, outcome } = settled;
-  const notices = listNotices(settled).map((notice) => ({ ...notice, list }));
+  const resolved = resolveLoss(built, options);
+  const { price, losses, outcome } = resolved;
+  const notices = listNotices(resolved).map((notice) => ({ ...notice, list }));
   const isRefused = losses.length > 0 && !outcome;
   return { price, notices, ...(isRefused && { refusal: describeRefusal(losses, 'write in the list "loss": true') }) };
 }
 
-interface SettledPrice {
+interface ResolvedPrice {
   readonly price: PriceVector;
   readonly losses: readonly Found[];
   /** Undefined: the price stands as stated, or it is refused. */
@@ -92,20 +92,20 @@ interface SettledPrice {
 }
 
 /** What becomes of a stated price: one below cost is raised, gives way to the price before, or is refused. */
-function settlePrice({ model, entry, stated }: BuiltModel, { vision, kept }: PriceOptions): SettledPrice {
+function resolveLoss({ model, entry, stated }: BuiltModel, { vision, kept }: PriceOptions): ResolvedPrice {
   const { price, statement } = stated;
   const isExempt = statement === '' || entry.loss === true;
-  const bounds = isExempt ? [] : listCoveredRoutes(model, entry.loss === 'vision' ? [] : vision);
-  const losses = listLosses(model, price, bounds);
+  const covered = isExempt ? [] : listCoveredRoutes(model, entry.loss === 'vision' ? [] : vision);
+  const losses = listLosses(model, price, covered);
   if (losses.length === 0) return { price, losses };
-  const raised = entry.onLoss === 'raise' ? raisePrice(price, bounds) : undefined;
+  const raised = entry.onLoss === 'raise' ? raisePrice(price, covered) : undefined;
   if (raised) return { price: raised, losses, outcome: 'raised' };
   if (kept?.statement !== statement) return { price, losses };
-  const left = listLosses(model, kept.price, bounds);
+  const left = listLosses(model, kept.price, covered);
   return { price: kept.price, losses: left.length > 0 ? left : losses, outcome: 'kept' };
 }
 
-function listNotices({ losses, outcome }: SettledPrice): readonly LossNotice[] {
+function listNotices({ losses, outcome }: ResolvedPrice): readonly LossNotice[] {
   return outcome ? losses.map((loss) => ({ ...loss, outcome })) : [];
 }
 
@@ -113,16 +113,16 @@ function listCoveredRoutes(model: Model, vision: readonly TextModel[]): readonly
   const own = listCosts(model);
   // A model without a usable route is not sold.
   if (model.type !== 'text' || model.vision || model.routes.length === 0) return own;
-  return [...own, ...vision.flatMap((each) => listCosts(each).map((bound) => ({ ...bound, vision: each.id })))];
+  return [...own, ...vision.flatMap((seeing) => listCosts(seeing).map((route) => ({ ...route, vision: seeing.id })))];
 }
 
 function listCosts({ routes }: Model): readonly CoveredRoute[] {
   return routes.flatMap((route) => (route.cost ? [{ cost: route.cost, route }] : []));
 }
 
-function listLosses(model: Model, price: PriceVector, bounds: readonly CoveredRoute[]): readonly Found[] {
+function listLosses(model: Model, price: PriceVector, covered: readonly CoveredRoute[]): readonly Found[] {
   const lengths = model.type === 'video' ? findVideoLengths(model) : undefined;
-  return bounds.flatMap(({ cost, route, vision }) =>
+  return covered.flatMap(({ cost, route, vision }) =>
     findLosses(price, cost, lengths).map((loss) => {
       const answering = { upstream: route.upstream, route: route.model, ...(vision !== undefined && { vision }) };
       return { ...loss, model: model.id, ...answering };
@@ -131,9 +131,9 @@ function listLosses(model: Model, price: PriceVector, bounds: readonly CoveredRo
 }
 
 /** Undefined if a price per second would have to be raised to a cost per request, or the other way round. */
-function raisePrice(price: PriceVector, bounds: readonly CoveredRoute[]): PriceVector | undefined {
+function raisePrice(price: PriceVector, covered: readonly CoveredRoute[]): PriceVector | undefined {
   let raised: PriceVector | undefined = price;
-  for (const { cost } of bounds) {
+  for (const { cost } of covered) {
     raised &&= findDearestPrices(raised, markUp(cost, { factor: NO_MARKUP, step: KOPECK }));
   }
   return raised;

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../base/operator-error.ts';
+import { isRecord } from '../base/record.ts';
 import { AMOUNT_MAX } from '../money/money.ts';
 import type { PriceBandEntry } from './price.ts';
 
@@ -61,16 +62,16 @@ function parseList(file: string): unknown {
 }
 
 function readVendors(list: unknown, keys: Readonly<Record<string, string>>, refuse: Refuse): PriceList {
-  if (!isObject(list)) throw refuse('has no vendors');
-  const vendors = Object.entries(list).filter((entry): entry is [string, Fields] => isObject(entry[1]));
-  if (!vendors.some(([, { models }]) => isObject(models))) throw refuse('no vendor in it has models');
+  if (!isRecord(list)) throw refuse('has no vendors');
+  const vendors = Object.entries(list).filter((entry): entry is [string, Fields] => isRecord(entry[1]));
+  if (!vendors.some(([, { models }]) => isRecord(models))) throw refuse('no vendor in it has models');
   return {
     find(host, model) {
       const key = Object.hasOwn(keys, host) ? keys[host] : undefined;
       const vendor = vendors.find(([name, { api }]) => name === key || (key === undefined && readHost(api) === host));
       const models = vendor?.[1].models;
-      const entry = isObject(models) && Object.hasOwn(models, model) ? models[model] : undefined;
-      if (!isObject(entry) || !isObject(entry.cost)) return undefined;
+      const entry = isRecord(models) && Object.hasOwn(models, model) ? models[model] : undefined;
+      if (!isRecord(entry) || !isRecord(entry.cost)) return undefined;
       return readCostPerMillion(entry.cost, `${vendor?.[0]} ${model}`, refuse);
     },
   };
@@ -89,9 +90,9 @@ function readCostPerMillion(cost: Fields, name: string, refuse: Refuse): ListedP
     output: need(from, 'output'),
     ...omitUndefined({ cacheRead: read(from, 'cache_read'), cacheWrite: read(from, 'cache_write') }),
   });
-  const tiers = Array.isArray(cost.tiers) ? cost.tiers.filter(isObject) : [];
+  const tiers = Array.isArray(cost.tiers) ? cost.tiers.filter(isRecord) : [];
   const bands = tiers.flatMap((tier) => {
-    const { type = 'context', size } = isObject(tier.tier) ? tier.tier : {};
+    const { type = 'context', size } = isRecord(tier.tier) ? tier.tier : {};
     if (type !== 'context' || !Number.isSafeInteger(size) || (size as number) < 1) return [];
     return [{ above: size as number, ...readRates(tier) }];
   });
@@ -100,14 +101,14 @@ function readCostPerMillion(cost: Fields, name: string, refuse: Refuse): ListedP
 }
 
 function readModels(list: unknown, hosts: readonly string[], refuse: Refuse): PriceList {
-  const { data } = isObject(list) ? list : {};
-  if (!Array.isArray(data) || !data.some((entry) => isObject(entry) && isObject(entry.pricing)))
+  const { data } = isRecord(list) ? list : {};
+  if (!Array.isArray(data) || !data.some((entry) => isRecord(entry) && isRecord(entry.pricing)))
     throw refuse('has no list of models with their pricing');
-  const models = new Map(data.filter(isObject).map((entry) => [entry.id, entry.pricing]));
+  const models = new Map(data.filter(isRecord).map((entry) => [entry.id, entry.pricing]));
   return {
     find(host, model) {
       const pricing = hosts.includes(host) ? models.get(model) : undefined;
-      if (!isObject(pricing)) return undefined;
+      if (!isRecord(pricing)) return undefined;
       const read = (field: string) => {
         // A router of the vendor's own has a price of -1: it is that of the model it chooses.
         if (pricing[field] === '-1') return undefined;
@@ -149,10 +150,6 @@ function formatMicro(micro: bigint): string {
 
 function readHost(api: unknown): string | undefined {
   return typeof api === 'string' && URL.canParse(api) ? new URL(api).hostname : undefined;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function omitUndefined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {

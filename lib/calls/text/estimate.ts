@@ -23,7 +23,7 @@ const COUNT_PER_HELD = 1.08;
 
 /**
  * This many tokens above the formula are not held, so that the formula applies to all but long texts. The hold has at
- * least as many output tokens (`RESERVED_OUTPUT_FLOOR`), which cost more.
+ * least as many output tokens (`HELD_OUTPUT_TOKENS_MIN`), which cost more.
  */
 const TOKENS_FORGIVEN = 512;
 

@@ -3,12 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { StoreError } from '../store.ts';
 import type { ThreadOptions } from './database-calls.ts';
 import { toError } from './failure.ts';
-import type { Reply, Request } from './worker.ts';
+import type { Reply, Request, ThreadCall } from './worker.ts';
 
 export interface Thread {
   /** Opens the database before it is needed. Rejects with `StoreError` or `OperatorError`, like a call. */
   start(): Promise<void>;
-  call(port: string, name: string, args: readonly unknown[]): Promise<unknown>;
+  call(...call: ThreadCall): Promise<unknown>;
   /** Closes the thread; all calls must be answered. */
   close(): Promise<void>;
 }
@@ -82,13 +82,10 @@ export function createThread(options: ThreadOptions): Thread {
     }
   }
 
-  function send(
-    { worker, waiting }: RunningThread,
-    ...request: [string, string, readonly unknown[]]
-  ): Promise<unknown> {
+  function send({ worker, waiting }: RunningThread, ...call: ThreadCall): Promise<unknown> {
     const id = ++lastId;
     return new Promise((resolve, reject) => {
-      worker.postMessage([id, ...request] satisfies Request);
+      worker.postMessage([id, ...call] satisfies Request);
       if (waiting.size === 0) worker.ref();
       waiting.set(id, { resolve, reject });
     });
@@ -118,7 +115,7 @@ export function createThread(options: ThreadOptions): Thread {
       ensureRunning();
       return opening;
     },
-    call: (...request) => send(ensureRunning(), ...request),
+    call: (...call) => send(ensureRunning(), ...call),
     async close() {
       if (!running) return;
       const { worker, forget } = running;

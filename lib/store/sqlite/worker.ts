@@ -4,15 +4,16 @@ import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './dat
 import { type Failure, toFailure } from './failure.ts';
 
 /** The first call is `thread.open` and the last `thread.close`; all others are calls of ports. */
-export type Request = readonly [id: number, port: string, name: string, args: readonly unknown[]];
+export type Request = readonly [id: number, ...ThreadCall];
+export type ThreadCall = readonly [port: string, name: string, args: readonly unknown[]];
 export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 
 const port = parentPort as NonNullable<typeof parentPort>;
 let opened: DatabaseCalls | undefined;
 
-port.on('message', async ([id, ...request]: Request) => {
+port.on('message', async ([id, ...call]: Request) => {
   try {
-    port.postMessage([id, await answer(request)] satisfies Reply);
+    port.postMessage([id, await answer(call)] satisfies Reply);
   } catch (error) {
     // If a transaction cannot be rolled back, the connection is useless.
     if (opened?.db.isTransaction) process.exit(1);
@@ -20,7 +21,7 @@ port.on('message', async ([id, ...request]: Request) => {
   }
 });
 
-function answer([port, name, args]: [string, string, readonly unknown[]]): unknown {
+function answer([port, name, args]: ThreadCall): unknown {
   if (port === 'thread' && name === 'open') {
     opened = openDatabaseCalls(args[0] as ThreadOptions);
     return undefined;
