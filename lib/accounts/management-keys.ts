@@ -71,9 +71,18 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
       const key = makeKey(keyPrefix, MANAGEMENT_MARK);
       const id = `mk_${randomBytes(12).toString('hex')}`;
       await management.addKey({
-        ...{ id, name: name.trim(), hash: hashKey(key), last4: key.slice(-4) },
+        id,
+        name: name.trim(),
+        hash: hashKey(key),
+        last4: key.slice(-4),
         scopes: account === null ? [...new Set(scopes)] : ['account'],
-        ...{ account, addresses, createdBy, createdAt, expiresAt, revokedAt: null, lastUsedAt: null },
+        account,
+        addresses,
+        createdBy,
+        createdAt,
+        expiresAt,
+        revokedAt: null,
+        lastUsedAt: null,
       });
       return { id, key };
     },

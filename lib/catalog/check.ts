@@ -30,7 +30,11 @@ interface CatalogCheck {
 export async function checkCatalog(config: CatalogConfig, layer?: CatalogLayer): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const live = await openLiveCatalog({
-    ...{ config, sandbox: false, log: silent, onSecrets: () => undefined, layer: fixLayer(layer) },
+    config,
+    sandbox: false,
+    log: silent,
+    onSecrets: () => undefined,
+    layer: fixLayer(layer),
   });
   const { warnings, losses } = live.current();
   const raised = losses.filter(({ outcome }) => outcome === 'raised').map(describeNotice);
@@ -39,7 +43,11 @@ export async function checkCatalog(config: CatalogConfig, layer?: CatalogLayer):
   await live.close();
   const { models, upstreams, switchedOff } = readCatalogFacts(config, layer);
   return {
-    ...{ models, usable, upstreams, switched_off: switchedOff, price_lists: priceLists },
+    models,
+    usable,
+    upstreams,
+    switched_off: switchedOff,
+    price_lists: priceLists,
     warnings: [...warnings, ...raised],
   };
 }

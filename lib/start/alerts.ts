@@ -32,7 +32,13 @@ export function openAlerts(config: Config, { store, log, publicUrl, fetcher, eve
   const telegram = openTelegram(config, log);
   let listServiceWatches: ServiceWatches = async () => [];
   const alerts = createAlerts({
-    ...{ store, log, publicUrl, mailer, telegram, fetcher, everyMs },
+    store,
+    log,
+    publicUrl,
+    mailer,
+    telegram,
+    fetcher,
+    everyMs,
     serviceWatches: () => listServiceWatches(),
   });
   const { ownerId } = config;

@@ -63,7 +63,11 @@ export function readNewModels(
     if (!cost) return 'cost';
     const known = { currency: sent.text('currency'), ...cost } as CostEntry;
     made.push({
-      ...{ id, type, provider, routes: [{ upstream, model, cost: known }], price: { markup } },
+      id,
+      type,
+      provider,
+      routes: [{ upstream, model, cost: known }],
+      price: { markup },
       ...Object.fromEntries(able.map((ability) => [ability, true])),
     });
   }

@@ -92,7 +92,10 @@ export async function changeTerms(visit: UserVisit, sent: Form): Promise<Html | 
   if ('problem' in change) return message('error', WORDS[language][change.problem]);
   const { action, target, detail, next } = change;
   const saved: SaveResult = await services.catalogEditor.save({
-    ...{ seen: Number(sent.text('seen')), part: next, user: signedIn.user.id, note: `${action} ${target}` },
+    seen: Number(sent.text('seen')),
+    part: next,
+    user: signedIn.user.id,
+    note: `${action} ${target}`,
   });
   if (saved.status !== 'saved') return describeRefusal(visit, saved);
   await audit(visit, { action, target, detail });

@@ -200,7 +200,10 @@ async function decide(visit: UserVisit, sent: Form): Promise<Answer> {
   }
   const note = `model.add ${ids.join(', ')}`.slice(0, 500);
   const saved = await services.catalogEditor.save({
-    ...{ seen: Number(sent.text('seen')), part: next, user: signedIn.user.id, note },
+    seen: Number(sent.text('seen')),
+    part: next,
+    user: signedIn.user.id,
+    note,
   });
   if (saved.status !== 'saved') return refuse(describeRefusal(visit, saved));
   await audit(visit, { action: 'model.add', target: name, detail: { models: ids, markup: sent.text('markup') } });

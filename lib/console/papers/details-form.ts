@@ -139,7 +139,10 @@ function detailField(language: Language, name: SellerField, { typed, wrong = [] 
     );
   const hint = hints[name];
   return field({
-    ...{ name, label: labels[name], value: chosen, optional: OPTIONAL.has(name) },
+    name,
+    label: labels[name],
+    value: chosen,
+    optional: OPTIONAL.has(name),
     ...(hint !== undefined && { hint }),
     ...(DIGITS.has(name) && { inputmode: 'numeric' as const }),
     ...(wrong.includes(name) && { error: problems[name] }),

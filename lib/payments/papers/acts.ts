@@ -152,7 +152,9 @@ async function readSums(
   const chargedEnd = later?.chargedBegin ?? (await store.ledger.chargedAt(account, to - 1));
   const end = begin + chargedEnd - chargedBegin - (await sumGrants(store, account, { from: start, to }));
   return {
-    ...{ begin, chargedBegin, chargedEnd },
+    begin,
+    chargedBegin,
+    chargedEnd,
     end: later?.begin ?? end,
     grants: await sumGrants(store, account, { from, to }),
     paidBegin: await store.ledger.paidBefore(account, from),

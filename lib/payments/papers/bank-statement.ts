@@ -177,7 +177,9 @@ function readDocument({ line, fields, repeated }: Section): StatedPayment {
   const purposeLines = [1, 2, 3, 4, 5, 6].map((at) => get(`НазначениеПлатежа${at}`)).filter((part) => part !== '');
   const purpose = get('НазначениеПлатежа');
   return {
-    ...{ date, number, kopecks },
+    date,
+    number,
+    kopecks,
     payerAccount: readAccount(get('ПлательщикСчет', 'ПлательщикРасчСчет')),
     payerInn: get('ПлательщикИНН'),
     payerName: get('Плательщик1', 'Плательщик'),

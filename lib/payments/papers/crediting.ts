@@ -92,7 +92,10 @@ interface Claim extends CreditOptions {
 async function claimAndBook(store: CreditStore, open: BankPayment, { account, invoice, ...options }: Claim) {
   const claimed: BankPayment = {
     ...open,
-    ...{ state: 'claimed', account, invoice: invoice?.id ?? null, version: open.version + 1 },
+    state: 'claimed',
+    account,
+    invoice: invoice?.id ?? null,
+    version: open.version + 1,
   };
   const rows = [toBankPaymentRow(claimed), ...(invoice ? [toInvoiceRow(markInvoicePaid(invoice, open.id))] : [])];
   // Nobody else takes the payment or the invoice from here on.
@@ -140,7 +143,10 @@ async function releaseClaim(store: CreditStore, claimed: BankPayment): Promise<v
   const invoice = claimed.invoice === null ? undefined : await findInvoice(store, claimed.invoice);
   const open: BankPayment = {
     ...claimed,
-    ...{ state: 'open', account: null, invoice: null, version: claimed.version + 1 },
+    state: 'open',
+    account: null,
+    invoice: null,
+    version: claimed.version + 1,
   };
   const rows = [toBankPaymentRow(open)];
   if (invoice?.payment === claimed.id) rows.push(toInvoiceRow(unmarkInvoicePaid(invoice)));

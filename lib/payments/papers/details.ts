@@ -133,7 +133,11 @@ export async function saveBuyer(
 ): Promise<boolean> {
   const before = await papers.get('buyer', account);
   const row: PaperRow = {
-    ...{ kind: 'buyer', id: account, number: null, account, state: 'set' },
+    kind: 'buyer',
+    id: account,
+    number: null,
+    account,
+    state: 'set',
     at: before?.at ?? at,
     version: (before?.version ?? 0) + 1,
     content: JSON.stringify(buyer),

@@ -86,8 +86,13 @@ export async function orderInvoice(
   if (open.length === OPEN_MAX && !open.some((row) => row.id === id)) return { refusal: 'too_many' };
   const date = formatDay(now, zone);
   const content: InvoiceContent = {
-    ...{ date, due: addDays(date, seller.days), kopecks: `${amount / KOPECK}` },
-    ...{ seller, buyer, user, payment: null },
+    date,
+    due: addDays(date, seller.days),
+    kopecks: `${amount / KOPECK}`,
+    seller,
+    buyer,
+    user,
+    payment: null,
   };
   const paper = { kind: 'invoice', id: INVOICE_ID.test(id) ? id : makeInvoiceId(), account, state: 'open' } as const;
   const row = await store.papers.issue({ ...paper, at: now, content: JSON.stringify(content) });

@@ -226,7 +226,11 @@ function toAutoTopupDocument({ enabled, amount, threshold }: AutoTopup): Documen
 function toAccountDocument(account: Omit<Account, 'status'>): Document {
   const { id: _id, name, createdAt, autoTopup, requests, priceList, allowance } = account;
   return {
-    ...{ _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 },
+    _id,
+    name,
+    createdAt,
+    autoTopup: toAutoTopupDocument(autoTopup),
+    keysAdded: 0,
     ...(requests && { requests }),
     ...(priceList !== undefined && { priceList }),
     ...(allowance && toAllowanceFields(allowance)),
@@ -240,7 +244,11 @@ function readAccountDocument(row: Document): Account {
   // A damaged document counts as disabled; the audit reports it.
   const topup = isAutoTopup(autoTopup) ? autoTopup : NO_TOPUP;
   return {
-    ...{ id, name, status, createdAt: Number(createdAt), autoTopup: topup },
+    id,
+    name,
+    status,
+    createdAt: Number(createdAt),
+    autoTopup: topup,
     ...(requests && { requests }),
     ...readPriceList(row),
     ...readAllowance(row),
