@@ -130,7 +130,7 @@ describe('an unknown path', () => {
       '/api/v2/messages',
       '/api/v1/message',
       '/x/v1/messages',
-      '/api/v1/v1/files',
+      '/api/v1/v1/audio',
       `/${'/v1'.repeat(400)}/messages`,
     ]) {
       const { status, json } = await send(gateway.url + path, { body: {} });
@@ -151,6 +151,9 @@ describe('an unknown path', () => {
       ['/v1/completions', /use POST \/api\/v1\/chat\/completions\.$/],
       ['/api/v1/completions', /Prompts without messages are not served/],
       ['/v1/complete', /chat\/completions\.$/],
+      ['/openai/deployments/a/chat/completions?api-version=1', /path\. Use POST \/api\/v1\/chat\/completions\.$/],
+      ['/api/v1/models/maker/a', /as %2F\.$/],
+      ['/api/v1/files/f_1/content', /within a message\.$/],
       ['/api/v1/responses/compact', /not compacted.* POST \/api\/v1\/responses\.$/],
       ['/api/v1/responses/input_tokens', /Use POST \/api\/v1\/messages\/count_tokens\.$/],
       ['/api/v1/messages/batches', /no batches: send each message to POST \/api\/v1\/messages/],
@@ -165,7 +168,8 @@ describe('an unknown path', () => {
       const { status, json } = await send(gateway.url + path, { body: {} });
       expect([status, json.error.type], path).to.deep.equal([404, 'not_found_error']);
       // Below an endpoint in its own envelope, elsewhere in that of all.
-      if (!/\/(?:messages|responses|videos)\//.test(path)) expect([json.type, json.error.code]).to.deep.equal(ALL);
+      if (!/\/(?:messages|models|responses|videos)\//.test(path))
+        expect([json.type, json.error.code]).to.deep.equal(ALL);
       expect(json.error.message, path).to.match(hint);
     }
   });

@@ -65,6 +65,18 @@ export function checkFields<Fields>({ fields }: BodySchema, value: unknown): Fie
   return value as Fields;
 }
 
+interface Mistaken {
+  readonly needs: string;
+  readonly has: string;
+  readonly path: string;
+}
+
+/** Some clients send the body of one endpoint to the other. */
+export function refuseOther(body: unknown, { needs, has, path }: Mistaken): void {
+  if (!isRecord(body) || body[needs] !== undefined || body[has] === undefined) return;
+  throw invalidField(needs, `is required; requests with \`${has}\` go to POST ${path}`);
+}
+
 export function invalidField(field: string, hint: string): Fault {
   return fault('invalid_field', { field, hint });
 }

@@ -3,9 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import Joi from 'joi';
+import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { chatFields } from '../../../lib/api/dialects/chat/schema.ts';
 import { type BodySchema, body, checkFields, optional } from '../../../lib/api/dialects/fields.ts';
 import { messageFields } from '../../../lib/api/dialects/message/schema.ts';
+import { parseResponsesRequest } from '../../../lib/api/dialects/responses/request.ts';
 import { IGNORED_FIELDS } from '../../../lib/api/dialects/text-fields.ts';
 import { generationFields } from '../../../lib/api/image-request.ts';
 import { describeFields } from '../../../lib/api/openapi/body.ts';
@@ -90,6 +92,15 @@ describe('fields', () => {
       expect(Object.keys(properties)).to.have.members([...rules.fields.map(({ name }) => name), ...IGNORED_FIELDS]);
       expect(required).to.deep.equal(['model', 'messages']);
     }
+  });
+
+  it('of a chat and of a response name the endpoint that takes them', () => {
+    const [input, messages] = ['hi', [{ role: 'user', content: 'hi' }]];
+    expect(() => parseChatRequest({ model: 'm', input })).to.throw(
+      '`messages`: is required; requests with `input` go to',
+    );
+    expect(() => parseResponsesRequest({ model: 'm', messages })).to.throw('go to POST /api/v1/chat/completions.');
+    expect(() => parseChatRequest({ model: 'm', input, messages })).not.to.throw();
   });
 
   it('that may be absent may be null, whatever their schema is', () => {
