@@ -24,6 +24,7 @@ interface Fields {
   readonly size?: string | null;
   readonly aspect?: string | null;
   readonly response_format?: unknown;
+  readonly stream?: unknown;
 }
 
 interface EditFields extends Fields {
@@ -43,6 +44,12 @@ const GENERATION = {
   response_format: optional(
     documentAs(Joi.any(), {
       description: 'With `b64_json`, the reply has the image in base64 beside its link. Anything else is ignored.',
+    }),
+    'is ignored',
+  ),
+  stream: optional(
+    documentAs(Joi.any(), {
+      description: 'With `true`, the reply is a stream of one event that has the image. Anything else is ignored.',
     }),
     'is ignored',
   ),
@@ -114,6 +121,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   const named: NamedSource[] = [];
   for (const { name, text: value } of texts) {
     if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
+    else if (name === 'stream') values[name] = value === 'true';
     // A form sends fields that were left empty as empty text.
     else if (value !== '' || name === 'prompt')
       values[name] = NUMBER_FIELDS.get(name)?.test(value) ? Number(value) : value;
@@ -167,7 +175,7 @@ function readFormFile({ bytes, isCut }: FormFile, field: string): RequestImage {
 
 /** The aspect is ignored if a size is given. */
 function createImageRequest(
-  { prompt, model, size, aspect, response_format: format }: Fields,
+  { prompt, model, size, aspect, response_format: format, stream }: Fields,
   read: ReadImages,
 ): ImageRequest {
   const pixels = size == null ? undefined : IMAGE_SIZES.get(size);
@@ -177,6 +185,7 @@ function createImageRequest(
     size: pixels,
     aspect: pixels ? undefined : (aspect ?? undefined),
     ...(format === 'b64_json' && { withBytes: true }),
+    ...(stream === true && { streams: true }),
     ...read,
   };
 }

@@ -7,6 +7,7 @@ import { GONE } from '../calls/context.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { getRequestState, type LiveCall, type RequestState } from '../http/request-state.ts';
+import { SSE_HEADERS } from '../http/sse-reply.ts';
 import { forgetAbandoned } from '../platform/hapi-request.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { AnswerMemory } from '../stream/answer-memory.ts';
@@ -168,16 +169,34 @@ const WHOLE_CHARACTERS_MAX = 1024 * 1024;
 /** Like `answerJson`, for a reply that may be long: it is made piece by piece, as fast as the client reads. */
 export async function answerPieces(paid: PaidRequest, pieces: Iterator<string>): Promise<symbol> {
   let begin = '';
-  let next = pieces.next();
-  for (; !next.done && begin.length <= WHOLE_CHARACTERS_MAX; next = pieces.next()) begin += next.value;
-  if (next.done) return answerText(paid, begin);
-  const { request, headers, services, call, h } = paid;
+  while (begin.length <= WHOLE_CHARACTERS_MAX) {
+    const next = pieces.next();
+    if (next.done) return answerText(paid, begin);
+    begin += next.value;
+  }
+  return writePieces(paid, { type: JSON_HEADERS, begin, pieces });
+}
+
+/** The same for events of a whole answer, which are not stored for repeats. */
+export function answerEvents(paid: PaidRequest, pieces: Iterator<string>): Promise<symbol> {
+  return writePieces(paid, { type: SSE_HEADERS, begin: '', pieces });
+}
+
+interface Pieces {
+  readonly type: Readonly<Record<string, string>>;
+  readonly begin: string;
+  readonly pieces: Iterator<string>;
+}
+
+async function writePieces(
+  { request, headers, services, call, h }: PaidRequest,
+  { type, begin, pieces }: Pieces,
+): Promise<symbol> {
   const response = request.raw.res;
-  response.writeHead(200, { ...headers, ...JSON_HEADERS });
-  for (let text = begin; ; text = next.value, next = pieces.next()) {
+  response.writeHead(200, { ...headers, ...type });
+  for (let next: IteratorResult<string> = { value: begin }; !next.done; next = pieces.next()) {
     call.signal.throwIfAborted();
-    if (!response.write(text)) await waitForDrain(response, call.signal, services.clientStallMs);
-    if (next.done) break;
+    if (!response.write(next.value)) await waitForDrain(response, call.signal, services.clientStallMs);
     // Other calls get their turn.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -29,7 +29,7 @@ const NOTHING: readonly never[] = [];
 /** Checks for a stall per `stallMs`. */
 const STALL_STEPS = 8;
 
-const SSE_HEADERS = {
+export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',

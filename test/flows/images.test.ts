@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { readImageSize } from '../../lib/base/sniff.ts';
-import { type Reply, send } from '../../testkit/client.ts';
+import { parseEvents, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { download, EDITS, filePart, GENERATIONS, imageAnswer, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -106,7 +106,7 @@ describe('images', () => {
         quality: 'hd',
         style: 1,
         user: [],
-        stream: true,
+        stream: 'true',
         n: 1,
         background: 'x',
       };
@@ -145,6 +145,44 @@ describe('images', () => {
       expect(again.headers['idempotent-replayed']).to.equal('true');
       expect(again.text).to.equal(first.text);
       expect(Buffer.from(again.json.data[0].b64_json, 'base64').equals(PNG)).to.equal(true);
+      expect(await charged()).to.equal(10n * RUB);
+    });
+
+    it('come as an event to those who ask for a stream', async () => {
+      const made = png({ bytes: 3 * 1024 * 1024 + 1 });
+      upstream.behave(imageAnswer(made));
+      const reply = await generate({ stream: true, partial_images: 2 });
+      expect(reply.headers['content-type']).to.equal('text/event-stream; charset=utf-8');
+      const [{ event, data } = expect.fail('nothing came'), ...more] = parseEvents(reply.text);
+      expect([event, more]).to.deep.equal(['image_generation.completed', []]);
+      const { b64_json: base64, url, created_at, ...rest } = data;
+      const shown = { size: '2x3', output_format: 'png', background: 'auto', quality: 'auto' };
+      expect(rest).to.deep.equal({ type: event, ...shown });
+      expect(created_at).to.be.closeTo(Date.now() / 1000, 60);
+      expect(Buffer.from(base64, 'base64').equals(made)).to.equal(true);
+      expect((await download(url)).bytes.equals(made)).to.equal(true);
+      expect(await charged()).to.equal(10n * RUB);
+    });
+
+    it('come as an event without the image if it is too large for a reply', async () => {
+      upstream.behave(imageAnswer(png({ bytes: 9 * 1024 * 1024 })));
+      const [{ data } = expect.fail('nothing came')] = parseEvents((await generate({ stream: true })).text);
+      expect(data).not.to.have.property('b64_json');
+      expect((await download(data.url)).bytes).to.have.length(9 * 1024 * 1024);
+    });
+
+    it('fail as a plain reply to those who ask for a stream, and name the charge to who repeats the call', async () => {
+      const sent = {
+        key: account.key,
+        headers: { 'idempotency-key': 'streamed' },
+        body: { model: 'draw', prompt: 'a red square', stream: true },
+      };
+      upstream.behave(answerStatus(500));
+      expect((await send(gateway.url + GENERATIONS, sent)).json.error.message).to.include('Charge refunded');
+      upstream.behave(imageAnswer(PNG));
+      expect((await send(gateway.url + GENERATIONS, sent)).status).to.equal(200);
+      const again = await send(gateway.url + GENERATIONS, sent);
+      expect([again.status, again.json.error.type]).to.deep.equal([409, 'conflict_error']);
       expect(await charged()).to.equal(10n * RUB);
     });
 
@@ -219,6 +257,24 @@ describe('images', () => {
       const sent = upstream.calls[0]?.bytes as Buffer;
       expect(sent.indexOf(large)).to.be.above(0).and.below(sent.indexOf(JPEG));
       expect(sent.toString()).to.contain('сделай синим').and.to.contain('1536x1024');
+    });
+
+    it('come as an event with the bill to those who ask for a stream in a form', async () => {
+      const parts = [
+        { name: 'prompt', content: 'make it blue' },
+        { name: 'model', content: 'draw' },
+        { name: 'stream', content: 'true' },
+        filePart('image', PNG),
+      ];
+      const [{ event, data } = expect.fail('nothing came')] = parseEvents(
+        (await sendForm(gateway.url, account.key, parts)).text,
+      );
+      expect([event, data.model, data.billing]).to.deep.equal([
+        'image_edit.completed',
+        'draw',
+        { charged_rub: 10, balance_rub: 990 },
+      ]);
+      expect(Buffer.from(data.b64_json, 'base64').equals(PNG)).to.equal(true);
     });
 
     it('take a data URI of several MiB in a text field of a form', async () => {

@@ -25,6 +25,13 @@ const PAID =
   'The price of one image is reserved before the call, and returned in full if no image is generated. If the client ' +
   'disconnects after the upstream request has started, the image is charged. The link expires, by default after 24 hours.';
 
+const STREAM: Json = {
+  schema: text(
+    'With `stream`: one event, `image_generation.completed` or `image_edit.completed`, with `b64_json` and `url`, and ' +
+      'for an edit the `model` and its `billing`. A call that fails has a plain reply.',
+  ),
+};
+
 const GENERATION: Json = {
   operationId: 'createImage',
   tags: ['Images'],
@@ -39,7 +46,10 @@ const GENERATION: Json = {
     200: {
       description: 'The generated image.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
-      content: json(ref('ImageReply'), { example: { created: 1791288000, data: [{ url: LINK }] } }),
+      content: {
+        ...json(ref('ImageReply'), { example: { created: 1791288000, data: [{ url: LINK }] } }),
+        'text/event-stream': STREAM,
+      },
     },
     ...errorResponses('message', GENERATING_STATUSES),
   },
@@ -64,14 +74,17 @@ const EDIT: Json = {
     200: {
       description: 'The edited image, and its cost.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
-      content: json(ref('ImageEditReply'), {
-        example: {
-          created: 1791288000,
-          model: 'painter-1',
-          data: [{ url: LINK }],
-          billing: { charged_rub: 5, balance_rub: 995 },
-        },
-      }),
+      content: {
+        ...json(ref('ImageEditReply'), {
+          example: {
+            created: 1791288000,
+            model: 'painter-1',
+            data: [{ url: LINK }],
+            billing: { charged_rub: 5, balance_rub: 995 },
+          },
+        }),
+        'text/event-stream': STREAM,
+      },
     },
     ...errorResponses('message', GENERATING_STATUSES),
   },

@@ -15,9 +15,9 @@ import { toRub } from '../../money/money.ts';
 import { confirmHolder } from '../auth.ts';
 import { admitBody, refuseTooExpensive } from '../balance-check.ts';
 import { createCallContext } from '../call-context.ts';
-import { type ImageReply, readMadeImage, writeImageReply } from '../image-reply.ts';
+import { type ImageReply, readMadeImage, writeImageEvent, writeImageReply } from '../image-reply.ts';
 import { classifyEditPart, parseEditForm } from '../image-request.ts';
-import { answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
+import { answerEvents, answerJson, answerPieces, type PaidRequest, paidRoute } from '../paid-route.ts';
 import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
@@ -34,6 +34,8 @@ interface Task {
   readonly format: 'generation' | 'edit';
   readonly takesForms: boolean;
   readonly findModel: typeof findImageModel;
+  /** The event of a stream. */
+  readonly event: string;
   reply(answer: Answer): ImageReply;
 }
 
@@ -48,6 +50,7 @@ const generation: Task = {
   format: 'generation',
   takesForms: false,
   findModel: findImageModel,
+  event: 'image_generation.completed',
   reply: ({ image, url }) => ({ created: Math.floor(image.createdAt / 1000), data: [{ url }] }),
 };
 
@@ -56,6 +59,7 @@ const edit: Task = {
   format: 'edit',
   takesForms: true,
   findModel: findEditModel,
+  event: 'image_edit.completed',
   reply: ({ model, image, url, paid }) => ({
     created: Math.floor(image.createdAt / 1000),
     model: model.id,
@@ -73,7 +77,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     const holder = await confirmHolder(paid, paid.services.holders);
     refuseModel(holder.limits, model);
     const answered = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
-    return answered ? await reply(paid, task, { ...answered, withBytes: imageRequest.withBytes }) : paid.h.abandon;
+    return answered ? await reply(paid, task, { ...answered, imageRequest }) : paid.h.abandon;
   } finally {
     releaseImages(images);
   }
@@ -82,16 +86,17 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
 async function reply(
   paid: PaidRequest,
   task: Task,
-  { withBytes, ...answered }: Answer & Pick<ImageRequest, 'withBytes'>,
+  { imageRequest: { withBytes, streams }, ...answered }: Answer & Pick<EngineRun, 'imageRequest'>,
 ): Promise<Lifecycle.ReturnValueTypes> {
   const body = task.reply(answered);
   const { results } = paid.services;
-  const image = withBytes && (await readMadeImage(paid, { results, image: answered.image }));
-  if (!image) return answerJson(paid, body);
+  const isShown = withBytes || streams;
+  const image = isShown && (await readMadeImage(paid, { results, image: answered.image }));
   try {
-    return await answerPieces(paid, writeImageReply(body, image.bytes));
+    if (streams) return await answerEvents(paid, writeImageEvent(task.event, body, image || undefined));
+    return image ? await answerPieces(paid, writeImageReply(body, image.bytes)) : await answerJson(paid, body);
   } finally {
-    image.release();
+    if (image) image.release();
   }
 }
 
@@ -112,7 +117,7 @@ async function runEngine(
   // Plugins see absent fields, not undefined ones.
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
   const call = { prompt, images: images.map(toProviderImage), ...shape };
-  const idempotency = paid.idempotency?.terms({ awaited: true });
+  const idempotency = paid.idempotency?.terms({ awaited: !imageRequest.streams });
   const context = { ...createCallContext(paid, imageRequest.spending), idempotency };
   const answered = await services.images.run({ kind: task.kind, model, call }, context);
   return answered && { ...answered, model, url: services.results.buildLink(answered.image) };

@@ -24,6 +24,8 @@ export interface ImageRequest {
   readonly aspect: string | undefined;
   /** The reply has the image itself beside its link. */
   readonly withBytes?: true;
+  /** The reply is a stream of one event. */
+  readonly streams?: true;
   readonly spending?: RequestSpending;
   /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];
