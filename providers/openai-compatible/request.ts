@@ -19,7 +19,7 @@ export const STYLES = {
   reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
   toolReasoning: ['free', 'off', 'blank'],
   stop: ['send', 'omit'],
-  callIds: ['any', 'nine'],
+  history: ['any', 'mistral'],
   cacheKey: ['omit', 'send', 'key'],
   systemMessages: ['prompt', 'in_place'],
   cacheMarkers: ['omit', 'send'],
@@ -58,8 +58,11 @@ interface Wire {
   readonly toolReasoning: Style<'toolReasoning'>;
   /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
   readonly stop: Style<'stop'>;
-  /** `nine` for Mistral and servers of its models, which refuse ids of calls that are not nine letters and digits. */
-  readonly callIds: Style<'callIds'>;
+  /**
+   * `mistral` for Mistral and servers of its models, which refuse ids of calls that are not nine letters and digits, and a
+   * user's message right behind results.
+   */
+  readonly history: Style<'history'>;
   /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`, `key` for one with the first only. */
   readonly cacheKey: Style<'cacheKey'>;
   /** `in_place` for an upstream that takes system messages between others, so that its cache knows what precedes them. */
@@ -95,7 +98,8 @@ export function buildChatBody(call: TextCall, wire: Wire, { chat }: Host): JsonB
       keepsSystemMessages: wire.systemMessages === 'in_place',
       takesMarkers: wire.cacheMarkers === 'send',
       omitsStops: wire.stop === 'omit',
-      needsShortIds: wire.callIds === 'nine',
+      needsShortIds: wire.history === 'mistral',
+      answersResults: wire.history === 'mistral',
     }),
     ...(isWhole && { stream: false }),
     [maxTokensParam]: call.maxTokens,

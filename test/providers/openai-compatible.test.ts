@@ -84,13 +84,15 @@ describe('openai-compatible', () => {
           ],
         });
         // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
-        const [call, result, images] = sent.body.messages as any[];
+        const [call, result, ...others] = sent.body.messages as any[];
+        const images = others.at(-1);
+        expect(others.slice(0, -1)).to.deep.equal('history' in settings ? [{ role: 'assistant', content: 'OK.' }] : []);
         const written = call.tool_calls[0].id;
         expect(result.tool_call_id).to.equal(written);
         expect(images.content[0].text).to.equal(`Of the result of ${written}:`);
         return written;
       };
-      const nine = { callIds: 'nine' };
+      const nine = { history: 'mistral' };
       expect(await idsSent({}, 'functions.look:0')).to.equal('functions.look:0');
       expect(await idsSent(nine, 'D681PevKs')).to.equal('D681PevKs');
       for (const id of ['functions.look:0', 'toolu_01', 'call_1234', 'x']) {
@@ -99,6 +101,27 @@ describe('openai-compatible', () => {
         expect(await idsSent(nine, id)).to.equal(written);
       }
       expect(await idsSent(nine, 'call_1')).not.to.equal(await idsSent(nine, 'call_2'));
+    });
+
+    it('lets Mistral answer results before a user goes on', async () => {
+      const result = { type: 'tool-result', id: 'D681PevKs', name: 'look', isError: false, content: [] } as const;
+      const text = (words: string) => ({ type: 'text', text: words }) as const;
+      const roles = async (...messages: TextCall['messages']) => {
+        const call = { type: 'tool-call', id: 'D681PevKs', name: 'look', json: '{}' } as const;
+        const { sent } = await open({ history: 'mistral' })({
+          messages: [...CALL.messages, { role: 'assistant', content: [call] }, ...messages],
+        });
+        return (sent.body.messages as { role: string }[]).slice(2).map(({ role }) => role);
+      };
+      const user = (...content: TextCall['messages'][number]['content']) => ({ role: 'user', content }) as const;
+      expect(await roles(user(result))).to.deep.equal(['tool']);
+      expect(await roles(user(result, text('go on')))).to.deep.equal(['tool', 'assistant', 'user']);
+      expect(await roles(user(result), user(text('a')), user(text('b')))).to.deep.equal([
+        ...['tool', 'assistant', 'user'],
+        'user',
+      ]);
+      const done = { role: 'assistant', content: [text('Done.')] } as const;
+      expect(await roles(user(result), done, user(text('a')))).to.deep.equal(['tool', 'assistant', 'user']);
     });
 
     const bases: readonly (readonly [string, string])[] = [
@@ -249,7 +272,7 @@ describe('openai-compatible', () => {
         schemas: 'streamed',
         deltas: 'incremental',
         stop: 'send',
-        callIds: 'any',
+        history: 'any',
         cacheKey: 'omit',
         systemMessages: 'prompt',
         cacheMarkers: 'omit',

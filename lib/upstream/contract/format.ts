@@ -34,6 +34,8 @@ export interface ChatQuirks {
   readonly omitsStops?: boolean;
   /** True if ids of calls are refused unless they are nine letters and digits: others become such. */
   readonly needsShortIds?: boolean;
+  /** True if a user's message right behind results is refused: an answer comes between. */
+  readonly answersResults?: boolean;
   /** The field beside a `function_call` whose text has to go back with it, and the format of the state it becomes. */
   readonly callState?: { readonly field: string; readonly format: string };
   /** Where counts may be at the end of a stream without `usage`; the first present one counts. */

@@ -46,7 +46,7 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
   if (system) written.unshift({ role: 'system', content: writeChatSystem(system, markers) });
   return {
     model,
-    messages: written,
+    messages: quirks.answersResults ? acknowledgeResults(written) : written,
     ...(tools && writeChatTools(tools)),
     ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
     ...(sampling && writeChatSampling(sampling)),
@@ -55,6 +55,16 @@ export function chatBody(given: TextCall, base64: Base64, quirks: ChatQuirks = {
     ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
     stream: true,
   };
+}
+
+/** Says least, for vendors that refuse a user's message right behind results. */
+const ACKNOWLEDGED = { role: 'assistant', content: 'OK.' };
+
+function acknowledgeResults(messages: readonly object[]): readonly object[] {
+  const roleAt = (at: number) => (messages[at] as { readonly role?: unknown } | undefined)?.role;
+  return messages.flatMap((message, at) =>
+    roleAt(at) === 'user' && roleAt(at - 1) === 'tool' ? [ACKNOWLEDGED, message] : [message],
+  );
 }
 
 /** `top_k` is no field of the vendor that made the format, but of most servers that have it. */
