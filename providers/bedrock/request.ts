@@ -24,9 +24,12 @@ export function buildConverseBody(call: TextCall, host: Host): object {
   };
 }
 
-/** Two messages of one role in a row are refused. */
+/** Stands before a greeting of the assistant. */
+const HELLO: TextMessage = { role: 'user', content: [{ type: 'text', text: 'Hello.' }] };
+
+/** A user has to begin, and two messages of one role in a row are refused. */
 function joinTurns(messages: readonly TextMessage[]): readonly TextMessage[] {
-  const turns: TextMessage[] = [];
+  const turns: TextMessage[] = messages[0]?.role === 'assistant' ? [HELLO] : [];
   for (const message of messages) {
     const last = turns.at(-1);
     if (last?.role !== message.role) turns.push(message);

@@ -9,6 +9,7 @@ import { HELLO, useVendor } from '../../testkit/vendor.ts';
 const ORIGIN = 'https://bedrock-runtime.eu-central-1.amazonaws.com';
 const KEY = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const host = { argumentsOf: JSON.parse } as unknown as Host;
+const HI: TextCall['messages'][number] = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
 
 describe('bedrock', () => {
   const vendor = useVendor(plugin, ORIGIN, { baseUrl: ORIGIN, apiKey: KEY, region: 'eu-central-1' });
@@ -62,6 +63,7 @@ describe('bedrock', () => {
       maxTokens: 9,
       stops: ['a', 'b', 'c', 'd', 'e'],
       messages: [
+        HI,
         {
           role: 'assistant',
           content: [reasoning('converse'), reasoning('messages'), reasoning('converse', { text: '', redacted: true })],
@@ -70,6 +72,7 @@ describe('bedrock', () => {
     };
     expect(buildConverseBody(call, host)).to.deep.equal({
       messages: [
+        { role: 'user', content: [{ text: 'Hi' }] },
         {
           role: 'assistant',
           content: [
@@ -109,18 +112,27 @@ describe('bedrock', () => {
     said('user', { type: 'tool-result', id, name: 'look', isError: false, content: [text('Here.')] });
 
   it('says what one role says in a row as one message', () => {
-    const messages = [said('user', text('Hi')), said('user', text('there')), said('assistant', text('Yes?'))];
+    const messages = [HI, said('user', text('there')), said('assistant', text('Yes?'))];
     expect(asked({ messages }).messages).to.deep.equal([
       { role: 'user', content: [{ text: 'Hi' }, { text: 'there' }] },
       { role: 'assistant', content: [{ text: 'Yes?' }] },
     ]);
-    expect(messages[0]?.content).to.deep.equal([text('Hi')]);
+    expect(HI.content).to.deep.equal([text('Hi')]);
+  });
+
+  it('has a user begin a conversation that the assistant began', () => {
+    const messages = [said('assistant', text('How can I help?')), HI];
+    expect(asked({ messages }).messages).to.deep.equal([
+      { role: 'user', content: [{ text: 'Hello.' }] },
+      { role: 'assistant', content: [{ text: 'How can I help?' }] },
+      { role: 'user', content: [{ text: 'Hi' }] },
+    ]);
   });
 
   it('spells ids of calls in the alphabet of the vendor, in results too', () => {
     const idsOf = (id: string): string => {
       // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
-      const [call, result] = asked({ messages: [called(id), answered(id)] }).messages as any[];
+      const [, call, result] = asked({ messages: [HI, called(id), answered(id)] }).messages as any[];
       const { toolUseId } = call.content[0].toolUse;
       expect(result.content[0].toolResult.toolUseId).to.equal(toolUseId);
       return toolUseId;
@@ -132,13 +144,13 @@ describe('bedrock', () => {
 
   it('offers a tool that is none after calls, where none may be made', () => {
     const list = [{ name: 'look', schema: { type: 'object' } }];
-    const messages = [called('a'), answered('a')];
+    const messages = [HI, called('a'), answered('a')];
     for (const tools of [undefined, { list, choice: 'none' as const }]) {
       const { toolConfig } = asked({ messages, ...(tools && { tools }) });
       expect(toolConfig).to.have.all.keys('tools');
       expect(toolConfig?.tools.map(({ toolSpec }) => toolSpec)).to.have.nested.property('[0].name', 'none');
     }
-    expect(asked({ messages: [said('user', text('Hi'))] })).not.to.have.property('toolConfig');
+    expect(asked({ messages: [HI] })).not.to.have.property('toolConfig');
   });
 
   it('leaves out an empty description and blank stop strings, which the vendor refuses', () => {
