@@ -26,9 +26,20 @@ export function contentsBody(
 ): JsonObject {
   return {
     ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
-    contents: messages.map((message) => writeContents(message, base64, quirks)),
+    contents: joinAnswers(messages).map((message) => writeContents(message, base64, quirks)),
     ...(tools && writeContentsTools(tools)),
   };
+}
+
+/** A call is refused behind another message of the model. */
+function joinAnswers(messages: readonly TextMessage[]): readonly TextMessage[] {
+  const joined: TextMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last?.role !== 'assistant' || message.role !== 'assistant') joined.push(message);
+    else joined[joined.length - 1] = { ...last, content: [...last.content, ...message.content] };
+  }
+  return joined;
 }
 
 function writeContents({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {

@@ -34,6 +34,19 @@ describe('requests in the contents format', () => {
     expect(signaturesOf(content)).to.deep.equal([undefined, undefined]);
   });
 
+  it('have a call in one message with what the model said before it', () => {
+    const messages = [
+      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }] },
+      { role: 'assistant', content: [call('a')] },
+    ] as const;
+    const { contents } = contentsBody({ messages }, () => '');
+    const functionCall = { id: 'a', name: 'look', args: { at: 1 } };
+    expect(JSON.parse(JSON.stringify(contents))).to.deep.equal([
+      { role: 'model', parts: [{ text: 'I look.' }, { functionCall }] },
+    ]);
+    expect(messages[0].content).to.have.length(1);
+  });
+
   it('name the tools, and whether one must be called, none, or which', () => {
     const tool = { name: 'look', description: 'Looks.', schema: { type: 'object' } };
     const { schema, ...named } = tool;
