@@ -29,11 +29,12 @@ const HELLO: TextMessage = { role: 'user', content: [{ type: 'text', text: 'Hell
 
 /** A user has to begin, and two messages of one role in a row are refused. */
 function joinTurns(messages: readonly TextMessage[]): readonly TextMessage[] {
-  const turns: TextMessage[] = messages[0]?.role === 'assistant' ? [HELLO] : [];
-  for (const message of messages) {
+  const turns: { readonly role: TextMessage['role']; readonly content: Content[] }[] = [];
+  const first = messages[0]?.role === 'assistant' ? [HELLO] : [];
+  for (const { role, content } of [...first, ...messages]) {
     const last = turns.at(-1);
-    if (last?.role !== message.role) turns.push(message);
-    else turns[turns.length - 1] = { ...last, content: [...last.content, ...message.content] };
+    if (last?.role !== role) turns.push({ role, content: [...content] });
+    else for (const part of content) last.content.push(part);
   }
   return turns;
 }

@@ -82,13 +82,13 @@ export function readMessages(
   const calls = new OpenCalls();
   const found: FoundFiles = { hasAny: false, images: 0 };
   let before = '';
+  let speaker: 'user' | 'assistant' | undefined;
   let prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}]`;
     const message = checkMessage(item, field);
     const { role } = message;
-    const last = messages.findLast((each) => each.role !== 'system');
-    if (role === 'assistant' && last?.role === 'user') calls.checkNone();
+    if (role === 'assistant' && speaker === 'user') calls.checkNone();
     const said = readMessage(message, field, { calls, files: found, followsResults: before === 'tool' });
     const content = prefixSpeaker ? prefixSpeaker(message, said) : said;
     before = role;
@@ -97,7 +97,8 @@ export function readMessages(
       if (!keepsSystem || messages.length === 0) system.push(...texts);
       else if (texts.length > 0) messages.push({ role: 'system', content: texts });
     } else if (content.some(({ type }) => type !== 'reasoning')) {
-      addMessage(messages, { role: role === 'assistant' ? role : 'user', content });
+      speaker = role === 'assistant' ? role : 'user';
+      messages.push({ role: speaker, content });
     }
     if (role === 'user') prompt = { content, field: `${field}.content` };
   }
@@ -106,7 +107,7 @@ export function readMessages(
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
   calls.checkNone();
-  return { system, messages, ...describeContents(found, calls) };
+  return { system, messages: placeResults(messages), ...describeContents(found, calls) };
 }
 
 /** What was found in the contents of all messages. */
@@ -127,25 +128,43 @@ export function describeContents(
  * Results of parallel calls belong in one message right behind the calls. Many clients put what a result shows between
  * them, as messages of the user.
  */
-export function addMessage(messages: RequestMessage[], message: RequestMessage): void {
-  const { content } = message;
-  const at = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
-  const next = messages[at];
-  if (!next || content[0]?.type !== 'tool-result') {
-    messages.push(message);
-    return;
+export function placeResults(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+  const turns = [new Turn()];
+  for (const message of messages) {
+    if (message.role === 'assistant') turns.push(new Turn(message));
+    else turns.at(-1)?.add(message);
   }
-  const [results, said] = splitResults(content);
-  const [known, others] = splitResults(next.content);
-  const isLast = known.length > 0 && next === messages.at(-1);
-  const whole = known.length > 0 ? [...known, ...results, ...others, ...(isLast ? said : [])] : results;
-  messages.splice(at, known.length > 0 ? 1 : 0, { role: 'user', content: whole });
-  if (!isLast && said.length > 0) messages.push({ role: 'user', content: said });
+  return turns.flatMap((turn) => turn.list());
 }
 
-function splitResults(content: readonly RequestContent[]) {
-  const isResult = ({ type }: RequestContent) => type === 'tool-result';
-  return [content.filter(isResult), content.filter((part) => !isResult(part))] as const;
+/** An answer, and what comes before the next one. */
+class Turn {
+  readonly #answer: readonly RequestMessage[];
+  readonly #results: RequestContent[] = [];
+  /** What is said with results, before any other message. */
+  readonly #said: RequestContent[] = [];
+  readonly #others: RequestMessage[] = [];
+
+  constructor(...answer: readonly RequestMessage[]) {
+    this.#answer = answer;
+  }
+
+  add(message: RequestMessage): void {
+    const { content } = message;
+    if (content[0]?.type !== 'tool-result') {
+      this.#others.push(message);
+      return;
+    }
+    const said: RequestContent[] = [];
+    for (const part of content) (part.type === 'tool-result' ? this.#results : said).push(part);
+    if (this.#others.length === 0) for (const part of said) this.#said.push(part);
+    else if (said.length > 0) this.#others.push({ role: 'user', content: said });
+  }
+
+  list(): readonly RequestMessage[] {
+    const content = [...this.#results, ...this.#said];
+    return [...this.#answer, ...(content.length > 0 ? [{ role: 'user' as const, content }] : []), ...this.#others];
+  }
 }
 
 function readMessage(

@@ -7,7 +7,7 @@ import { readPhase } from '../../../upstream/formats/responses/item.ts';
 import { OpenCalls, type ReadingCall, readCalled, readCustomCall } from '../calls.ts';
 import { createResult, type FoundFiles, readContent, readDrawnImage, startReading } from '../content.ts';
 import { invalidField } from '../fields.ts';
-import { addMessage, describeContents, type ReadMessages, textsIn } from '../messages.ts';
+import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
 import { joinToolName, type PlacedTool } from './tools.ts';
 import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
@@ -57,10 +57,20 @@ interface PlacedOutput {
   readonly field: string;
 }
 
+interface OpenAnswer {
+  readonly content: RequestContent[];
+  /** More than reasoning. */
+  hasText: boolean;
+  hasCalls: boolean;
+}
+
 /** What belongs to one turn of the assistant is one message, and so are results. */
 class History {
   readonly #system: TextContent[] = [];
   readonly #messages: RequestMessage[] = [];
+  /** The last message of the assistant: what follows may belong to it. */
+  #answer: OpenAnswer | undefined;
+  #isAnswerLast = false;
   readonly #calls = new OpenCalls();
   readonly #found: FoundFiles = { hasAny: false, images: 0 };
   /** Of calls that ran at the vendor, until a message follows them. */
@@ -158,7 +168,7 @@ class History {
     }
     const reading = startReading(role, this.#calls, this.#found);
     if (role === 'assistant') {
-      const startsMessage = this.#hasText() && !this.#hasCalls();
+      const startsMessage = this.#answer?.hasText && !this.#answer.hasCalls;
       const phase = readPhase(item);
       const read = () => (content == null ? [] : readContent(content, place, reading));
       this.#addAssistant(() => (phase === undefined ? read() : markPhase(read(), phase)), { startsMessage });
@@ -183,7 +193,7 @@ class History {
   #takeSystem(texts: readonly TextContent[]): void {
     if (!this.#calls.hasOpen) this.#flushResults();
     if (this.#messages.length === 0) this.#system.push(...texts);
-    else if (texts.length > 0) this.#messages.push({ role: 'system', content: texts });
+    else if (texts.length > 0) this.#addOther({ role: 'system', content: texts });
   }
 
   #addCall(
@@ -203,42 +213,47 @@ class History {
     this.#addUser([{ ...createResult(call, readContent(output ?? '', field, reading)), isError }]);
   }
 
-  /** Of the last message. */
-  #hasText(): boolean {
-    return this.#messages.at(-1)?.content.some(({ type }) => type !== 'reasoning') === true;
-  }
-
-  #hasCalls(): boolean {
-    return this.#messages.at(-1)?.content.some(({ type }) => type === 'tool-call') === true;
-  }
-
   /** What starts a message does not belong to the one before. */
   #addAssistant(read: () => readonly RequestContent[], { startsMessage = false, isCall = false } = {}): void {
     // Results of calls that ran beside open ones come with theirs.
     if (!isCall && !this.#calls.hasOpen) this.#flushResults();
-    const at = this.#findContinued(startsMessage);
+    const continued = this.#findContinued(startsMessage);
     const added = read();
     if (added.length === 0) return;
-    const content = [...this.#compacted.splice(0), ...added];
-    const last = this.#messages[at];
-    if (last) this.#messages[at] = { role: 'assistant', content: [...last.content, ...content] };
-    else this.#messages.push({ role: 'assistant', content });
+    const answer = continued ?? this.#startAnswer();
+    for (const part of [...this.#compacted.splice(0), ...added]) {
+      answer.content.push(part);
+      answer.hasText ||= part.type !== 'reasoning';
+      answer.hasCalls ||= part.type === 'tool-call';
+    }
   }
 
   /** While calls are open, what follows belongs to their message, even behind the results of others. */
-  #findContinued(startsMessage: boolean): number {
-    if (this.#calls.hasOpen) return this.#messages.findLastIndex(({ role }) => role === 'assistant');
-    return this.#messages.at(-1)?.role === 'assistant' && !startsMessage ? this.#messages.length - 1 : -1;
+  #findContinued(startsMessage: boolean): OpenAnswer | undefined {
+    if (this.#calls.hasOpen) return this.#answer;
+    return this.#isAnswerLast && !startsMessage ? this.#answer : undefined;
+  }
+
+  #startAnswer(): OpenAnswer {
+    const answer: OpenAnswer = { content: [], hasText: false, hasCalls: false };
+    this.#messages.push({ role: 'assistant', content: answer.content });
+    this.#answer = answer;
+    this.#isAnswerLast = true;
+    return answer;
+  }
+
+  #addOther(message: RequestMessage): void {
+    this.#messages.push(message);
+    this.#isAnswerLast = false;
   }
 
   #addUser(content: readonly RequestContent[]): void {
     this.#flushResults();
-    if (content.length === 0) return;
-    addMessage(this.#messages, { role: 'user', content: [...this.#compacted.splice(0), ...content] });
+    if (content.length > 0) this.#addOther({ role: 'user', content: [...this.#compacted.splice(0), ...content] });
   }
 
   #flushResults(): void {
-    if (this.#results.length > 0) addMessage(this.#messages, { role: 'user', content: this.#results.splice(0) });
+    if (this.#results.length > 0) this.#addOther({ role: 'user', content: this.#results.splice(0) });
   }
 
   /** A compaction after everything else belongs to the last message. */
@@ -259,7 +274,7 @@ class History {
     return {
       system: this.#system,
       // Reasoning alone says nothing to a model.
-      messages: this.#messages.filter((message) => message.content.some(({ type }) => type !== 'reasoning')),
+      messages: placeResults(this.#messages).filter(({ content }) => content.some(({ type }) => type !== 'reasoning')),
       ...describeContents(this.#found, this.#calls),
     };
   }

@@ -34,7 +34,7 @@ export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQ
   return {
     model,
     ...(system && { instructions: system.map(({ text }) => text).join('\n\n') }),
-    input: messages.flatMap((message) => writeItems(message, form)),
+    input: messages.flatMap((message) => [...writeItems(message, form)]),
     ...(tools && writeResponsesTools(takesCustomTools ? tools : withoutCustom(tools))),
     max_output_tokens: Math.max(maxTokens, OUTPUT_TOKENS_MIN),
     // The format has no others. Undefined fields are not sent.
@@ -53,13 +53,20 @@ function listCustomIds(messages: readonly TextMessage[]): readonly string[] {
 }
 
 /** Calls, results and reasoning are separate items beside messages; between two reasonings, calls come last. */
-function writeItems({ role, content }: TextMessage, form: ItemForm): readonly object[] {
-  const at = content.findIndex((part) => part.type === 'reasoning');
-  const reasoning = content[at];
-  if (reasoning?.type === 'reasoning') {
-    const before = writeItems({ role, content: content.slice(0, at) }, form);
-    return [...before, ...writeReasoningItem(reasoning), ...writeItems({ role, content: content.slice(at + 1) }, form)];
+function* writeItems({ role, content }: TextMessage, form: ItemForm): Iterable<object> {
+  let between: Content[] = [];
+  for (const part of content) {
+    if (part.type !== 'reasoning') between.push(part);
+    else {
+      yield* writeBetween(role, between, form);
+      yield* writeReasoningItem(part);
+      between = [];
+    }
   }
+  yield* writeBetween(role, between, form);
+}
+
+function writeBetween(role: TextMessage['role'], content: readonly Content[], form: ItemForm): readonly object[] {
   const said = content.filter(({ type }) => type === 'text' || type === 'image' || type === 'document');
   const message = role === 'assistant' ? writeAnswers(said) : writeInput(role, said, form);
   const items = content.flatMap((part) => writeItem(part, form));
