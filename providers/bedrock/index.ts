@@ -5,6 +5,7 @@ import { signRequest } from './sign.ts';
 
 interface Settings extends AccountSettings {
   readonly region: string;
+  readonly cacheMarkers: 'omit' | 'send';
 }
 
 const plugin: ProviderPlugin<Settings> = {
@@ -15,7 +16,8 @@ const plugin: ProviderPlugin<Settings> = {
     const key = pair.meta({ secret: true });
     const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
     const region = joi.string().default('us-east-1');
-    return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region });
+    const cacheMarkers = joi.valid('omit', 'send').default('omit');
+    return account('https://bedrock-runtime.us-east-1.amazonaws.com', { apiKey, region, cacheMarkers });
   },
   faultHeader: 'x-amzn-errortype',
   faultWords: {
@@ -26,19 +28,33 @@ const plugin: ProviderPlugin<Settings> = {
   },
   faultTexts: { length: /(input|prompt) is too long/i },
   create(settings, host) {
-    const resolveTarget = host.perRoute(settings, ({ baseUrl, region }) => ({ baseUrl, region }));
+    const resolveTarget = host.perRoute(settings, ({ baseUrl, region, cacheMarkers }) => ({
+      baseUrl,
+      region,
+      takesMarkers: cacheMarkers === 'send',
+    }));
     return {
       tools: true,
+      cacheMarkers: settings.cacheMarkers === 'send',
       toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
       stateFormat: STATE_FORMAT,
       text(call, signal) {
-        const { baseUrl, region } = resolveTarget(call);
+        const { baseUrl, region, takesMarkers } = resolveTarget(call);
+        const { conversation } = call;
         const url = `${baseUrl}/model/${encodeURIComponent(call.model)}/converse-stream`;
-        const body = JSON.stringify(buildConverseBody(call, host));
+        const body = JSON.stringify(buildConverseBody(call, host, takesMarkers));
         const auth = (key: string) => signRequest({ key, region, url: new URL(url), body, now: host.clock.now() });
         const headers = { 'content-type': 'application/json' };
-        const framing = 'aws-event-stream';
-        return host.answer(url, { method: 'POST', headers, auth, body, framing, signal }, createReader(host));
+        const request = {
+          method: 'POST',
+          headers,
+          auth,
+          conversation,
+          body,
+          framing: 'aws-event-stream',
+          signal,
+        } as const;
+        return host.answer(url, request, createReader(host));
       },
     };
   },

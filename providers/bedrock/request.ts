@@ -5,15 +5,21 @@ import type { Content, Host, Sampling, TextCall, TextMessage, Tools } from '../.
 
 export const STATE_FORMAT = 'converse';
 
-export function buildConverseBody(call: TextCall, host: Host): object {
+const CACHE_POINTS_MAX = 4;
+/** For five minutes: only some models know an hour. */
+const CACHE_POINT = { cachePoint: { type: 'default' } };
+
+export function buildConverseBody(call: TextCall, host: Host, takesMarkers = false): object {
   const { system, messages, maxTokens, tools, stops = [], sampling } = call;
+  const marked = takesMarkers ? chooseMarked(call) : new Set();
+  const mark = (part: object, blocks: object[]) => (marked.has(part) ? [...blocks, CACHE_POINT] : blocks);
   const stopSequences = stops.filter((stop) => stop.trim() !== '').slice(0, 4);
   const toolConfig = tools && tools.choice !== 'none' ? buildToolConfig(tools) : forbidCalls(messages);
   return {
-    ...(system && { system: system.map(({ text }) => ({ text })) }),
+    ...(system && { system: system.flatMap((part) => mark(part, [{ text: part.text }])) }),
     messages: joinTurns(messages).map(({ role, content }) => ({
       role,
-      content: content.flatMap((part) => buildBlock(part, host)),
+      content: content.flatMap((part) => mark(part, buildBlock(part, host))),
     })),
     inferenceConfig: {
       maxTokens,
@@ -22,6 +28,13 @@ export function buildConverseBody(call: TextCall, host: Host): object {
     },
     ...(toolConfig && { toolConfig }),
   };
+}
+
+/** The end of the system prompt, which covers the tools (some models refuse marks there), and the latest of the others. */
+function chooseMarked({ system = [], messages }: TextCall): ReadonlySet<object> {
+  const shared = system.filter(({ cache }) => cache).slice(-1);
+  const said = messages.flatMap(({ content }) => content).filter((part) => 'cache' in part && part.cache);
+  return new Set([...shared, ...said.slice(shared.length - CACHE_POINTS_MAX)]);
 }
 
 /** Stands before a greeting of the assistant. */

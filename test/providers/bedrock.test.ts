@@ -142,6 +142,58 @@ describe('bedrock', () => {
     expect(idsOf('functions.look:0')).not.to.equal(idsOf('functions.look:1'));
   });
 
+  describe('cache markers', () => {
+    const cache = { ttl: '1h' } as const;
+    const POINT = { cachePoint: { type: 'default' } };
+    const marked = (words: string) => ({ ...text(words), cache });
+    const call: TextCall = {
+      model: 'm',
+      options: {},
+      maxTokens: 9,
+      system: [marked('A'), marked('B'), text('C')],
+      tools: { list: [{ name: 'look', schema: { type: 'object' }, cache }] },
+      messages: [
+        said('user', marked('1')),
+        { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{}', cache }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool-result', id: 'a', name: 'look', isError: false, content: [marked('Here.')], cache },
+            marked('2'),
+          ],
+        },
+      ],
+    };
+    const sent = async (options: TextCall['options']) => {
+      const told = await vendor.tell(vendor.open(), { ...call, options }, '{}', { status: 429 });
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+      return told.sent.body as any;
+    };
+
+    it('go along as points of the system prompt and the latest messages, four at most', async () => {
+      const { system, messages, toolConfig } = await sent({ cacheMarkers: 'send' });
+      expect(system).to.deep.equal([{ text: 'A' }, { text: 'B' }, POINT, { text: 'C' }]);
+      expect(messages[0].content).to.deep.equal([{ text: '1' }]);
+      expect(messages[1].content.slice(1)).to.deep.equal([POINT]);
+      expect(messages[2].content).to.deep.equal([
+        { toolResult: { toolUseId: 'a', content: [{ text: 'Here.' }], status: 'success' } },
+        POINT,
+        { text: '2' },
+        POINT,
+      ]);
+      expect(JSON.stringify(toolConfig)).not.to.contain('cachePoint');
+    });
+
+    it('are omitted by default, because models without a cache refuse them', async () => {
+      expect(JSON.stringify(await sent({}))).not.to.contain('cachePoint');
+    });
+
+    it('are told to the gateway', () => {
+      expect(vendor.open().cacheMarkers).to.equal(false);
+      expect(vendor.open({ cacheMarkers: 'send' }).cacheMarkers).to.equal(true);
+    });
+  });
+
   it('offers a tool that is none after calls, where none may be made', () => {
     const list = [{ name: 'look', schema: { type: 'object' } }];
     const messages = [HI, called('a'), answered('a')];
