@@ -142,6 +142,31 @@ describe('automatic top-ups and their owners', () => {
     await until(async () => (await row()).order !== null);
   });
 
+  it('are read again after a refused call, unless a check found them disabled or paused', async () => {
+    await setUp({ threshold: RUB });
+    const faults = createFaultyStore(stage.store);
+    let reads = 0;
+    faults.always('payments.autoTopup', (call) => {
+      reads += 1;
+      return call();
+    });
+    for (const [more, count] of [
+      [{}, 1],
+      [{ enabled: false }, 0],
+      [{ pausedAt: stage.now() }, 0],
+    ] as const) {
+      await change({ enabled: true, pausedAt: null });
+      const one = topupsOf(faults.store);
+      await one.checkWallet(stage.wallet);
+      await change(more);
+      await one.checkWallet(stage.wallet);
+      reads = 0;
+      one.reportRefusal(stage.wallet);
+      expect(reads).to.equal(count);
+      await one.stop();
+    }
+  });
+
   it('stop after the running check has ended', async () => {
     await setUp();
     const faults = createFaultyStore(stage.store);
