@@ -22,7 +22,7 @@ export function isImageBlock({ type }: WireBlock): boolean {
   return IMAGE_BLOCK_TYPES.includes(type);
 }
 
-const MEGABYTES_MAX = IMAGE_BYTES_MAX / 1024 / 1024;
+const MEBIBYTES_MAX = IMAGE_BYTES_MAX / 1024 / 1024;
 
 /** The schema of a block that `readSource` reads. */
 export const imageBlock: Json = object({
@@ -33,7 +33,7 @@ export const imageBlock: Json = object({
       object({
         type: constant('base64'),
         media_type: text('Such as `image/png`.'),
-        data: text(`At most ${MEGABYTES_MAX} MB of image.`, { contentEncoding: 'base64' }),
+        data: text(`At most ${MEBIBYTES_MAX} MiB of image.`, { contentEncoding: 'base64' }),
       }),
     ],
   },
@@ -43,7 +43,7 @@ export const imageBlock: Json = object({
 export const imageUrlBlock: Json = object({
   type: constant('image_url'),
   image_url: object({
-    url: text(`An https URL of a public host, or a data URI of an image of at most ${MEGABYTES_MAX} MB.`, {
+    url: text(`An https URL of a public host, or a data URI of an image of at most ${MEBIBYTES_MAX} MiB.`, {
       format: 'uri',
     }),
   }),

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { chatDialect } from '../../../lib/api/dialects/chat/dialect.ts';
 import { messageDialect } from '../../../lib/api/dialects/message/dialect.ts';
 import { describeApi } from '../../../lib/api/openapi/document.ts';
+import { tooLarge } from '../../../lib/media/image.ts';
 import { PNG } from '../../media/sample-images.ts';
 import { type Json, readDocument } from '../document.ts';
 
@@ -133,3 +134,13 @@ for (const [name, schema, { parse }, body] of SUBJECTS) {
     });
   });
 }
+
+describe('each size of an image in the document', () => {
+  it('is the one that a refusal names', () => {
+    const [size] = /\d+ MiB/.exec(tooLarge('image').message) ?? [];
+    const texts = JSON.stringify(api.json).match(/[^"]*\bMi?B\b[^"]*/g) ?? [];
+    const ofImages = texts.filter((text) => !/^Tools|request body/.test(text));
+    expect(ofImages.join()).to.match(/of image\..*image of at most.*PNG/);
+    for (const text of ofImages) expect(text).to.include(` ${size}`);
+  });
+});
