@@ -23,20 +23,28 @@ export interface Step {
 }
 
 /**
- * First the files that mirror the path or its folders, then all others by how few imports lie between. At last the
- * mirrors with all their cases: most of a store's contract runs in `test:long` only.
+ * First the files that mirror the path or its folders, then those of a folder below the room, then all others by how few
+ * imports lie between. At last the mirrors with all their cases: most of a store's contract runs in `test:long` only.
  */
 export function testsFor(path: string, most: number): readonly Step[] {
   const mirrors = tests.filter((test) => mirror(path, test));
-  const rank = rankFor(path);
+  const distances = distancesTo(path);
+  const rank = rankFor(path, distances);
+  const folder = dirname(path).replace(/^lib/, 'test');
+  const isDeep = folder.split('/').length > 2;
   const others = tests
     .filter((test) => !mirrors.includes(test) && !test.startsWith('test/browser/'))
     .sort((a, b) => rank(a) - rank(b));
   const near = others.filter((test) => rank(test) <= 0);
-  const wide = others.filter((test) => rank(test) > 0).slice(0, Math.max(0, most - near.length));
+  const far = others.filter((test) => rank(test) > 0);
+  // They may start a whole gateway, which lies between by imports.
+  const beside = far.filter((test) => isDeep && dirname(test) === folder && distances.has(test));
+  const wide = far.filter((test) => !beside.includes(test)).slice(0, Math.max(0, most - near.length));
   const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
   const store: Step = { files: path.startsWith('lib/money/') && !wide.includes(STORE) ? [STORE] : [] };
-  return [{ files: mirrors }, ...inSteps(near), ...inSteps(wide), store, long].filter(({ files }) => files.length > 0);
+  return [{ files: mirrors }, ...inSteps(near), ...inSteps(beside), ...inSteps(wide), store, long].filter(
+    ({ files }) => files.length > 0,
+  );
 }
 
 function hasLongCases(test: string): boolean {
@@ -44,8 +52,7 @@ function hasLongCases(test: string): boolean {
 }
 
 /** Tests of the same folder or the one above, and those that share words of the path, are nearer than their imports. */
-function rankFor(path: string): (test: string) => number {
-  const distances = distancesTo(path);
+function rankFor(path: string, distances: ReadonlyMap<string, number>): (test: string) => number {
   const folder = dirname(path).replace(/^lib/, 'test');
   const name = toSingular(basename(path, '.ts'));
   const folders = splitWords(dirname(path).split('/').slice(2).join('/'));

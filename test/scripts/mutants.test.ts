@@ -97,6 +97,11 @@ describe('mutants', () => {
     expect(select('lib/money/budget.ts').at(-1)).to.equal('test/store/sqlite.test.ts');
   });
 
+  it('select the tests of a folder that reach a file of it only through a gateway', () => {
+    const files = testsFor('lib/api/management/stored-replies.ts', 4).flatMap((step) => step.files);
+    expect(files).to.include.members(['test/api/management/api.test.ts', 'test/api/management/operators.test.ts']);
+  });
+
   it('run the mirrors with all their cases at last, where some are left to the slow tests', () => {
     const steps = testsFor('lib/store/sqlite/worker.ts', 12);
     expect(steps.at(-1)).to.deep.equal({ files: ['test/store/sqlite.test.ts'], isLong: true });
