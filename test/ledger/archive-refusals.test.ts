@@ -1,4 +1,5 @@
-// An interrupted archive continues only with its own file and cutoff, and a failed one leaves nothing behind.
+// An interrupted archive continues only with its own file and cutoff, and a failed one leaves nothing behind. Calls of
+// running gateways come first.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -81,6 +82,22 @@ describe('an archive of old calls', () => {
   it('leaves no file and no row in the store if there is nothing to archive', async () => {
     expect(await archive('calls.gz', 300)).to.equal(undefined);
     expect([await statesOf(), readdirSync(folder.path)]).to.deep.equal([[], []]);
+  });
+
+  it('pauses after each removal as long as that took', async () => {
+    await history(faulty.real, 2);
+    const tookMs = 150;
+    const times: { readonly begun: number; readonly ended: number }[] = [];
+    faulty.always('archives.remove', async (call) => {
+      const begun = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, tookMs));
+      const result = await call();
+      times.push({ begun, ended: performance.now() });
+      return result;
+    });
+    await archive('calls.gz');
+    const [first, second] = times;
+    expect((second?.begun ?? 0) - (first?.ended ?? 0)).to.be.least(tookMs - 1);
   });
 
   it('never replaces a file that appears in the meantime', async () => {
