@@ -22,9 +22,8 @@ export function buildYandexBody(call: TextCall, folder: string, host: Host): str
   const { temperature } = sampling ?? {};
   const first = system ? [{ role: 'system', text: host.textOf(system) }] : [];
   const mode = reasoning?.mode === 'off' ? 'DISABLED' : 'ENABLED_HIDDEN';
-  const callIds = messages.flatMap(({ content }) =>
-    content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
-  );
+  const calls = messages.flatMap(({ content }) => content.filter((part) => part.type === 'tool-call'));
+  const order = new Map(calls.map(({ id }, at) => [id, at]));
   return JSON.stringify({
     modelUri: model.includes('://') ? model : `gpt://${folder}/${model}`,
     // As text, like every 64-bit number of this API.
@@ -34,19 +33,22 @@ export function buildYandexBody(call: TextCall, folder: string, host: Host): str
       ...(reasoning && { reasoningOptions: { mode } }),
       ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
     },
-    messages: [...first, ...messages.flatMap((message) => writeMessage(message, callIds, host))],
+    messages: [...first, ...messages.flatMap((message) => writeMessage(message, order, host))],
     ...(tools && writeTools(tools)),
     ...(format && writeFormat(format)),
   });
 }
 
+/** The places of calls by id. */
+type CallOrder = ReadonlyMap<string, number>;
+
 /** A message is a text, a list of calls, or one of results, in the order of the calls: nothing else identifies them. */
-function writeMessage({ role, content }: TextMessage, callIds: readonly string[], host: Host): readonly object[] {
+function writeMessage({ role, content }: TextMessage, order: CallOrder, host: Host): readonly object[] {
   const text = host.textOf(content);
   const calls = content.filter((part) => part.type === 'tool-call');
   const results = content
     .filter((part) => part.type === 'tool-result')
-    .toSorted((one, other) => callIds.indexOf(one.id) - callIds.indexOf(other.id));
+    .toSorted((one, other) => (order.get(one.id) ?? 0) - (order.get(other.id) ?? 0));
   const toolCalls = calls.map(({ name, json }) => ({ functionCall: { name, arguments: host.argumentsOf(json) } }));
   const toolResults = results.map((result) => writeResult(result, host));
   return [

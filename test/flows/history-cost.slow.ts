@@ -96,6 +96,7 @@ const PLUGINS = {
   message: { plugin: 'anthropic', path: '', settings: {} },
   contents: { plugin: 'gemini', path: '/v1beta', settings: {} },
   responses: { plugin: 'openai-responses', path: '/v1', settings: {} },
+  yandex: { plugin: 'yandex', path: '', settings: { folder: 'f' } },
   bedrock: { plugin: 'bedrock', path: '', settings: { apiKey: `${'A'.repeat(20)}:${'b'.repeat(40)}` } },
 } as const;
 
