@@ -68,6 +68,8 @@ function createProvider(settings: Settings, host: Host): Provider {
   });
   return {
     tools: true,
+    // Some vendors refuse a digit at the beginning.
+    toolNames: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
     systemMessages: true,
     documents: true,
     audio: true,

@@ -60,13 +60,13 @@ const HISTORY = [
 
 /** A stream that calls a tool, and says what it used, if that is known. */
 const calling =
-  (pieces: readonly string[], usage?: object): Behaviour =>
+  (pieces: readonly string[], usage?: object, name = 'look'): Behaviour =>
   ({ response }) => {
     const chunk = (value: object) => response.write(`data: ${JSON.stringify(value)}\n\n`);
     const delta = (piece: object) =>
       chunk({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...piece }] } }] });
     response.writeHead(200, SSE);
-    delta({ id: 'call_1', type: 'function', function: { name: 'look', arguments: '' } });
+    delta({ id: 'call_1', type: 'function', function: { name, arguments: '' } });
     for (const piece of pieces) delta({ function: { arguments: piece } });
     chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] });
     if (usage) chunk({ choices: [], usage });
@@ -114,6 +114,19 @@ describe('tools and models', () => {
     const { status } = await chat({ model: 'handy', ...TOOLS, tool_choice: 'required' });
     expect(status).to.equal(200);
     expect(asked()).to.deep.include({ ...TOOLS, tool_choice: 'required' });
+  });
+
+  it('begins a name with a letter for the vendor, and returns it as the client knows it', async () => {
+    upstream.behave((call) => {
+      const [{ function: sent }] = call.body.tools as [typeof TOOL];
+      calling(['{}'], { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 }, sent.name)(call);
+    });
+    const tools = [{ ...TOOL, function: { ...TOOL.function, name: '1c_reload' } }];
+    const { json } = await chat({ model: 'handy', tools });
+    expect(asked())
+      .to.have.nested.property('tools[0].function.name')
+      .that.matches(/^f_1c_reload_[0-9a-f]{8}$/);
+    expect(json).to.have.nested.property('choices[0].message.tool_calls[0].function.name', '1c_reload');
   });
 
   it('drops them for a model without tools, and keeps the conversation', async () => {
