@@ -116,6 +116,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     '.billing.rub_per_mtok_out',
     '.billing.rub_per_mtok',
     '.background',
+    '.frequency_penalty',
+    '.presence_penalty',
     '.instructions',
     '.max_output_tokens',
     '.metadata',

@@ -119,6 +119,8 @@ const USAGE_SHAPE = {
 /** What a response repeats of its request. */
 const ECHO_SHAPE = {
   background: 'boolean',
+  frequency_penalty: 'number',
+  presence_penalty: 'number',
   instructions: 'null',
   max_output_tokens: 'null',
   metadata: {},

@@ -18,6 +18,9 @@ export function createEcho(fields: ResponsesFields, names: ToolNames): Responses
   const plain = { type: 'text' };
   const members = {
     background: false,
+    // Strict clients want both, as the vendor has them.
+    frequency_penalty: 0,
+    presence_penalty: 0,
     instructions: repeat(instructions, null),
     max_output_tokens: fields.max_output_tokens ?? null,
     metadata: repeat(metadata, {}),

@@ -57,6 +57,8 @@ describe('response events', () => {
       output: [],
       usage: null,
       background: false,
+      frequency_penalty: 0,
+      presence_penalty: 0,
       instructions: 'Be brief.',
       max_output_tokens: 99,
       metadata: { a: 'b' },
