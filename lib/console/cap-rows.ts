@@ -1,6 +1,7 @@
 // The rows of a definition list: what a member may still spend.
 import { memberSumId } from '../ledger/caps.ts';
 import { getSpent } from '../money/budget.ts';
+import { maxMicro } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -19,7 +20,7 @@ export async function capRows(visit: OwnerVisit): Promise<readonly (readonly [na
   const words = WORDS[visit.language];
   const [sum] = await services.store.ledger.budgets([memberSumId({ account: account.id, user: signedIn.user.id })]);
   const spent = getSpent(sum, periodAt(services.now(), cap).start);
-  const left = cap.limit > spent ? cap.limit - spent : 0n;
+  const left = maxMicro(cap.limit - spent, 0n);
   return [
     [words.left, html`<strong class="big">${format.rub(left)}</strong>`],
     [words.cap, formatCap(visit, cap)],

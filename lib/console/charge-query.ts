@@ -3,7 +3,7 @@ import { addDays, findDayStart, findDayStartHour, findHourDay, formatDay, parseD
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
-import { field, filterBox } from './components.ts';
+import { field, filterBox, select } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
 import type { OwnerVisit } from './visit.ts';
@@ -130,31 +130,4 @@ ${more}
 </form>`;
   return html`${filterBox(words.set(count), box)}
 <p class="hint">${words.zone(visit.zone)}</p>`;
-}
-
-interface Select {
-  readonly name: string;
-  readonly label: string;
-  /** The label of the empty choice; without it a choice is required. */
-  readonly all?: string;
-  readonly chosen: string | undefined;
-}
-
-type Option = readonly [value: string, text: string];
-
-/** Adds the end of the id to texts that occur more than once. */
-export function disambiguate(options: readonly Option[]): readonly Option[] {
-  const counts = new Map<string, number>();
-  for (const [, text] of options) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const isTwice = (text: string) => (counts.get(text) ?? 0) > 1;
-  return options.map(([value, text]) => [value, isTwice(text) ? `${text} (…${value.slice(-6)})` : text]);
-}
-
-export function select({ name, label, all, chosen }: Select, options: readonly Option[]): Html {
-  const items = disambiguate(options).map(([value, text]) => {
-    const selected = value === chosen && html` selected`;
-    return html`<option value="${value}"${selected}>${text}</option>`;
-  });
-  return html`<p class="field"><label for="${name}">${label}</label>
-<select id="${name}" name="${name}">${all !== undefined && html`<option value="">${all}</option>`}${items}</select></p>`;
 }

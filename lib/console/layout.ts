@@ -1,5 +1,5 @@
 // The frame of every page: head, sandbox banner, navigation, language and the page itself.
-import { disambiguate } from './charge-query.ts';
+import { disambiguate } from './components.ts';
 import { sandboxWords } from './fault-words.ts';
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';

@@ -107,7 +107,7 @@ export function nameSlots(kind: SlotUnit, language: Language, zone: string): Slo
   };
 }
 
-/** The slot of a chart without its values. */
+/** Whether the slot is the one that has begun and is not over. */
 export function isCurrent({ from, to }: TimeSlot, now: number): boolean {
   return from <= now && now < to;
 }

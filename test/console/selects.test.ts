@@ -1,6 +1,7 @@
 // The options of every select are distinct, on every page and in every language.
+
 import { expect } from 'chai';
-import { disambiguate } from '../../lib/console/charge-query.ts';
+import { disambiguate } from '../../lib/console/components.ts';
 import { LANGUAGES } from '../../lib/console/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';

@@ -18,9 +18,8 @@ import {
   savedMessage,
 } from '../catalog/save-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
-import { select } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
-import { checkbox, definitionList, field, form, message, stepForm } from '../components.ts';
+import { checkbox, definitionList, field, form, message, select, stepForm } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';

@@ -1,8 +1,7 @@
 // Payments of all accounts for an operator, those that need a decision first.
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
 import type { PaymentList } from '../../store/ports/payments.ts';
-import { select } from '../charge-query.ts';
-import { field, orUsual, shortTime, table } from '../components.ts';
+import { field, orUsual, select, shortTime, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';

@@ -2,9 +2,8 @@
 import { NO_PRICE_LIST } from '../../catalog/customer-lists.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
-import { select } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
-import { form } from '../components.ts';
+import { form, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';

@@ -25,9 +25,8 @@ import {
   SAVED,
 } from '../catalog/save-words.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
-import { select } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
-import { checkbox, field, form, message, stepForm, textArea } from '../components.ts';
+import { checkbox, field, form, message, select, stepForm, textArea } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';

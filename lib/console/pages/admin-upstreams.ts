@@ -9,9 +9,8 @@ import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts
 import { readNewUpstream } from '../catalog/upstream-form.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
-import { select } from '../charge-query.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, message, table } from '../components.ts';
+import { field, form, message, select, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Page, page } from '../page.ts';

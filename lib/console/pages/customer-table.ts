@@ -1,6 +1,5 @@
 // The list of customers for an operator: one search box, filters, and what each of them spent.
-import { select } from '../charge-query.ts';
-import { field, filterBox, orUsual, table, usual } from '../components.ts';
+import { field, filterBox, orUsual, select, table, usual } from '../components.ts';
 import {
   CUSTOMER_DAYS,
   CUSTOMER_FILTERS,

@@ -11,8 +11,7 @@ import { formatMoment, momentAtWallTime, periodAt } from '../../money/period.ts'
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { select } from '../charge-query.ts';
-import { field, form, message, usual } from '../components.ts';
+import { field, form, message, select, usual } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';

@@ -10,8 +10,8 @@ import { type ChargeQuery, chargeQueryText } from '../charge-query.ts';
 import { barChart, type ChartSeries, mergeSmallSeries } from '../chart.ts';
 import { definitionList, orUsual, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import type { KeyOwner } from '../key-owners.ts';
 import { chooseUnit, isCurrent, listSlots, nameSlots, type SlotUnit, type TimeSlot } from '../time-slots.ts';
-import type { KeyOwner } from '../usage-members.ts';
 import { mayVisit, type OwnerVisit } from '../visit.ts';
 import { USAGE_WORDS as WORDS } from './usage-words.ts';
 

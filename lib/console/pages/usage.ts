@@ -4,20 +4,13 @@ import { USAGE_GROUPS, type UsageGroup, type UsageReport, type UsageSum } from '
 import { type CountedUsage, catchUpUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { findHourDay, hasSplitHours } from '../../money/days.ts';
 import { USAGE_UNITS } from '../../money/usage-units.ts';
-import {
-  type ChargeQuery,
-  chargeFilterForm,
-  chargeQueryText,
-  keyName,
-  readChargeQuery,
-  select,
-} from '../charge-query.ts';
-import { checkbox, message } from '../components.ts';
+import { type ChargeQuery, chargeFilterForm, chargeQueryText, keyName, readChargeQuery } from '../charge-query.ts';
+import { checkbox, message, select } from '../components.ts';
 import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
+import { type KeyOwner, readKeyOwners } from '../key-owners.ts';
 import { page } from '../page.ts';
 import { SLOT_UNITS } from '../time-slots.ts';
-import { type KeyOwner, readKeyOwners } from '../usage-members.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';

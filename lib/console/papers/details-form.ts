@@ -8,8 +8,7 @@ import {
   type SellerField,
 } from '../../payments/papers/details.ts';
 import { VAT_RATES } from '../../payments/papers/vat.ts';
-import { select } from '../charge-query.ts';
-import { field } from '../components.ts';
+import { field, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';

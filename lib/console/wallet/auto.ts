@@ -8,8 +8,7 @@ import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { select } from '../charge-query.ts';
-import { checkbox, definitionList, field, form, message } from '../components.ts';
+import { checkbox, definitionList, field, form, message, select } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Redirect } from '../page.ts';
