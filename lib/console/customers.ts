@@ -1,10 +1,12 @@
 // The customers of the service: found by one text, filtered, and sorted by what they spent in 30 days.
+
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
 import type { ServiceCount, ServiceQuery, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
+import { walkPages } from '../store/walks.ts';
 
 export const CUSTOMER_DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -83,14 +85,11 @@ async function findMatchingAccounts({ users, keys }: Store, text: string): Promi
   if (/^[\w-]{4}$/.test(text)) for (const id of await keys.findAccountsByEnd(text, MATCHES_MAX)) found.add(id);
   if (!text.includes('@')) return found;
   const wanted = text.toLowerCase();
-  for (let after = ''; found.size < MATCHES_MAX; ) {
-    const page = await users.page({ after, limit: USERS_PER_PAGE });
+  for await (const page of walkPages(USERS_PER_PAGE, users.page, ({ id }) => id)) {
     const matching = page.filter(({ email }) => email.includes(wanted)).slice(0, MATCHES_MAX);
     const memberships = await Promise.all(matching.map(({ id }) => users.listUserMemberships(id)));
     for (const { account } of memberships.flat()) found.add(account);
-    const last = page.at(-1);
-    if (!last || page.length < USERS_PER_PAGE) break;
-    after = last.id;
+    if (found.size >= MATCHES_MAX) break;
   }
   return found;
 }

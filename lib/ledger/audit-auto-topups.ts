@@ -1,9 +1,11 @@
 // The audit of automatic top-ups: the counters of a row must match the payments it started, and the account must show the
 // same settings.
+
 import type { Micro } from '../money/money.ts';
 import type { Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkPages } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'accounts'>;
@@ -15,15 +17,12 @@ const DAY_MS = 24 * HOUR_MS;
 const TOLERANCE_MS = 60_000;
 
 export async function checkAutoTopups(store: Parts, report: ReportProblem): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await store.payments.page('autoTopups', { after, limit: ROWS_PER_PAGE });
+  const read = (page: PageStart) => store.payments.page('autoTopups', page);
+  for await (const page of walkPages(ROWS_PER_PAGE, read, ({ id }) => id)) {
     const problems = await Promise.all(page.map((auto) => findAutoTopupProblems(store, auto)));
     for (const [index, { id }] of page.entries()) {
       for (const problem of problems[index] ?? []) report(id, `automatic top-up: ${problem}`);
     }
-    const last = page.at(-1);
-    if (!last || page.length < ROWS_PER_PAGE) return;
-    after = last.id;
   }
 }
 

@@ -6,6 +6,7 @@ import type { Job } from '../money/job-rules.ts';
 import { readJobIdFromMark } from '../money/mark.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
+import { walkPages } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 /** Jobs per read; their charges are read concurrently. */
@@ -25,9 +26,7 @@ export async function checkJobs(
   report: ReportProblem,
   { lastAt, attemptsSince }: JobTimes,
 ): Promise<void> {
-  let after = '';
-  while (true) {
-    const page = await store.jobs.page({ after, limit: JOBS_PER_PAGE });
+  for await (const page of walkPages(JOBS_PER_PAGE, store.jobs.page, ({ id }) => id)) {
     const problems = await Promise.all(page.map((job) => findJobProblem(store, job)));
     for (const [index, { id, wallet, deadline, endedAt }] of page.entries()) {
       if (problems[index] !== undefined) report(wallet, `job ${id}: ${problems[index]}`);
@@ -40,9 +39,6 @@ export async function checkJobs(
       page.filter(({ createdAt }) => createdAt >= attemptsSince),
       report,
     );
-    const last = page.at(-1);
-    if (!last || page.length < JOBS_PER_PAGE) return;
-    after = last.id;
   }
 }
 

@@ -1,5 +1,6 @@
 // The audit of payments: the money of each payment must match the journal, entry by entry, and every entry must belong to
 // a payment that lists it.
+
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
@@ -14,6 +15,7 @@ import {
   type Refund,
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkPages } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'ledger'>;
@@ -22,15 +24,12 @@ type Parts = Pick<Store, 'payments' | 'ledger'>;
 const PAYMENTS_PER_PAGE = 50;
 
 export async function checkPayments(store: Parts, report: ReportProblem): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await store.payments.page('payments', { after, limit: PAYMENTS_PER_PAGE });
+  const read = (page: PageStart) => store.payments.page('payments', page);
+  for await (const page of walkPages(PAYMENTS_PER_PAGE, read, ({ id }) => id)) {
     const problems = await Promise.all(page.map((payment) => findPaymentProblems(store, payment)));
     for (const [index, { id, wallet }] of page.entries()) {
       for (const problem of problems[index] ?? []) report(wallet, `payment ${id}: ${problem}`);
     }
-    const last = page.at(-1);
-    if (!last || page.length < PAYMENTS_PER_PAGE) return;
-    after = last.id;
   }
 }
 

@@ -1,10 +1,12 @@
 // The audit of promo codes: how often one was used must be how many accounts have used it, and a grant that names one must
 // be of such a use, and of its amount. A use without a grant is none: the account may have had too many.
+
 import type { Entry } from '../money/decide.ts';
 import { makePromoGrantId, PROMO_GRANT_IDS } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
 import type { PromoCode, PromoUse } from '../store/ports/promos.ts';
 import type { Store } from '../store/store.ts';
+import { walkRows } from '../store/walks.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 interface PromoCheck {
@@ -25,13 +27,8 @@ export function createPromoCheck({ promos }: Pick<Store, 'promos'>, report: Repo
 
   async function readCodes(): Promise<ReadonlyMap<string, PromoCode>> {
     const codes = new Map<string, PromoCode>();
-    for (let after = ''; ; ) {
-      const page = await promos.page({ after, limit: ROWS_PER_PAGE });
-      for (const promo of page) codes.set(promo.code, promo);
-      const last = page.at(-1);
-      if (!last) return codes;
-      after = last.code;
-    }
+    for await (const promo of walkRows(ROWS_PER_PAGE, promos.page, ({ code }) => code)) codes.set(promo.code, promo);
+    return codes;
   }
 
   function checkUse(use: PromoUse, promo: PromoCode | undefined): void {

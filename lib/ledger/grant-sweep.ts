@@ -1,7 +1,9 @@
 // Takes back what is left of grants whose time is over. Any number of gateways may do it: the id of the operation is that
 // of the grant.
+
 import { listDueGrants } from '../money/grants.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkRows } from '../store/walks.ts';
 import { bookOperation } from './booking.ts';
 
 const EVERY_MS = 60_000;
@@ -14,22 +16,18 @@ export async function endDueGrants(
   onError: (error: unknown, wallet: string) => void,
 ): Promise<number> {
   let ended = 0;
-  for (let after = ''; ; ) {
-    const wallets = await store.ledger.grantsDue({ now, after, limit: WALLETS_PER_PAGE });
-    for (const wallet of wallets) {
-      try {
-        for (const { id } of listDueGrants(wallet, now)) {
-          const op = { kind: 'grant_end', wallet: wallet.id, at: now, grantId: id, reason: null } as const;
-          if ((await bookOperation(store, op)).status === 'done') ended += 1;
-        }
-      } catch (error) {
-        onError(error, wallet.id);
+  const read = (page: PageStart) => store.ledger.grantsDue({ now, ...page });
+  for await (const wallet of walkRows(WALLETS_PER_PAGE, read, ({ id }) => id)) {
+    try {
+      for (const { id } of listDueGrants(wallet, now)) {
+        const op = { kind: 'grant_end', wallet: wallet.id, at: now, grantId: id, reason: null } as const;
+        if ((await bookOperation(store, op)).status === 'done') ended += 1;
       }
+    } catch (error) {
+      onError(error, wallet.id);
     }
-    const last = wallets.at(-1);
-    if (!last || wallets.length < WALLETS_PER_PAGE) return ended;
-    after = last.id;
   }
+  return ended;
 }
 
 interface GrantChore {

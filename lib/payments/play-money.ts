@@ -11,6 +11,7 @@ import { type Micro, maxMicro, minMicro } from '../money/money.ts';
 import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
+import { type PageStart, walkRows } from '../store/walks.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
 import { newId } from './ids.ts';
 
@@ -55,13 +56,11 @@ const PLAY_MONEY_WARNING =
 
 async function listPlayMoneyWallets(payments: Pick<Store['payments'], 'page'>): Promise<readonly string[]> {
   const found = new Set<string>();
-  for (let after = ''; ; ) {
-    const page = await payments.page('payments', { after, limit: ROWS_PER_PAGE });
-    for (const payment of page) if (payment.credited > 0n && isPlayMoney(payment)) found.add(payment.wallet);
-    const last = page.at(-1);
-    if (!last || page.length < ROWS_PER_PAGE) return [...found];
-    after = last.id;
+  const read = (page: PageStart) => payments.page('payments', page);
+  for await (const payment of walkRows(ROWS_PER_PAGE, read, ({ id }) => id)) {
+    if (payment.credited > 0n && isPlayMoney(payment)) found.add(payment.wallet);
   }
+  return [...found];
 }
 
 /** Why play money would pay for real costs in this store, as text; undefined if it would not. */

@@ -1,5 +1,6 @@
 // Copies wallets whose old calls are archived: the rows before the opening are written unchanged, and the wallet continues
 // from the opening.
+
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
@@ -7,6 +8,7 @@ import { readFlagsFromMark } from '../money/mark.ts';
 import { getEntryChargeId, replayCharge } from '../money/replay.ts';
 import type { JournalPage } from './ports/journal.ts';
 import type { Store } from './store.ts';
+import { walkRows } from './walks.ts';
 
 type Parts = Pick<Store, 'archives' | 'usage'>;
 
@@ -29,13 +31,8 @@ export async function copyArchives(from: Pick<Store, 'archives'>, to: Pick<Store
 
 /** Without the archived calls, the sums cannot be computed from the journal, so they are copied. */
 export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await from.archives.openings({ after, limit: OPENINGS_PER_PAGE });
-    for (const { wallet } of page) await to.usage.put(wallet, await from.usage.readAll(wallet));
-    const last = page.at(-1);
-    if (!last || page.length < OPENINGS_PER_PAGE) return;
-    after = last.wallet;
-  }
+  for await (const { wallet } of walkRows(OPENINGS_PER_PAGE, from.archives.openings, (opening) => opening.wallet))
+    await to.usage.put(wallet, await from.usage.readAll(wallet));
 }
 
 /** The part of a page that belongs to one wallet. */

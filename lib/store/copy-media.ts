@@ -1,22 +1,20 @@
 // Copies the media files that have not expired from one store to another.
+
 import { isDeepStrictEqual } from 'node:util';
 import { mismatchError } from './copy-mismatch.ts';
 import type { MediaStore, StoredMedia } from './ports/media.ts';
 import { StoreError } from './store.ts';
+import { walkRows } from './walks.ts';
 
 const FILES_PER_PAGE = 200;
 
 /** Resolves to the number of files, including those that an earlier copy has written. */
 export async function copyMedia(from: MediaStore, to: MediaStore): Promise<number> {
   let copied = 0;
-  let after = '';
-  while (true) {
-    const page = await from.page({ after, limit: FILES_PER_PAGE });
-    for (const media of page) if (media.expiresAt > Date.now() && (await copyFile(from, to, media))) copied += 1;
-    const last = page.at(-1);
-    if (!last) return copied;
-    after = last.id;
+  for await (const media of walkRows(FILES_PER_PAGE, from.page, ({ id }) => id)) {
+    if (media.expiresAt > Date.now() && (await copyFile(from, to, media))) copied += 1;
   }
+  return copied;
 }
 
 /** False if the file is missing: it expired in the meantime, or was lost before. */

@@ -1,4 +1,5 @@
 // Copies users with their memberships, the audit log, and alert settings.
+
 import { isDeepStrictEqual } from 'node:util';
 import { createKeepKnown } from './copy-accounts.ts';
 import { mismatchError } from './copy-mismatch.ts';
@@ -6,6 +7,7 @@ import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { Membership, UserStore } from './ports/users.ts';
+import { walkPages, walkRows } from './walks.ts';
 
 const ROWS_PER_PAGE = 200;
 
@@ -23,16 +25,10 @@ export async function copyUsers(
 ): Promise<number> {
   const keepKnown = createKeepKnown({ accounts }, live);
   let copied = 0;
-  for (let after = ''; ; ) {
-    const page = await from.page({ after, limit: ROWS_PER_PAGE });
-    for (const user of page) {
-      await to.add(user);
-      if (!isDeepStrictEqual(await to.get(user.id), user)) throw mismatchError(`the user ${user.id}`);
-    }
-    copied += page.length;
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.id;
+  for await (const user of walkRows(ROWS_PER_PAGE, from.page, ({ id }) => id)) {
+    await to.add(user);
+    if (!isDeepStrictEqual(await to.get(user.id), user)) throw mismatchError(`the user ${user.id}`);
+    copied += 1;
   }
   for (let after: Membership | undefined; ; ) {
     const page = await from.memberships({ after, limit: ROWS_PER_PAGE });
@@ -49,13 +45,7 @@ export async function copyUsers(
 }
 
 export async function copyFormerUsers({ users: from }: Side, { users: to }: Side): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await from.formerPage({ after, limit: ROWS_PER_PAGE });
-    await to.putFormer(page);
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
+  for await (const page of walkPages(ROWS_PER_PAGE, from.formerPage, ({ id }) => id)) await to.putFormer(page);
 }
 
 export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: Side): Promise<void> {
@@ -69,11 +59,6 @@ export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: S
 
 /** Alerts already sent are not sent again from the copy. */
 export async function copyAlerts({ alerts: from }: Side, { alerts: to }: Side): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await from.page({ after, limit: ROWS_PER_PAGE });
-    for (const settings of page) await to.put(settings, await from.alarms(settings.account));
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.account;
-  }
+  for await (const settings of walkRows(ROWS_PER_PAGE, from.page, ({ account }) => account))
+    await to.put(settings, await from.alarms(settings.account));
 }

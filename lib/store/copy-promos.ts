@@ -1,5 +1,7 @@
 // Copies promo codes and their uses: an account must not use a code twice on the copy.
+
 import type { PromoStore, PromoUse } from './ports/promos.ts';
+import { walkPages } from './walks.ts';
 
 const ROWS_PER_PAGE = 500;
 
@@ -13,14 +15,8 @@ export async function copyPromos(from: PromoStore, to: PromoStore, live: boolean
     after = uses.at(-1);
     if (!after || uses.length < ROWS_PER_PAGE) break;
   }
-  for (let after = ''; ; ) {
-    const codes = await from.page({ after, limit: ROWS_PER_PAGE });
-    await to.put({
-      codes: live ? codes.map((code) => ({ ...code, used: counts.get(code.code) ?? 0 })) : codes,
-      uses: [],
-    });
-    const last = codes.at(-1);
-    if (!last || codes.length < ROWS_PER_PAGE) return;
-    after = last.code;
+  for await (const promos of walkPages(ROWS_PER_PAGE, from.page, ({ code }) => code)) {
+    const codes = live ? promos.map((promo) => ({ ...promo, used: counts.get(promo.code) ?? 0 })) : promos;
+    await to.put({ codes, uses: [] });
   }
 }

@@ -1,5 +1,6 @@
 // Copies a store into another of any kind. The journal is replayed through the rules of the ledger, so that the copy has
 // every entry and charge unchanged, or fails. Every step is idempotent, so an interrupted copy can be resumed.
+
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import { pluralize } from '../base/pluralize.ts';
@@ -20,6 +21,7 @@ import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { ManagementStore } from './ports/management.ts';
 import type { OnProgress, Store } from './store.ts';
+import { walkPages } from './walks.ts';
 
 type CopySource = Omit<Store, 'close'>;
 
@@ -186,13 +188,9 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
 }
 
 async function copyJobAttempts(from: CopySource, to: Store): Promise<void> {
-  for (let after = ''; ; ) {
-    const jobs = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
+  for await (const jobs of walkPages(JOBS_PER_PAGE, to.jobs.page, ({ id }) => id)) {
     const charges = jobs.map(({ charge }) => charge);
     await copyAttempts(await from.attempts.list(charges), { charges, to });
-    const last = jobs.at(-1);
-    if (!last) return;
-    after = last.id;
   }
 }
 
@@ -211,24 +209,12 @@ async function rewindJob(to: Store, job: Job): Promise<Job | undefined> {
 /** Keys go on working on the copy; a repeat of a request there finds its reply. */
 async function copyManagement(from: ManagementStore, to: ManagementStore): Promise<void> {
   await to.putKeys(await from.listKeys());
-  for (let after = ''; ; ) {
-    const page = await from.replyPage({ after, limit: RECORDS_PER_PAGE });
-    await to.putReplies(page);
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
+  for await (const page of walkPages(RECORDS_PER_PAGE, from.replyPage, ({ id }) => id)) await to.putReplies(page);
 }
 
 /** Includes calls without a reply: repeating one of them on the copy must not charge it again. */
 async function copyIdempotencyRecords(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
-  for (let after = ''; ; ) {
-    const page = await from.page({ after, limit: RECORDS_PER_PAGE });
-    await to.put(page);
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
+  for await (const page of walkPages(RECORDS_PER_PAGE, from.page, ({ id }) => id)) await to.put(page);
 }
 
 const VERSIONS_PER_PAGE = 50;

@@ -1,11 +1,13 @@
 // Secrets at rest: a secret that must be read again, such as that of an authenticator app, is encrypted when it is stored,
 // if the operator has set a key, and decrypted when it is read.
+
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import type { AlertSettings } from './ports/alerts.ts';
 import type { Setting } from './ports/settings.ts';
 import type { User } from './ports/users.ts';
 import type { Store } from './store.ts';
+import { walkRows } from './walks.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -197,10 +199,10 @@ export async function encryptSecrets({ users, alerts, settings }: Store, vault: 
   const ofUsers = { read: users.get, write: users.change, map: mapUser };
   const ofAlerts = { read: alerts.get, write: alerts.change, map: mapAlerts };
   const results: EncryptionResult[] = [];
-  for await (const { id } of iterateRows(users.page, (user) => user.id)) {
+  for await (const { id } of walkRows(ROWS_PER_PAGE, users.page, (user) => user.id)) {
     results.push(await encryptRow(id, { ...ofUsers, getSecret: (user) => user.totpSecret }, vault));
   }
-  for await (const { account } of iterateRows(alerts.page, (row) => row.account)) {
+  for await (const { account } of walkRows(ROWS_PER_PAGE, alerts.page, (row) => row.account)) {
     results.push(
       await encryptRow(account, { ...ofAlerts, getSecret: ({ webhook }) => webhook?.secret ?? null }, vault),
     );
@@ -235,19 +237,6 @@ function ofSettings({ get, set }: Pick<Store['settings'], 'get' | 'set'>): Secre
 }
 
 const ROWS_PER_PAGE = 200;
-
-async function* iterateRows<Row>(
-  page: (page: { readonly after: string; readonly limit: number }) => Promise<readonly Row[]>,
-  getId: (row: Row) => string,
-): AsyncGenerator<Row, undefined> {
-  for (let after = ''; ; ) {
-    const rows = await page({ after, limit: ROWS_PER_PAGE });
-    yield* rows;
-    const last = rows.at(-1);
-    if (!last) return undefined;
-    after = getId(last);
-  }
-}
 
 interface EncryptionResult {
   readonly id: string;

@@ -5,16 +5,34 @@ import type { Store } from './store.ts';
 
 const ACCOUNTS_PER_PAGE = 500;
 
-export async function* accountPages({
-  accounts,
-}: Pick<Store, 'accounts'>): AsyncGenerator<readonly Account[], undefined> {
+export interface PageStart {
+  /** The id of the last row before the page; '' for the first one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Yields one page after the other, up to one that is not full. */
+export async function* walkPages<Row>(
+  limit: number,
+  read: (start: PageStart) => Promise<readonly Row[]>,
+  getId: (row: Row) => string,
+): AsyncGenerator<readonly Row[], undefined> {
   for (let after = ''; ; ) {
-    const page = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
+    const page = await read({ after, limit });
     const last = page.at(-1);
-    if (last) yield page;
-    if (!last || page.length < ACCOUNTS_PER_PAGE) return undefined;
-    after = last.id;
+    if (last !== undefined) yield page;
+    if (last === undefined || page.length < limit) return undefined;
+    after = getId(last);
   }
+}
+
+/** The same row by row. */
+export async function* walkRows<Row>(...walk: Parameters<typeof walkPages<Row>>): AsyncGenerator<Row, undefined> {
+  for await (const page of walkPages(...walk)) yield* page;
+}
+
+export function accountPages({ accounts }: Pick<Store, 'accounts'>): AsyncGenerator<readonly Account[], undefined> {
+  return walkPages(ACCOUNTS_PER_PAGE, accounts.page, ({ id }) => id);
 }
 
 /** The ids of all accounts. */
@@ -23,14 +41,8 @@ export async function* accountIds(store: Pick<Store, 'accounts'>): AsyncGenerato
 }
 
 /** The ids of the accounts that have keys; in a large store most accounts may have none. */
-export async function* keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<readonly string[], undefined> {
-  for (let after = ''; ; ) {
-    const page = await keys.owners({ after, limit: ACCOUNTS_PER_PAGE });
-    const last = page.at(-1);
-    if (last === undefined) return undefined;
-    yield page;
-    after = last;
-  }
+export function keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<readonly string[], undefined> {
+  return walkPages(ACCOUNTS_PER_PAGE, keys.owners, (id) => id);
 }
 
 /** Looks up which ids a walk contains. Calls must pass ids in ascending order: earlier ids are forgotten. */

@@ -1,5 +1,7 @@
 // All users for an operator, with a search by address.
+
 import type { User } from '../../store/ports/users.ts';
+import { walkPages } from '../../store/walks.ts';
 import { field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -68,13 +70,8 @@ ${more > 0 && html`<p>${words.more(format.number(more))}</p>`}`;
 /** The newest of those that match, and how many match. */
 async function find({ services }: UserVisit, search: string): Promise<{ people: readonly User[]; count: number }> {
   const found: User[] = [];
-  for (let after = ''; ; ) {
-    const rows = await services.store.users.page({ after, limit: ROWS_PER_PAGE });
-    found.push(...rows.filter(({ id, email }) => id.includes(search) || email.includes(search)));
-    const last = rows.at(-1);
-    if (!last) break;
-    after = last.id;
-  }
+  for await (const page of walkPages(ROWS_PER_PAGE, services.store.users.page, ({ id }) => id))
+    found.push(...page.filter(({ id, email }) => id.includes(search) || email.includes(search)));
   found.sort((one, other) => other.createdAt - one.createdAt);
   return { people: found.slice(0, SHOWN), count: found.length };
 }

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Membership, Role, User } from '../../store/ports/users.ts';
+import { walkPages } from '../../store/walks.ts';
 import { listOwners } from '../../users/owners.ts';
 import type { RemovalOutcome, UserRemoval } from '../../users/user-removal.ts';
 import { type Answer, formatPairs, formatTable, toTime } from '../answer.ts';
@@ -14,13 +15,7 @@ const ROWS_PER_PAGE = 200;
 
 async function list({ store: { users } }: Session): Promise<Answer> {
   const found: User[] = [];
-  for (let after = ''; ; ) {
-    const page = await users.page({ after, limit: ROWS_PER_PAGE });
-    found.push(...page);
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.id;
-  }
+  for await (const page of walkPages(ROWS_PER_PAGE, users.page, ({ id }) => id)) found.push(...page);
   found.sort((one, other) => one.createdAt - other.createdAt);
   const people: ReturnType<typeof toJson>[] = [];
   for (const user of found) people.push(toJson(user, await users.listUserMemberships(user.id)));
