@@ -31,7 +31,7 @@ describe('automatic top-ups and their owners', () => {
   });
   afterEach(() => topups.stop());
 
-  const topupsOf = (store = stage.store) =>
+  const topupsOf = (store = stage.store, more: { readonly everyMs?: number } = {}) =>
     createAutoTopup({
       store,
       payments: service.payments,
@@ -39,6 +39,7 @@ describe('automatic top-ups and their owners', () => {
       now: stage.now,
       log: { warn() {} },
       alerts: { queueAlert: async (_account, { type }) => void told.push(type) },
+      ...more,
     });
 
   const row = async () => (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
@@ -165,6 +166,21 @@ describe('automatic top-ups and their owners', () => {
       expect(reads).to.equal(count);
       await one.stop();
     }
+  });
+
+  it('rest at least half of the average pause between two rounds', async () => {
+    const faults = createFaultyStore(stage.store);
+    const begun: number[] = [];
+    faults.always('payments.page', (call) => {
+      begun.push(performance.now());
+      return call();
+    });
+    const everyMs = 100;
+    const one = topupsOf(faults.store, { everyMs });
+    one.start();
+    await until(() => begun.length > 2);
+    await one.stop();
+    for (const [at, time] of begun.slice(1).entries()) expect(time - (begun[at] ?? 0)).to.be.least(everyMs / 2 - 1);
   });
 
   it('stop after the running check has ended', async () => {
