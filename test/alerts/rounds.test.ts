@@ -261,6 +261,20 @@ describe('rounds of alerts', () => {
     expect([shown?.tries, shown?.arrivals, shown?.dueAt]).to.deep.equal([2, { webhook: { state: 'sent' } }, null]);
   });
 
+  it('begin at least half of the average pause after the one before', async () => {
+    const everyMs = 100;
+    const begun = [performance.now()];
+    const page: AlertStore['page'] = async (query) => {
+      if (query.after === '') begun.push(performance.now());
+      return context.store.alerts.page(query);
+    };
+    const alerts = processThat(accept, { page }, everyMs);
+    alerts.start();
+    await until(() => begun.length > 3);
+    await alerts.stop();
+    for (const [at, time] of begun.slice(1).entries()) expect(time - (begun[at] ?? 0)).to.be.least(everyMs / 2 - 1);
+  });
+
   it('do not retry a failed test', async () => {
     const account = await watched(1000n);
     const settings = await context.store.alerts.get(account);
