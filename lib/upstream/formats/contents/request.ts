@@ -33,11 +33,11 @@ export function contentsBody(
 
 /** A call is refused behind another message of the model. */
 function joinAnswers(messages: readonly TextMessage[]): readonly TextMessage[] {
-  const joined: TextMessage[] = [];
-  for (const message of messages) {
+  const joined: { readonly role: TextMessage['role']; readonly content: Content[] }[] = [];
+  for (const { role, content } of messages) {
     const last = joined.at(-1);
-    if (last?.role !== 'assistant' || message.role !== 'assistant') joined.push(message);
-    else joined[joined.length - 1] = { ...last, content: [...last.content, ...message.content] };
+    if (last?.role !== 'assistant' || role !== 'assistant') joined.push({ role, content: [...content] });
+    else for (const part of content) last.content.push(part);
   }
   return joined;
 }
