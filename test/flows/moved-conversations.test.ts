@@ -6,6 +6,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { setUpOwner } from '../../testkit/pages.ts';
 import { type CachingVendor, createMessageVendor } from '../../testkit/prompt-cache.ts';
 import { answerStatus, startUpstream, type TestUpstream, type UpstreamCall } from '../../testkit/upstream.ts';
+import { PNG } from '../media/sample-images.ts';
 
 const SCRIPT = { calls: 1, tool: 'none', arguments: () => '{}' };
 const SYSTEM = 'word '.repeat(8_000);
@@ -59,11 +60,11 @@ describe('a conversation that is moved', () => {
   });
 
   /** One call: the counts that the client is told, what its charge keeps, and what it cost. */
-  async function call(session = 'a', path: string = MESSAGES, begin = session) {
+  async function call(session = 'a', path: string = MESSAGES, begin = session, more: readonly object[] = []) {
     const marked = { type: 'text', text: `${begin}: ${SYSTEM}`, cache_control: { type: 'ephemeral' } };
     const body =
       path === MESSAGES
-        ? { system: [marked], messages: [{ role: 'user', content: 'Hello' }] }
+        ? { system: [marked], messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }, ...more] }] }
         : {
             messages: [
               { role: 'system', content: [marked] },
@@ -180,8 +181,25 @@ describe('a conversation that is moved', () => {
     expect((await call('a')).usage).to.have.property('tokens_cache_moved');
   });
 
-  async function reload(route: number): Promise<void> {
-    gateway.writeCatalog(catalogOf([route]));
+  it('pays for writing where another model answers, whose cache it never was in', async () => {
+    const [model] = catalogOf([2]).models;
+    const other = { ...model, id: 'model-b', vision: true, price: { input: '300', output: '1500' } };
+    const models = [
+      { ...model, vision: true },
+      { ...other, routes: [{ upstream: 'up-1', model: 'm' }] },
+    ];
+    await reload({ ...catalogOf([2]), models, vision: ['model-b'] }, 2);
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
+    const look = () => call('a', MESSAGES, 'a', [image]);
+    expect((await look()).usage).to.have.property('tokens_cache_write');
+    upstreams[2]?.behave(answerStatus(503));
+    const { usage } = await look();
+    expect(upstreams[1]?.calls).to.have.length(1);
+    expect(usage).not.to.have.property('tokens_cache_moved');
+  });
+
+  async function reload(catalog: object, route: number): Promise<void> {
+    gateway.writeCatalog(catalog);
     const before = upstreams[route]?.calls.length ?? 0;
     await until(async () => {
       await call('probe');
@@ -190,7 +208,7 @@ describe('a conversation that is moved', () => {
   }
 
   it('pays for reading where its key is paused', async () => {
-    await reload(2);
+    await reload(catalogOf([2]), 2);
     const { usage } = await call();
     expect(usage).to.have.property('tokens_cache_write');
     const own = upstreams[2]?.calls.at(-1)?.request.headers['x-api-key'];
@@ -204,7 +222,7 @@ describe('a conversation that is moved', () => {
 
   it('pays for reading where a reload takes its route', async () => {
     const { usage } = await call();
-    await reload(1);
+    await reload(catalogOf([1]), 1);
     expect((await call()).usage.tokens_cache_moved).to.equal(usage.tokens_cache_write);
   });
 });
