@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +34,8 @@ export const mochaHooks = {
     process.on('unhandledRejection', failTest);
   },
   afterAll(): void {
+    // Before the end of the run, which is when Node writes it: processes and threads that tests start need it, too.
+    flushCompileCache();
     process.off('unhandledRejection', failTest);
     bigints.toJSON = function (this: bigint) {
       return `${this}n`;
