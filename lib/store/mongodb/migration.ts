@@ -8,6 +8,7 @@ import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import { CATALOG_VERSIONS } from './catalog-version-schema.ts';
 import type { Connection } from './connection.ts';
+import { PLAN_KILLED } from './failure.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PAPERS } from './paper-schema.ts';
@@ -144,8 +145,8 @@ const STEP_MS = 30_000;
 const SCHEMA = 'schema';
 const NAMESPACE_EXISTS = 48;
 const UNAUTHORIZED = 13;
-/** Another process builds an index of the collection, or changes it. */
-const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112]);
+/** Another process builds or drops an index of the collection, or changes it. */
+const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112, PLAN_KILLED]);
 const RETRY_MS = 50;
 /** How long the version of a store that another process is making may take to show. */
 const CLAIM_MS = 10_000;
@@ -176,7 +177,10 @@ async function runStep(db: Db, step: Migration): Promise<void> {
   while ((await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal), signal))) === true);
 }
 
-/** Retries while another process runs the same step: the server does not change a collection while it builds an index. */
+/**
+ * Retries while another process runs the same step: the server does not change a collection while it builds an index,
+ * and ends what reads by an index that is dropped.
+ */
 async function runWhenFree<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

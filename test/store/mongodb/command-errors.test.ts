@@ -32,8 +32,8 @@ const KILLED = 11_601;
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
-/** Another one builds an index of the collection, or changes it. */
-const BUSY = [12_587, 117] as const;
+/** Another one builds an index of the collection, drops one that is read, or changes it. */
+const BUSY = [12_587, 175, 117] as const;
 const TAKEN = { errorCode: 11_000, errorExtraInfo: { keyPattern: { _id: 1 }, keyValue: { _id: 'name' } } };
 /** Done, but not yet by a majority. */
 const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
@@ -106,7 +106,7 @@ describe('MongoDB: a server whose commands fail', () => {
     });
 
     itLong('retries if other processes change the schema at the same time', async () => {
-      for (const errorCode of longer<readonly number[]>(BUSY.slice(0, 1), BUSY)) {
+      for (const errorCode of longer<readonly number[]>(BUSY.slice(0, 2), BUSY)) {
         await fail(3, ['createIndexes', 'collMod'], { errorCode });
         await (await openStore(set.url(`busy_${errorCode}`))).close();
         await (await openStore(set.url(`busy_${errorCode}`), { readOnly: true })).close();

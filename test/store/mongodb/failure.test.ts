@@ -45,6 +45,7 @@ describe('failures of MongoDB', () => {
     ['no primary: not slave ok', server(13_435), { is: ['passing'] }],
     ['no primary or secondary', server(13_436), { is: ['passing'] }],
     ['a snapshot that is not there yet', server(246), { is: ['passing'] }],
+    ['an index that was dropped while it was read', server(175), { is: ['passing'] }],
     ['a killed session', server(11_601), { applied: 'unknown', is: ['killed'] }],
     ['a shutdown', server(11_600), { applied: 'unknown' }],
     ['a step down during the command', server(11_602), { applied: 'unknown' }],
