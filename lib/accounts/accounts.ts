@@ -1,5 +1,4 @@
 // Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
-
 import { randomBytes } from 'node:crypto';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';

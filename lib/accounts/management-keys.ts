@@ -1,5 +1,4 @@
 // Keys of the management API: created, listed and revoked by operators, and for one account by its owners.
-
 import { randomBytes } from 'node:crypto';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';

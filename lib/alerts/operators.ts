@@ -1,6 +1,5 @@
 // Alerts to the operators of the service, by email and in Telegram: stored and delivered like those of an account of this
 // name.
-
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import { walkPages } from '../store/walks.ts';

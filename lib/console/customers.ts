@@ -1,5 +1,4 @@
 // The customers of the service: found by one text, filtered, and sorted by what they spent in 30 days.
-
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';

@@ -1,5 +1,4 @@
 // Reads submitted forms within a size limit, and refuses those that another site sent.
-
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';

@@ -1,5 +1,4 @@
 // Issues a key from a page: the visitor becomes its creator, and it is recorded.
-
 import type { RequestedLimits } from '../accounts/limits.ts';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError } from '../base/operator-error.ts';

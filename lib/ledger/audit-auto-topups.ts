@@ -1,6 +1,5 @@
 // The audit of automatic top-ups: the counters of a row must match the payments it started, and the account must show the
 // same settings.
-
 import type { Micro } from '../money/money.ts';
 import type { Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';

@@ -1,6 +1,5 @@
 // The audit of payments: the money of each payment must match the journal, entry by entry, and every entry must belong to
 // a payment that lists it.
-
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';

@@ -1,6 +1,5 @@
 // The audit of promo codes: how often one was used must be how many accounts have used it, and a grant that names one must
 // be of such a use, and of its amount. A use without a grant is none: the account may have had too many.
-
 import type { Entry } from '../money/decide.ts';
 import { makePromoGrantId, PROMO_GRANT_IDS } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';

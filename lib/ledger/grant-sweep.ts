@@ -1,6 +1,5 @@
 // Takes back what is left of grants whose time is over. Any number of gateways may do it: the id of the operation is that
 // of the grant.
-
 import { listDueGrants } from '../money/grants.ts';
 import type { Store } from '../store/store.ts';
 import { type PageStart, walkRows } from '../store/walks.ts';

@@ -1,6 +1,5 @@
 // Copies wallets whose old calls are archived: the rows before the opening are written unchanged, and the wallet continues
 // from the opening.
-
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';

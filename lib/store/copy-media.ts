@@ -1,5 +1,4 @@
 // Copies the media files that have not expired from one store to another.
-
 import { isDeepStrictEqual } from 'node:util';
 import { mismatchError } from './copy-mismatch.ts';
 import type { MediaStore, StoredMedia } from './ports/media.ts';

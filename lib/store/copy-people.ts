@@ -1,5 +1,4 @@
 // Copies users with their memberships, the audit log, and alert settings.
-
 import { isDeepStrictEqual } from 'node:util';
 import { createKeepKnown } from './copy-accounts.ts';
 import { mismatchError } from './copy-mismatch.ts';

@@ -1,5 +1,4 @@
 // Copies promo codes and their uses: an account must not use a code twice on the copy.
-
 import type { PromoStore, PromoUse } from './ports/promos.ts';
 import { walkPages } from './walks.ts';
 

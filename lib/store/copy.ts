@@ -1,6 +1,5 @@
 // Copies a store into another of any kind. The journal is replayed through the rules of the ledger, so that the copy has
 // every entry and charge unchanged, or fails. Every step is idempotent, so an interrupted copy can be resumed.
-
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import { pluralize } from '../base/pluralize.ts';

@@ -1,6 +1,5 @@
 // Secrets at rest: a secret that must be read again, such as that of an authenticator app, is encrypted when it is stored,
 // if the operator has set a key, and decrypted when it is read.
-
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import type { AlertSettings } from './ports/alerts.ts';

@@ -1,5 +1,4 @@
 // The options of every select are distinct, on every page and in every language.
-
 import { expect } from 'chai';
 import { disambiguate } from '../../lib/console/components.ts';
 import { LANGUAGES } from '../../lib/console/language.ts';

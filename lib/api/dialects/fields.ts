@@ -65,14 +65,14 @@ export function checkFields<Fields>({ fields }: BodySchema, value: unknown): Fie
   return value as Fields;
 }
 
-interface Mistaken {
+interface MisplacedBody {
   readonly needs: string;
   readonly has: string;
   readonly path: string;
 }
 
 /** Some clients send the body of one endpoint to the other. */
-export function refuseOther(body: unknown, { needs, has, path }: Mistaken): void {
+export function refuseMisplacedBody(body: unknown, { needs, has, path }: MisplacedBody): void {
   if (!isRecord(body) || body[needs] !== undefined || body[has] === undefined) return;
   throw invalidField(needs, `is required; requests with \`${has}\` go to POST ${path}`);
 }

@@ -139,13 +139,13 @@ export function placeResults(messages: readonly RequestMessage[]): readonly Requ
 
 /** An answer, and what comes before the next one. */
 class Turn {
-  readonly #answer: readonly RequestMessage[];
+  readonly #answer: RequestMessage | undefined;
   readonly #results: RequestContent[] = [];
   /** What is said with results, before any other message. */
   readonly #said: RequestContent[] = [];
   readonly #others: RequestMessage[] = [];
 
-  constructor(...answer: readonly RequestMessage[]) {
+  constructor(answer?: RequestMessage) {
     this.#answer = answer;
   }
 
@@ -162,8 +162,9 @@ class Turn {
   }
 
   list(): readonly RequestMessage[] {
-    const content = [...this.#results, ...this.#said];
-    return [...this.#answer, ...(content.length > 0 ? [{ role: 'user' as const, content }] : []), ...this.#others];
+    const list: RequestMessage[] = this.#answer ? [this.#answer] : [];
+    if (this.#results.length > 0) list.push({ role: 'user', content: [...this.#results, ...this.#said] });
+    return [...list, ...this.#others];
   }
 }
 

@@ -1,5 +1,4 @@
 // Bank statements for an operator: import one, look at what its payments are for, and credit them.
-
 import { fault } from '../../base/faults.ts';
 import { KOPECK } from '../../money/money.ts';
 

@@ -1,5 +1,4 @@
 // All users for an operator, with a search by address.
-
 import type { User } from '../../store/ports/users.ts';
 import { walkPages } from '../../store/walks.ts';
 import { field, table } from '../components.ts';

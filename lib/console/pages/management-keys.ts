@@ -1,6 +1,5 @@
 // Keys of the management API: an operator's with their scopes, and an owner's for one account. Made (shown once), listed,
 // revoked.
-
 import {
   isActiveManagementKey,
   MANAGEMENT_KEYS_MAX,

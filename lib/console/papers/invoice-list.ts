@@ -1,5 +1,4 @@
 // The invoices of an account, and the words for their states.
-
 import { formatDay } from '../../money/days.ts';
 import { KOPECK } from '../../money/money.ts';
 import { type Invoice, isOverdue } from '../../payments/papers/invoices.ts';

@@ -1,6 +1,5 @@
 // Credits payments of bank statements: a payment and its invoice are claimed together in one transaction, then the ledger
 // books a top-up under the id of the payment. After a failure in between, crediting it again finishes the same credit.
-
 import { bookOperation } from '../../ledger/booking.ts';
 import type { OutcomeStatus } from '../../money/decide.ts';
 import { KOPECK } from '../../money/money.ts';

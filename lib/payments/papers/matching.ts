@@ -1,6 +1,5 @@
 // Finds the invoice that a payment of a bank statement pays. Only what is certain is credited without an operator's
 // choice: the number of the invoice, the sum and the payer's tax number all agree.
-
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
 import { KOPECK } from '../../money/money.ts';
 import { needsFirstPayment } from '../../money/wallet.ts';

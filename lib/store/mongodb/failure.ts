@@ -12,7 +12,7 @@ const WRITE_CONFLICT = 112;
 const NO_SUCH_TRANSACTION = 251;
 export const DUPLICATE_KEY = 11_000;
 /** An index was dropped while it was read: another process changes the schema. */
-export const PLAN_KILLED = 175;
+export const QUERY_PLAN_KILLED = 175;
 const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
 /** Nothing was applied: this member is not primary, the snapshot was not available yet, or an index is gone. */
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
@@ -22,7 +22,7 @@ const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
   246,
   WRITE_CONFLICT,
   NO_SUCH_TRANSACTION,
-  PLAN_KILLED,
+  QUERY_PLAN_KILLED,
 ]);
 const KILLED = 11_601;
 /** The command was interrupted while running: its write may have been applied. */

@@ -8,7 +8,7 @@ import { CALL_ATTEMPTS_COLLECTION } from './attempt-schema.ts';
 import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import { CATALOG_VERSIONS } from './catalog-version-schema.ts';
 import type { Connection } from './connection.ts';
-import { PLAN_KILLED } from './failure.ts';
+import { QUERY_PLAN_KILLED } from './failure.ts';
 import type { CollectionSchema } from './fields.ts';
 import { MANAGEMENT_KEYS, MANAGEMENT_REPLIES } from './management-schema.ts';
 import { PAPERS } from './paper-schema.ts';
@@ -146,7 +146,7 @@ const SCHEMA = 'schema';
 const NAMESPACE_EXISTS = 48;
 const UNAUTHORIZED = 13;
 /** Another process builds or drops an index of the collection, or changes it. */
-const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112, PLAN_KILLED]);
+const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112, QUERY_PLAN_KILLED]);
 const RETRY_MS = 50;
 /** How long the version of a store that another process is making may take to show. */
 const CLAIM_MS = 10_000;

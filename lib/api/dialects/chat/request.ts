@@ -2,7 +2,7 @@
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
 import { markPrompt, readCacheKey, readUserId } from '../cache.ts';
-import { checkFields, refuseOther } from '../fields.ts';
+import { checkFields, refuseMisplacedBody } from '../fields.ts';
 import { readMessages } from '../messages.ts';
 import { readOtherThinking, readReasoning, readResponseFormat } from '../output.ts';
 import { readSampling } from '../sampling.ts';
@@ -14,7 +14,7 @@ import { readCallEcho, readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
-  refuseOther(body, { needs: 'messages', has: 'input', path: '/api/v1/responses' });
+  refuseMisplacedBody(body, { needs: 'messages', has: 'input', path: '/api/v1/responses' });
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
   const { system, messages, images, answerImages, files, hasCalls } = readMessages(fields.messages, {

@@ -3,7 +3,7 @@ import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../base/token-limi
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
 import { readCacheKey, readUserId } from '../cache.ts';
-import { checkFields, invalidField, refuseOther } from '../fields.ts';
+import { checkFields, invalidField, refuseMisplacedBody } from '../fields.ts';
 import { readSystem } from '../messages.ts';
 import { readReasoning, readTextFormat } from '../output.ts';
 import { readSampling } from '../sampling.ts';
@@ -14,7 +14,7 @@ import { type ResponsesFields, responsesFields } from './schema.ts';
 import { readResponsesTools } from './tools.ts';
 
 export function parseResponsesRequest(body: unknown): TextRequest {
-  refuseOther(body, { needs: 'input', has: 'messages', path: '/api/v1/chat/completions' });
+  refuseMisplacedBody(body, { needs: 'input', has: 'messages', path: '/api/v1/chat/completions' });
   const fields = checkFields<ResponsesFields>(responsesFields, body);
   refuseStored(fields);
   const { tools, names } = readResponsesTools(fields, listAddedTools(fields.input));
