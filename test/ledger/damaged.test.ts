@@ -154,7 +154,10 @@ for (const kind of STORES) {
         behind = [bad, good].map((wallet) => messageOf(ledger.hold(request(wallet))));
       });
       const hold = await ledger.hold(request(good));
-      expect(await Promise.all(behind)).to.deep.equal([NOTHING, 'no fault']);
+      const [refused, kept] = await Promise.all(behind);
+      // An attempt that is in flight when the time is up may still be applied.
+      expect(refused).to.be.oneOf([NOTHING, PERHAPS]);
+      expect(kept).to.equal('no fault');
       await ledger.settle(hold, used);
       await repair();
       expect(await ledger.drain(20_000)).to.equal(0);
