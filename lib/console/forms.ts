@@ -23,6 +23,16 @@ export interface Form {
   readonly files: readonly FormFile[];
 }
 
+/** What is wrong with a form, and with which of its fields, if it is one. */
+export interface Refusal {
+  readonly text: string;
+  readonly field?: string | undefined;
+}
+
+export interface Refused extends Refusal {
+  readonly sent: Form;
+}
+
 /** How a form takes images. */
 export interface ImageRules {
   /** The file field. */

@@ -11,7 +11,7 @@ import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
 import { type AccountPath, findSight, requireSight } from './access.ts';
 import { readCookie } from './cookie.ts';
-import { checkCsrf, csrfToken, type Form, type ImageRules, readForm } from './forms.ts';
+import { checkCsrf, csrfToken, type Form, type ImageRules, type Refused, readForm } from './forms.ts';
 import { chooseLanguage, type Format, getFormat, type Language } from './language.ts';
 import type { ConsoleServices } from './services.ts';
 
@@ -35,6 +35,8 @@ export interface Visit {
   readonly device: string | undefined;
   readonly agent: string;
   readonly signedIn: SignedIn | undefined;
+  /** The form that is shown again because it was refused. */
+  readonly refused?: Refused;
 }
 
 /** A visit by someone signed in. */

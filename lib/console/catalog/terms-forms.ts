@@ -6,10 +6,11 @@ import { findHourDay } from '../../money/days.ts';
 import { DEFAULT_ZONE } from '../../money/key-limits.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
-import { field, form, message } from '../components.ts';
-import type { Form } from '../forms.ts';
+import { field, form } from '../components.ts';
+import type { Form, Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { isRefused, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeRefusal } from './save-words.ts';
 
@@ -67,29 +68,34 @@ export const isTermsChange = (change: string) => change === 'discount' || change
 
 export function discountForm(visit: UserVisit, version: number): Html {
   const words = WORDS[visit.language];
+  const typed = typedFields(visit, { change: 'discount' });
   const fields = html`${hidden('discount', version)}<p class="hint">${words.discountText}</p>
-${field({ name: 'list', label: words.list, hint: words.listHint })}
-${field({ name: 'percent', label: words.percent, hint: words.percentHint, inputmode: 'decimal' })}${codeField(visit, 'discount')}`;
-  return html`<details><summary>${words.discount}</summary>${form(visit, { action: PATH, button: words.save, fields })}</details>`;
+${field({ ...typed('list'), label: words.list, hint: words.listHint })}
+${field({ ...typed('percent'), label: words.percent, hint: words.percentHint, inputmode: 'decimal' })}${codeField(visit, 'discount')}`;
+  return html`<details${isRefused(visit, { change: 'discount' }) && html` open`}><summary>${words.discount}</summary>${form(visit, { action: PATH, button: words.save, fields })}</details>`;
 }
 
 export function rateForm(visit: UserVisit, version: number): Html {
   const words = WORDS[visit.language];
+  const typed = typedFields(visit, { change: 'rate' });
   const fields = html`${hidden('rate', version)}<p class="hint">${words.rateText}</p>
-${field({ name: 'currency', label: words.currency, hint: words.currencyHint })}
-${field({ name: 'rub', label: words.rub, inputmode: 'decimal' })}${codeField(visit, 'rate')}`;
-  return html`<details><summary>${words.rate}</summary>${form(visit, { action: PATH, button: words.saveRate, fields })}</details>`;
+${field({ ...typed('currency'), label: words.currency, hint: words.currencyHint })}
+${field({ ...typed('rub'), label: words.rub, inputmode: 'decimal' })}${codeField(visit, 'rate')}`;
+  return html`<details${isRefused(visit, { change: 'rate' }) && html` open`}><summary>${words.rate}</summary>${form(visit, { action: PATH, button: words.saveRate, fields })}</details>`;
 }
 
 const hidden = (change: string, version: number) =>
   html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
 
 /** Saves what a form wants; resolves to why not, if it did not. */
-export async function changeTerms(visit: UserVisit, sent: Form): Promise<Html | undefined> {
+export async function changeTerms(
+  visit: UserVisit,
+  sent: Form,
+): Promise<Refusal | { readonly notice: Html } | undefined> {
   const { services, signedIn, language } = visit;
   const { part } = await services.catalogEditor.read();
   const change = sent.text('change') === 'rate' ? readRate(visit, part, sent) : readDiscount(part, sent);
-  if ('problem' in change) return message('error', WORDS[language][change.problem]);
+  if ('problem' in change) return { text: WORDS[language][change.problem], field: FIELDS[change.problem] };
   const { action, target, detail, next } = change;
   const saved: SaveResult = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
@@ -97,7 +103,7 @@ export async function changeTerms(visit: UserVisit, sent: Form): Promise<Html | 
     user: signedIn.user.id,
     note: `${action} ${target}`,
   });
-  if (saved.status !== 'saved') return describeRefusal(visit, saved);
+  if (saved.status !== 'saved') return { notice: describeRefusal(visit, saved) };
   await audit(visit, { action, target, detail });
   return undefined;
 }
@@ -109,8 +115,10 @@ interface TermsChange {
   readonly next: LayerPart;
 }
 
+const FIELDS = { badName: 'list', badPercent: 'percent', badCurrency: 'currency', badRate: 'rub' } as const;
+
 interface Problem {
-  readonly problem: 'badName' | 'badPercent' | 'badCurrency' | 'badRate';
+  readonly problem: keyof typeof FIELDS;
 }
 
 function readDiscount(part: LayerPart, sent: Form): TermsChange | Problem {

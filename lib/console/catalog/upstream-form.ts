@@ -17,6 +17,16 @@ export interface WantedUpstream {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
+/** Where each is shown; a choice from the list of vendors has no place of its own. */
+export const PROBLEM_FIELDS: Readonly<Partial<Record<UpstreamProblem, string>>> = {
+  name: 'name',
+  taken: 'name',
+  url: 'url',
+  urlNeeded: 'url',
+  key: 'key',
+  keyAgain: 'key',
+};
+
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const KEY_CHARS_MAX = 8000;
 /** What a catalog would take from the environment. */

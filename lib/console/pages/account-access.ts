@@ -7,6 +7,7 @@ import { field, form, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { formatCap, roleWords } from '../member-words.ts';
+import { typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -46,7 +47,7 @@ export async function accessSections(visit: UserVisit, account: Account): Promis
     members.map(async (member) => ({ member, user: await store.users.get(member.user) })),
   );
   const list = people.map(({ member, user }) => user && html`<li>${renderMember(visit, member, user)}</li>`);
-  const email = field({ name: 'email', label: words.email, type: 'email' });
+  const email = field({ ...typedFields(visit, { change: 'invite' })('email'), label: words.email, type: 'email' });
   return html`<h2>${words.keys}</h2>
 ${keys.length === 0 ? html`<p>${words.noKeys}</p>` : keyTable(visit, keys)}
 <h2>${words.members}</h2>

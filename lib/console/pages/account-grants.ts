@@ -11,10 +11,11 @@ import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { checkbox, field, form } from '../components.ts';
-import { type Form, isLine } from '../forms.ts';
+import { type Form, isLine, type Refusal } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Redirect } from '../page.ts';
+import { isRefused, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { grantTable } from '../wallet/bonuses.ts';
 
@@ -75,7 +76,7 @@ const WORDS = defineWords({
   },
 });
 
-type Given = Redirect | { readonly problem: string };
+type Given = Redirect | Refusal;
 
 export async function grantForms(
   visit: UserVisit,
@@ -92,17 +93,19 @@ export async function grantForms(
       danger: true,
       confirm: `${words.revoke(reason)}? ${words.revokeText}`,
       fields: html`<input type="hidden" name="change" value="grant_revoke"><input type="hidden" name="grant" value="${id}">
-${field({ name: 'reason', id: `revoke-${at}-reason`, label: words.reason })}${codeField(visit, `revoke-${at}`)}`,
+${field({ ...typedFields(visit, { change: 'grant_revoke', grant: id })('reason'), id: `revoke-${at}-reason`, label: words.reason })}${codeField(visit, `revoke-${at}`)}`,
     }),
   );
+  const typed = typedFields(visit, { change: 'grant' });
+  const opens = isRefused(visit, { change: 'grant' }) && visit.refused?.sent.has('opens') === true;
   const give = html`<input type="hidden" name="change" value="grant"><input type="hidden" name="grant" value="${makeGrantId()}">
-${field({ name: 'amount', id: 'grant-amount', label: words.amount, inputmode: 'decimal' })}
-${field({ name: 'reason', id: 'grant-reason', label: words.reason, hint: words.reasonHint })}
-${field({ name: 'last', id: 'grant-last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
-${checkbox({ name: 'opens', label: words.opens, checked: false })}${codeField(visit, 'grant')}`;
+${field({ ...typed('amount'), id: 'grant-amount', label: words.amount, inputmode: 'decimal' })}
+${field({ ...typed('reason'), id: 'grant-reason', label: words.reason, hint: words.reasonHint })}
+${field({ ...typed('last'), id: 'grant-last', label: words.last, type: 'date', hint: words.lastHint, optional: true })}
+${checkbox({ name: 'opens', label: words.opens, checked: opens })}${codeField(visit, 'grant')}`;
   return html`<h2>${words.title}</h2>
 ${grants.length > 0 && grantTable(visit, grants)}
-${revoke.length > 0 && html`<details><summary>${words.revokeTitle}</summary><p>${words.revokeText}</p>${revoke}</details>`}
+${revoke.length > 0 && html`<details${isRefused(visit, { change: 'grant_revoke' }) && html` open`}><summary>${words.revokeTitle}</summary><p>${words.revokeText}</p>${revoke}</details>`}
 <h3>${words.give}</h3>
 ${form(visit, { action, button: words.give, fields: give })}
 ${monthlyForm(visit, account)}`;
@@ -110,10 +113,11 @@ ${monthlyForm(visit, account)}`;
 
 function monthlyForm(visit: UserVisit, { id, allowance }: Account): Html {
   const words = WORDS[visit.language];
-  const value = allowance ? formatRub(allowance.amount) : '';
+  const typed = typedFields(visit, { change: 'grant_monthly' });
+  const amount = allowance ? formatRub(allowance.amount) : '';
   const fields = html`<input type="hidden" name="change" value="grant_monthly">
-${field({ name: 'amount', id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, value, optional: true })}
-${field({ name: 'reason', id: 'monthly-reason', label: words.reason, hint: words.reasonHint, value: allowance?.reason ?? '', optional: true })}
+${field({ ...typed('amount', amount), id: 'monthly-amount', label: words.amount, inputmode: 'decimal', hint: words.monthlyHint, optional: true })}
+${field({ ...typed('reason', allowance?.reason ?? ''), id: 'monthly-reason', label: words.reason, hint: words.reasonHint, optional: true })}
 ${codeField(visit, 'monthly')}`;
   return html`<h3>${words.monthly}</h3>
 ${allowance && html`<p>${words.monthlyNow(visit.format.rub(allowance.amount), allowance.reason)}</p>`}
@@ -131,17 +135,17 @@ export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent
   const words = WORDS[language];
   const at = services.now();
   const [amount, reason, last] = [readRub(sent.text('amount')), sent.text('reason'), sent.text('last')];
-  if (amount === undefined) return { problem: words.badAmount };
-  if (!isLine(reason)) return { problem: words.badText };
+  if (amount === undefined) return { text: words.badAmount, field: 'amount' };
+  if (!isLine(reason)) return { text: words.badText, field: 'reason' };
   const until = last === '' ? null : await findEnd(visit, wallet, last);
-  if (until === undefined || (until !== null && until <= at)) return { problem: words.badDay };
+  if (until === undefined || (until !== null && until <= at)) return { text: words.badDay, field: 'last' };
   // The form's own id, so that a double submission gives once.
   const sentId = sent.text('grant');
   const grantId = GRANT_ID.test(sentId) ? sentId : makeGrantId();
   const opens = sent.has('opens');
   const terms = { wallet, at, amount, grantId, until, reason, ...(opens && { opens: true as const }) };
   const { status } = await giveGrant(services.store, terms);
-  if (status !== 'done' && status !== 'exists') return { problem: describeRefusal(visit, status) };
+  if (status !== 'done' && status !== 'exists') return { text: describeRefusal(visit, status) };
   const detail = { grant: grantId, rub_micro: `${amount}`, reason, until, opens, status };
   await audit(visit, { action: 'grant.give', target: wallet, account: wallet, detail });
   return { to: `/admin/accounts/${wallet}?done=done` };
@@ -153,15 +157,15 @@ export async function changeMonthlyByForm(visit: UserVisit, { id: wallet }: Acco
   const words = WORDS[language];
   const [text, reason] = [sent.text('amount'), sent.text('reason')];
   const amount = text === '' ? undefined : readRub(text);
-  if (text !== '' && amount === undefined) return { problem: words.badAmount };
-  if (amount !== undefined && !isLine(reason)) return { problem: words.badText };
+  if (text !== '' && amount === undefined) return { text: words.badAmount, field: 'amount' };
+  if (amount !== undefined && !isLine(reason)) return { text: words.badText, field: 'reason' };
   const allowance = amount === undefined ? undefined : { amount, reason };
   await store.accounts.setAllowance(wallet, allowance);
   const detail = { rub_micro: amount === undefined ? 'none' : `${amount}`, reason: allowance?.reason };
   await audit(visit, { action: 'grant.monthly', target: wallet, account: wallet, detail });
   if (allowance) {
     const { status } = await giveMonthlyGrant(store, wallet, allowance, services.now());
-    if (!isMonthGiven(status)) return { problem: describeRefusal(visit, status) };
+    if (!isMonthGiven(status)) return { text: describeRefusal(visit, status) };
   }
   return { to: `/admin/accounts/${wallet}?done=done` };
 }
@@ -176,9 +180,9 @@ async function findEnd({ services }: UserVisit, account: string, text: string): 
 export async function revokeByForm(visit: UserVisit, { id: wallet }: Account, sent: Form): Promise<Given> {
   const { services, language } = visit;
   const [grantId, reason] = [sent.text('grant'), sent.text('reason')];
-  if (!isLine(reason)) return { problem: WORDS[language].badText };
+  if (!isLine(reason)) return { text: WORDS[language].badText, field: 'reason' };
   const { status, taken } = await revokeGrant(services.store, { wallet, grantId, reason, at: services.now() });
-  if (status !== 'done' && status !== 'exists') return { problem: describeRefusal(visit, status) };
+  if (status !== 'done' && status !== 'exists') return { text: describeRefusal(visit, status) };
   const detail = { grant: grantId, rub_micro: `${taken}`, reason, status };
   await audit(visit, { action: 'grant.revoke', target: wallet, account: wallet, detail });
   return { to: `/admin/accounts/${wallet}?done=done` };

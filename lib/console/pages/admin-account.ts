@@ -12,11 +12,12 @@ import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message } from '../components.ts';
 import { customerUsage } from '../dashboard/customer.ts';
-import { type Form, isLine } from '../forms.ts';
+import { type Form, isLine, type Refused } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { accessSections, changeForm } from './account-access.ts';
 import { changeMonthlyByForm, giveByForm, grantForms, revokeByForm } from './account-grants.ts';
@@ -134,7 +135,6 @@ const WORDS = defineWords({
 });
 
 interface PageState {
-  readonly problem?: string;
   readonly link?: string;
   readonly limits?: RefusedLimits;
 }
@@ -151,7 +151,7 @@ export const adminAccount = page({
         return setStatus(visit, account, sent.text('change') === 'suspend');
       case 'price_list': {
         const problem = await changePriceList(visit, account, sent);
-        if (problem !== undefined) return refused(visit, account, problem);
+        if (problem !== undefined) return refused(visit, account, { sent, text: problem });
         return { to: `/admin/accounts/${account.id}?done=done` };
       }
       case 'topup':
@@ -161,11 +161,11 @@ export const adminAccount = page({
       case 'grant':
       case 'grant_revoke': {
         const answer = await (sent.text('change') === 'grant' ? giveByForm : revokeByForm)(visit, account, sent);
-        return 'problem' in answer ? refused(visit, account, answer.problem) : answer;
+        return 'text' in answer ? refused(visit, account, { sent, ...answer }) : answer;
       }
       case 'grant_monthly': {
         const answer = await changeMonthlyByForm(visit, account, sent);
-        return 'problem' in answer ? refused(visit, account, answer.problem) : answer;
+        return 'text' in answer ? refused(visit, account, { sent, ...answer }) : answer;
       }
       case 'convert':
       case 'write_off':
@@ -199,10 +199,10 @@ async function topup(visit: UserVisit, account: Account, sent: Form): Promise<An
   const words = WORDS[visit.language];
   const amount = readRub(sent.text('amount'));
   const paymentId = sent.text('payment');
-  if (amount === undefined) return refused(visit, account, words.badAmount);
-  if (!isLine(paymentId)) return refused(visit, account, words.badText);
+  if (amount === undefined) return refused(visit, account, { sent, text: words.badAmount, field: 'amount' });
+  if (!isLine(paymentId)) return refused(visit, account, { sent, text: words.badText, field: 'payment' });
   const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
-  return bookAndAudit(visit, account, op);
+  return bookAndAudit(visit, account, { op, sent });
 }
 
 async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
@@ -210,14 +210,14 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   const text = sent.text('amount');
   const size = readRub(text.replace(/^[-−]/, ''));
   const reason = sent.text('reason');
-  if (size === undefined) return refused(visit, account, words.badAmount);
-  if (!isLine(reason)) return refused(visit, account, words.badText);
+  if (size === undefined) return refused(visit, account, { sent, text: words.badAmount, field: 'amount' });
+  if (!isLine(reason)) return refused(visit, account, { sent, text: words.badText, field: 'reason' });
   const amount = /^[-−]/.test(text) ? -size : size;
   // The form's own id, so that a double submission corrects once.
   const id = sent.text('adjust');
   const adjustId = ADJUST_ID.test(id) ? id : makeAdjustId();
   const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
-  return bookAndAudit(visit, account, op);
+  return bookAndAudit(visit, account, { op, sent });
 }
 
 const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
@@ -229,12 +229,14 @@ function makeAdjustId(): string {
 async function bookAndAudit(
   visit: UserVisit,
   account: Account,
-  op: Extract<Operation, { amount: bigint }>,
+  { op, sent }: { readonly op: Extract<Operation, { amount: bigint }>; readonly sent: Form },
 ): Promise<Answer> {
   const { status } = await bookOperation(visit.services.store, op);
   const isReused = op.kind === 'adjust' && status === 'id_taken';
-  if (isReused) return refused(visit, account, WORDS[visit.language].reused);
-  if (status !== 'done' && status !== 'exists') return refused(visit, account, describeRefusal(visit, status));
+  if (isReused) return refused(visit, account, { sent, text: WORDS[visit.language].reused });
+  if (status !== 'done' && status !== 'exists') {
+    return refused(visit, account, { sent, text: describeRefusal(visit, status) });
+  }
   const detail = { rub_micro: `${op.amount}`, status };
   await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
   const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
@@ -245,11 +247,13 @@ async function endPlayMoney(visit: UserVisit, account: Account, sent: Form): Pro
   const words = WORDS[visit.language];
   const { services } = visit;
   const reason = sent.text('reason');
-  if (!isLine(reason)) return refused(visit, account, words.badText);
+  if (!isLine(reason)) return refused(visit, account, { sent, text: words.badText, field: 'reason' });
   const how = sent.text('change') === 'convert' ? 'convert' : 'write_off';
   const { status, amount } = await settlePlayMoney(services.store, account.id, { how, reason, at: services.now() });
-  if (status !== 'done')
-    return refused(visit, account, status === 'stale' || status === 'running' ? words[status] : words.noPlay);
+  if (status !== 'done') {
+    const text = status === 'stale' || status === 'running' ? words[status] : words.noPlay;
+    return refused(visit, account, { sent, text });
+  }
   const detail = { end: how, rub_micro: `${amount}`, reason };
   await audit(visit, { action: 'wallet.play_money', target: account.id, account: account.id, detail });
   return { to: `/admin/accounts/${account.id}?done=done` };
@@ -263,12 +267,14 @@ function describeRefusal({ language, format }: UserVisit, status: OutcomeStatus)
 
 async function invite(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const { services } = visit;
+  const words = WORDS[visit.language];
+  const refuse = (text: string) => refused(visit, account, { sent, text, field: 'email' });
   const email = readEmail(sent.text('email'));
-  if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
+  if (email === undefined) return refuse(words.badEmail);
   const known = await services.store.users.find(email);
-  if (known?.status === 'suspended') return refused(visit, account, WORDS[visit.language].suspendedPerson);
+  if (known?.status === 'suspended') return refuse(words.suspendedPerson);
   const members = await services.store.users.listAccountMembers(account.id);
-  if (members.some(({ user }) => user === known?.id)) return refused(visit, account, WORDS[visit.language].isOwner);
+  if (members.some(({ user }) => user === known?.id)) return refuse(words.isOwner);
   await audit(visit, { action: 'owner.invite', target: email, account: account.id });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
   await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
@@ -277,17 +283,17 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   return accountPage(visit, account, { link: `${services.publicUrl()}/setup?token=${token}` });
 }
 
-async function refused(visit: UserVisit, account: Account, problem: string): Promise<Page> {
-  return { ...(await accountPage(visit, account, { problem })), status: 400 };
+async function refused(visit: UserVisit, account: Account, refusal: Refused): Promise<Page> {
+  return { ...(await accountPage({ ...visit, refused: refusal }, account, {})), status: 400 };
 }
 
-async function accountPage(visit: UserVisit, account: Account, { problem, link, limits }: PageState): Promise<Page> {
+async function accountPage(visit: UserVisit, account: Account, { link, limits }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { store } = visit.services;
   const wallet = await store.ledger.wallet(account.id);
   const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');
-  const body = html`${problem !== undefined && message('error', problem)}
+  const body = html`${refusalMessage(visit)}
 ${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
 ${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
@@ -324,7 +330,7 @@ function playForms(visit: UserVisit, account: Account, left: Micro): Html {
       button,
       confirm: `${button}? ${hint}`,
       fields: html`<input type="hidden" name="change" value="${name}"><p>${hint}</p>
-${field({ name: 'reason', id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
+${field({ ...typedFields(visit, { change: name })('reason'), id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
     });
   return html`<h2>${words.play}</h2>
 ${message('error', words.playHint)}
@@ -342,13 +348,13 @@ function changes(visit: UserVisit, account: Account, limits: RefusedLimits | und
       confirm: danger ? `${button}? ${words.suspendText}` : undefined,
       fields,
     });
-  const amount = (id: string, hint: string) =>
-    field({ name: 'amount', id, label: words.amount, hint, inputmode: 'decimal' });
+  const [topup, adjust] = [typedFields(visit, { change: 'topup' }), typedFields(visit, { change: 'adjust' })];
+  const amount = { label: words.amount, inputmode: 'decimal' } as const;
   const isActive = account.status === 'active';
   return html`<h2>${words.money}</h2>
-${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
+${change('topup', words.topup, html`${field({ ...amount, ...topup('amount'), id: 'topup-amount', hint: words.amountHint })}${field({ ...topup('payment'), label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
+${change('adjust', words.adjust, html`${field({ ...amount, ...adjust('amount'), id: 'adjust-amount', hint: words.correctHint })}${field({ ...adjust('reason'), label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
 ${priceListForm(visit, account)}
 ${accountLimitsForm(visit, account, limits)}
 <h2>${isActive ? words.suspend : words.resume}</h2>

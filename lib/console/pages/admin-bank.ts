@@ -24,7 +24,7 @@ import { matchBankPayment } from '../../payments/papers/matching.ts';
 import { audit, buildAuditLine } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { fileField, message } from '../components.ts';
-import type { Form } from '../forms.ts';
+import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import {
@@ -36,6 +36,7 @@ import {
   unsureSection,
 } from '../papers/bank-tables.ts';
 import { BANK_WORDS } from '../papers/bank-words.ts';
+import { refusalMessage } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { readBefore } from './papers.ts';
 
@@ -65,26 +66,26 @@ export const adminBank = page({
   },
 });
 
-async function refuse(visit: UserVisit, problem: string, status = 400): Promise<Answer> {
-  return { ...(await bankPage(visit, problem)), status };
+async function refuse(visit: UserVisit, refusal: Refused, status = 400): Promise<Answer> {
+  return { ...(await bankPage({ ...visit, refused: refusal })), status };
 }
 
 async function importByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = BANK_WORDS[language];
   const seller = await readSeller(services.store);
-  if (!seller) return refuse(visit, words.off);
+  if (!seller) return refuse(visit, { sent, text: words.off });
   const [file] = sent.files;
-  if (!file) return refuse(visit, words.noFile);
+  if (!file) return refuse(visit, { sent, text: words.noFile });
   let incoming: ReturnType<typeof listIncoming>;
   try {
     incoming = listIncoming(parseBankStatement(file.bytes), seller.account);
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
     const { problem, line, field } = error;
-    return refuse(visit, words.problems[problem]({ line: `${line ?? ''}`, field: field ?? '' }));
+    return refuse(visit, { sent, text: words.problems[problem]({ line: `${line ?? ''}`, field: field ?? '' }) });
   }
-  if (incoming.length === 0) return refuse(visit, words.nothing);
+  if (incoming.length === 0) return refuse(visit, { sent, text: words.nothing });
   const { added, known } = await keepBankPayments(services.store, incoming, services.now());
   await audit(visit, { action: 'bank.import', target: (file.fileName ?? '').slice(0, 200), detail: { added, known } });
   return { to: `${PATH}?done=imported&added=${added}&known=${known}` };
@@ -115,21 +116,24 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   if (!payment) throw fault('not_found');
   if (sent.text('step') === 'dismiss') {
     const line = buildAuditLine(visit, { action: 'bank.dismiss', target: payment.id });
-    if (!(await dismissBankPayment(services.store, payment, line))) return refuse(visit, words.refusals.stale, 409);
+    if (!(await dismissBankPayment(services.store, payment, line)))
+      return refuse(visit, { sent, text: words.refusals.stale }, 409);
     return { to: `${PATH}?done=dismissed` };
   }
   const target = await readTarget(visit, sent.text('target'));
-  if (!target) return refuse(visit, words.refusals.unknown_target);
+  if (!target) return refuse(visit, { sent, text: words.refusals.unknown_target, field: 'target' });
   const options = { at: services.now(), record: recordCredit(visit), target };
   const result = await creditBankPayment(services.store, payment.id, options);
   switch (result.status) {
     case 'credited':
     case 'known':
       return { to: `${PATH}?done=credited&count=1&left=0` };
-    case 'refused':
-      return refuse(visit, words.refusals.refused(words.refusals.ledger[result.refusal] ?? result.refusal));
+    case 'refused': {
+      const text = words.refusals.refused(words.refusals.ledger[result.refusal] ?? result.refusal);
+      return refuse(visit, { sent, text });
+    }
     default:
-      return refuse(visit, words.refusals[result.status], result.status === 'stale' ? 409 : 400);
+      return refuse(visit, { sent, text: words.refusals[result.status] }, result.status === 'stale' ? 409 : 400);
   }
 }
 
@@ -139,7 +143,7 @@ async function reopenByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   if (!payment) throw fault('not_found');
   const line = buildAuditLine(visit, { action: 'bank.reopen', target: payment.id });
   if (!(await reopenBankPayment(store, payment, line)))
-    return refuse(visit, BANK_WORDS[visit.language].refusals.stale, 409);
+    return refuse(visit, { sent, text: BANK_WORDS[visit.language].refusals.stale }, 409);
   return { to: `${PATH}?done=reopened` };
 }
 
@@ -161,7 +165,7 @@ export async function countBankPayments({ services, format }: UserVisit): Promis
   return count < COUNTED_MAX ? format.number(count) : `${format.number(COUNTED_MAX)}+`;
 }
 
-async function bankPage(visit: UserVisit, problem?: string): Promise<Page> {
+async function bankPage(visit: UserVisit): Promise<Page> {
   const { services, language, query } = visit;
   const words = BANK_WORDS[language];
   const { papers } = services.store;
@@ -180,7 +184,7 @@ async function bankPage(visit: UserVisit, problem?: string): Promise<Page> {
   const certain = [...unfinished, ...matched.filter(({ match }) => match?.status === 'certain')].slice(0, PER_PAGE);
   const unsure = matched.filter(({ match }) => match?.status === 'unsure');
   const more = rows.length === PER_PAGE ? rows.at(-1) : undefined;
-  const body = html`${problem !== undefined && message('error', problem)}
+  const body = html`${refusalMessage(visit)}
 ${doneMessage(visit)}
 <h2>${words.upload}</h2>
 ${uploadForm(visit)}

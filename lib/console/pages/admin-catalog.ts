@@ -99,7 +99,9 @@ export const adminCatalog = page({
     const { services, language, signedIn } = visit;
     if (isTermsChange(sent.text('change'))) {
       const problem = await changeTerms(visit, sent);
-      return problem ? { ...(await catalogPage(visit, problem)), status: 400 } : { to: `/admin/catalog?${SAVED}` };
+      if (!problem) return { to: `/admin/catalog?${SAVED}` };
+      const { notice, ...refusal } = 'notice' in problem ? { ...problem, text: '' } : { ...problem, notice: undefined };
+      return { ...(await catalogPage({ ...visit, refused: { sent, ...refusal } }, notice)), status: 400 };
     }
     if (sent.text('change') !== 'restore') throw fault('stale_form');
     const version = Number(sent.text('version'));

@@ -6,6 +6,7 @@ import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentWords } from '../wallet/payment-words.ts';
 import { reasonText } from '../wallet/reasons.ts';
@@ -135,15 +136,10 @@ export function paymentPageWords(language: Language) {
   return WORDS[language];
 }
 
-interface ActionMessages {
-  readonly problem: string | undefined;
-  readonly done: string | undefined;
-}
-
-export function paymentBody(visit: UserVisit, payment: Payment, { problem, done }: ActionMessages): Html {
+export function paymentBody(visit: UserVisit, payment: Payment, done: string | undefined): Html {
   const words = WORDS[visit.language];
-  return html`${problem !== undefined && message('error', problem)}
-${problem === undefined && done !== undefined && message('done', done)}
+  return html`${refusalMessage(visit)}
+${visit.refused === undefined && done !== undefined && message('done', done)}
 ${paymentFacts(visit, payment)}
 ${refundsTable(visit, payment)}
 ${changes(visit, payment)}
@@ -236,31 +232,36 @@ function changes(visit: UserVisit, payment: Payment): Html {
 
 type Change = (name: string, parts: ChangeForm) => Html;
 
-function reviewForms({ language, format }: UserVisit, { amount }: Payment, change: Change): Html {
+function reviewForms(visit: UserVisit, { amount }: Payment, change: Change): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
-  const reason = (id: string) => field({ name: 'reason', id, label: words.reason });
+  const typed = (name: 'credit' | 'reject') => typedFields(visit, { change: name });
+  const reason = (name: 'credit' | 'reject') =>
+    field({ ...typed(name)('reason'), id: `${name}-reason`, label: words.reason });
   const sum = field({
-    name: 'amount',
+    ...typed('credit')('amount', ''),
     label: words.rub,
-    value: '',
     inputmode: 'decimal' as const,
     hint: `${words.creditHint} ${words.ordered}: ${format.rubExact(amount)}`,
   });
   return html`<h2>${words.credit}</h2>
-${change('credit', { button: words.credit, fields: html`${sum}${reason('credit-reason')}` })}
+${change('credit', { button: words.credit, fields: html`${sum}${reason('credit')}` })}
 <h2>${words.reject}</h2><p>${words.rejectText}</p>
-${change('reject', { button: words.reject, fields: reason('reject-reason'), danger: true, confirm: `${words.reject}? ${words.rejectText}` })}`;
+${change('reject', { button: words.reject, fields: reason('reject'), danger: true, confirm: `${words.reject}? ${words.rejectText}` })}`;
 }
 
-function backForms({ language, format, services }: UserVisit, payment: Payment, change: Change): Html {
+function backForms(visit: UserVisit, payment: Payment, change: Change): Html {
+  const { language, format, services } = visit;
+  const back = typedFields(visit, { change: 'refund' });
+  const disputed = typedFields(visit, { change: 'dispute' });
   const words = WORDS[language];
   const left = refundableAmount(payment);
   const id = newId('rfd', services.now());
   const refund = html`<input type="hidden" name="refund" value="${id}">
-${field({ name: 'amount', id: 'refund-amount', label: words.rub, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}
-${field({ name: 'reason', id: 'refund-reason', label: words.reason })}`;
-  const dispute = html`${field({ name: 'dispute', label: words.number })}
-${field({ name: 'amount', id: 'dispute-amount', label: words.rub, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
+${field({ ...back('amount'), id: 'refund-amount', label: words.rub, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}
+${field({ ...back('reason'), id: 'refund-reason', label: words.reason })}`;
+  const dispute = html`${field({ ...disputed('dispute'), label: words.number })}
+${field({ ...disputed('amount'), id: 'dispute-amount', label: words.rub, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
   return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true, confirm: `${words.refundTitle}? ${words.refundText}` })}`}
 <h2>${words.disputeTitle}</h2><p>${words.disputeText}</p>
 ${change('dispute', { button: words.disputeTitle, fields: dispute })}`;

@@ -6,7 +6,7 @@ import { newId } from '../../payments/ids.ts';
 import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
-import { type Form, isLine } from '../forms.ts';
+import { type Form, isLine, type Refused } from '../forms.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentBody, paymentPageWords } from './admin-payment-parts.ts';
@@ -29,7 +29,7 @@ export const adminPayment = page({
         return dispute(visit, payment, sent);
       case 'won':
       case 'lost':
-        return settle(visit, payment, sent.text('change') === 'won' ? 'won' : 'lost');
+        return settle(visit, payment, sent);
       default:
         throw fault('stale_form');
     }
@@ -42,15 +42,15 @@ async function findRequestedPayment({ services, request }: UserVisit): Promise<P
   return payment;
 }
 
-async function paymentPage(visit: UserVisit, payment: Payment, problem?: string): Promise<Page> {
+async function paymentPage(visit: UserVisit, payment: Payment): Promise<Page> {
   const words = paymentPageWords(visit.language);
   const name = visit.query.get('done');
   const done = name === 'done' || name === 'exists' || name === 'looked' ? words[name] : undefined;
-  return { title: words.title, body: paymentBody(visit, payment, { problem, done }) };
+  return { title: words.title, body: paymentBody(visit, payment, done) };
 }
 
-async function refused(visit: UserVisit, payment: Payment, problem: string): Promise<Page> {
-  return { ...(await paymentPage(visit, payment, problem)), status: 400 };
+async function refused(visit: UserVisit, payment: Payment, refusal: Refused): Promise<Page> {
+  return { ...(await paymentPage({ ...visit, refused: refusal }, payment)), status: 400 };
 }
 
 async function refreshPayment(visit: UserVisit, { id, wallet }: Payment): Promise<Answer> {
@@ -64,11 +64,11 @@ async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): P
   const reason = sent.text('reason');
   const isCredit = sent.text('change') === 'credit';
   const amount = isCredit ? readRub(sent.text('amount')) : null;
-  if (amount === undefined) return refused(visit, payment, words.badAmount);
-  if (!isLine(reason)) return refused(visit, payment, words.badText);
+  if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
+  if (!isLine(reason)) return refused(visit, payment, { sent, text: words.badText, field: 'reason' });
   const { store, now } = visit.services;
   const outcome = await decideReview(store, payment.id, { at: now(), reason, credit: amount });
-  return finishAction(visit, payment, { action: isCredit ? 'credit' : 'reject', amount, reason, outcome });
+  return finishAction(visit, payment, { sent, action: isCredit ? 'credit' : 'reject', amount, reason, outcome });
 }
 
 async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
@@ -76,13 +76,13 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   const amount = readRub(sent.text('amount'));
   const reason = sent.text('reason');
   const id = sent.text('refund');
-  if (amount === undefined) return refused(visit, payment, words.badAmount);
-  if (!isLine(reason)) return refused(visit, payment, words.badText);
+  if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
+  if (!isLine(reason)) return refused(visit, payment, { sent, text: words.badText, field: 'reason' });
   const { store, now } = visit.services;
   // The form's own id, so that a double submission refunds once.
   const refundId = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
   const outcome = await requestRefund(store, payment.id, { at: now(), amount, reason, refund: refundId });
-  return finishAction(visit, payment, { action: 'refund', amount, reason, outcome });
+  return finishAction(visit, payment, { sent, action: 'refund', amount, reason, outcome });
 }
 
 async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
@@ -90,23 +90,25 @@ async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<
   const name = sent.text('dispute');
   const typed = sent.text('amount');
   const amount = typed === '' ? null : readRub(typed);
-  if (amount === undefined) return refused(visit, payment, words.badAmount);
-  if (!isLine(name)) return refused(visit, payment, words.badText);
+  if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
+  if (!isLine(name)) return refused(visit, payment, { sent, text: words.badText, field: 'dispute' });
   const { store, now } = visit.services;
   const entered = { at: now(), dispute: name, amount: amount ?? undefined };
   const outcome = await openDispute(store, payment.id, entered);
-  return finishAction(visit, payment, { action: 'dispute', amount, reason: name, outcome });
+  return finishAction(visit, payment, { sent, action: 'dispute', amount, reason: name, outcome });
 }
 
-async function settle(visit: UserVisit, payment: Payment, how: 'won' | 'lost'): Promise<Answer> {
+async function settle(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
+  const how = sent.text('change') === 'won' ? 'won' : 'lost';
   const { store, now, payments } = visit.services;
   const rule = payments.providers().find(({ name }) => name === payment.provider)?.shortfall ?? 'suspend';
-  const end = { at: now(), how, suspend: how === 'lost' && rule === 'suspend' };
+  const end = { at: now(), how, suspend: how === 'lost' && rule === 'suspend' } as const;
   const outcome = await endDispute(store, payment.id, end);
-  return finishAction(visit, payment, { action: `dispute_${how}`, amount: null, reason: '', outcome });
+  return finishAction(visit, payment, { sent, action: `dispute_${how}`, amount: null, reason: '', outcome });
 }
 
 interface ActionResult {
+  readonly sent: Form;
   readonly action: string;
   readonly amount: Micro | null;
   readonly reason: string;
@@ -114,12 +116,12 @@ interface ActionResult {
 }
 
 async function finishAction(visit: UserVisit, { id, wallet }: Payment, result: ActionResult): Promise<Answer> {
-  const { action, amount, reason, outcome } = result;
+  const { sent, action, amount, reason, outcome } = result;
   const { status, payment } = outcome;
   if (!payment) throw fault('not_found');
   const words = paymentPageWords(visit.language);
   if (status !== 'done' && status !== 'exists') {
-    return refused(visit, payment, words[status === 'no_payment' ? 'refused' : status]);
+    return refused(visit, payment, { sent, text: words[status === 'no_payment' ? 'refused' : status] });
   }
   const detail = { rub: amount === null ? undefined : formatRub(amount), reason: reason || undefined, status };
   await audit(visit, { action: `payment.${action}`, target: id, account: wallet, detail });

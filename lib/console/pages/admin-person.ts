@@ -9,16 +9,16 @@ import { audit } from '../audit.ts';
 import { describeBrowser } from '../browser-name.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
-import type { Form } from '../forms.ts';
+import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { findWord } from '../language.ts';
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { personWords } from './admin-person-words.ts';
 
 interface PageState {
-  readonly problem?: string;
   readonly link?: string;
 }
 
@@ -32,7 +32,7 @@ export const adminPerson = page({
     switch (sent.text('change')) {
       case 'suspend':
       case 'resume':
-        return setStatus(visit, person, sent.text('change') as 'suspend' | 'resume');
+        return setStatus(visit, person, sent);
       case 'remove':
         return remove(visit, person, sent);
       case 'sessions':
@@ -64,10 +64,11 @@ async function openPerson(visit: UserVisit): Promise<Page> {
   return formerPage(visit, former);
 }
 
-async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 'resume'): Promise<Answer> {
+async function setStatus(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
+  const change = sent.text('change') === 'suspend' ? 'suspend' : 'resume';
   const departures = createUserRemoval(visit.services);
   const outcome = await departures[change](person.id);
-  if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
+  if (outcome !== 'done') return refuseOutcome(visit, person, { outcome, sent });
   await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -75,9 +76,9 @@ async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 're
 /** Confirmed by typing the address: only a new invitation brings the user back. */
 async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   if (sent.text('email').toLowerCase() !== person.email)
-    return refused(visit, person, personWords(visit.language).badEmail);
+    return refused(visit, person, { sent, text: personWords(visit.language).badEmail, field: 'email' });
   const outcome = await createUserRemoval(visit.services).remove(person.id);
-  if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
+  if (outcome !== 'done') return refuseOutcome(visit, person, { outcome, sent });
   await audit(visit, { action: 'user.remove', target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -91,7 +92,7 @@ async function endSessions(visit: UserVisit, person: User): Promise<Answer> {
 async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   const account = sent.text('account');
   const left = await createUserRemoval(visit.services).leaveAccount(person, account, { isForced: true });
-  if (left !== 'done') return refused(visit, person, personWords(visit.language).noOwner);
+  if (left !== 'done') return refused(visit, person, { sent, text: personWords(visit.language).noOwner });
   await audit(visit, { action: 'owner.remove', target: person.id, account, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -112,16 +113,20 @@ function canRestore({ operator, status, password }: User): boolean {
   return !operator && status === 'active' && password !== null;
 }
 
-function refuseOutcome(visit: UserVisit, person: User, outcome: Exclude<RemovalOutcome, 'done'>): Promise<Page> {
+function refuseOutcome(
+  visit: UserVisit,
+  person: User,
+  { outcome, sent }: { readonly outcome: Exclude<RemovalOutcome, 'done'>; readonly sent: Form },
+): Promise<Page> {
   if (outcome === 'gone') throw fault('not_found');
-  return refused(visit, person, personWords(visit.language).lastOperator);
+  return refused(visit, person, { sent, text: personWords(visit.language).lastOperator });
 }
 
-async function refused(visit: UserVisit, person: User, problem: string): Promise<Page> {
-  return { ...(await personPage(visit, person, { problem })), status: 400 };
+async function refused(visit: UserVisit, person: User, refusal: Refused): Promise<Page> {
+  return { ...(await personPage({ ...visit, refused: refusal }, person, {})), status: 400 };
 }
 
-async function personPage(visit: UserVisit, person: User, { problem, link }: PageState): Promise<Page> {
+async function personPage(visit: UserVisit, person: User, { link }: PageState): Promise<Page> {
   const words = personWords(visit.language);
   const { format, query } = visit;
   const rows = [
@@ -131,9 +136,9 @@ async function personPage(visit: UserVisit, person: User, { problem, link }: Pag
     [words.app, person.totpSecret === null ? words.no : words.yes],
     [words.created, format.date(person.createdAt)],
   ] as const;
-  const body = html`${problem !== undefined && message('error', problem)}
+  const body = html`${refusalMessage(visit)}
 ${link !== undefined && message('done', html`${words.link(person.email)}<br><code class="key" data-copy>${link}</code>`)}
-${query.get('done') === 'done' && problem === undefined && link === undefined && message('done', words.done)}
+${query.get('done') === 'done' && visit.refused === undefined && link === undefined && message('done', words.done)}
 ${definitionList(rows)}
 <h2>${words.accounts}</h2>
 ${await accounts(visit, person)}
@@ -212,7 +217,12 @@ function renderEndForms(visit: UserVisit, person: User): Html {
   const words = personWords(visit.language);
   const isActive = person.status === 'active';
   const suspend = { name: 'suspend', button: words.suspend, confirm: `${words.suspend}? ${words.suspendText}` };
-  const address = field({ name: 'email', id: 'remove-email', label: words.typeEmail, type: 'email' });
+  const address = field({
+    ...typedFields(visit, { change: 'remove' })('email'),
+    id: 'remove-email',
+    label: words.typeEmail,
+    type: 'email',
+  });
   return html`<h2>${isActive ? words.suspend : words.resume}</h2>
 <p>${isActive ? words.suspendText : words.resumeText}</p>
 ${change(visit, person, isActive ? suspend : { name: 'resume', button: words.resume })}

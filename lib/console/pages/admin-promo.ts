@@ -12,6 +12,7 @@ import { type Form, isLine } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, getFormat } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -105,7 +106,10 @@ const WORDS = defineWords({
   },
 });
 
-type Problem = keyof (typeof WORDS)['en']['problems'];
+interface WrongField {
+  readonly problem: keyof (typeof WORDS)['en']['problems'];
+  readonly field: string;
+}
 
 const PER_PAGE = 100;
 const DAYS_MAX = 3650;
@@ -118,8 +122,9 @@ export const adminPromo = page({
     switch (sent.text('change')) {
       case 'create': {
         const answer = await createByForm(visit, sent);
-        if (!('problem' in answer)) return answer;
-        return { ...(await promoPage(visit, { sent, problem: answer.problem })), status: 400 };
+        if (!('field' in answer)) return answer;
+        const text = WORDS[visit.language].problems[answer.problem];
+        return { ...(await promoPage({ ...visit, refused: { sent, text, field: answer.field } })), status: 400 };
       }
       case 'end':
         return endByForm(visit, sent);
@@ -129,21 +134,22 @@ export const adminPromo = page({
   },
 });
 
-async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | { readonly problem: Problem }> {
+async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | WrongField> {
   const { services } = visit;
   const createdAt = services.now();
   // The form's own code, so that a double submission makes one.
   const code = readPromoCode(sent.text('promo') || sent.text('made'));
-  if (code === undefined) return { problem: 'code' };
+  if (code === undefined) return { problem: 'code', field: 'promo' };
   const [amount, uses, reason] = [readRub(sent.text('amount')), readCount(sent.text('uses')), sent.text('reason')];
-  if (amount === undefined) return { problem: 'amount' };
+  if (amount === undefined) return { problem: 'amount', field: 'amount' };
   const days = sent.text('days') === '' ? null : readCount(sent.text('days'));
-  if (uses === undefined || days === undefined || (days ?? 0) > DAYS_MAX) return { problem: 'count' };
+  if (uses === undefined) return { problem: 'count', field: 'uses' };
+  if (days === undefined || (days ?? 0) > DAYS_MAX) return { problem: 'count', field: 'days' };
   const until = sent.text('last') === '' ? null : findEnd(sent.text('last'));
-  if (until === undefined || (until !== null && until <= createdAt)) return { problem: 'day' };
-  if (!isLine(reason)) return { problem: 'reason' };
+  if (until === undefined || (until !== null && until <= createdAt)) return { problem: 'day', field: 'last' };
+  if (!isLine(reason)) return { problem: 'reason', field: 'reason' };
   const promo = createPromo({ code, amount, uses, until, days, opens: sent.has('opens'), reason, createdAt });
-  if (!(await services.store.promos.add(promo))) return { problem: 'taken' };
+  if (!(await services.store.promos.add(promo))) return { problem: 'taken', field: 'promo' };
   const detail = { rub_micro: `${amount}`, uses, until, days, opens: promo.opens, reason };
   await audit(visit, { action: 'promo.create', target: code, detail });
   return { to: '/admin/promo?done=done' };
@@ -166,23 +172,17 @@ async function endByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   return { to: '/admin/promo?done=done' };
 }
 
-interface Refused {
-  readonly sent: Form;
-  readonly problem: Problem;
-}
-
-async function promoPage(visit: UserVisit, refused?: Refused): Promise<Page> {
+async function promoPage(visit: UserVisit): Promise<Page> {
   const { services, language, query } = visit;
   const words = WORDS[language];
   const codes = await services.store.promos.page({ after: query.get('after') ?? '', limit: PER_PAGE });
   const last = codes.length === PER_PAGE ? codes.at(-1) : undefined;
-  const body = html`${refused && message('error', words.problems[refused.problem])}
-${query.get('done') === 'done' && message('done', words.done)}
+  const body = html`${query.get('done') === 'done' && message('done', words.done)}
 <p>${words.intro}</p>
 ${codes.length === 0 ? html`<p>${words.none}</p>` : codeTable(visit, codes)}
 ${last && html`<p><a href="/admin/promo?after=${last.code}" rel="next">${words.older}</a></p>`}
 <h2>${words.create}</h2>
-${createForm(visit, refused?.sent)}
+${createForm(visit)}
 ${endForms(visit, codes)}`;
   return { title: words.title, body };
 }
@@ -210,9 +210,9 @@ function findState({ endedAt, until, used, uses }: PromoCode, now: number): 'end
   return used >= uses ? 'usedUp' : 'active';
 }
 
-function createForm(visit: UserVisit, sent?: Form): Html {
+function createForm(visit: UserVisit): Html {
   const words = WORDS[visit.language];
-  const typed = (name: string) => ({ name, value: sent?.text(name) });
+  const typed = typedFields(visit, { change: 'create' });
   const fields = html`<input type="hidden" name="change" value="create"><input type="hidden" name="made" value="${makePromoCode()}">
 ${field({ ...typed('promo'), label: words.code, hint: words.codeHint, optional: true })}
 ${field({ ...typed('amount'), label: words.amount, inputmode: 'decimal' })}
@@ -220,7 +220,7 @@ ${field({ ...typed('uses'), label: words.uses, inputmode: 'numeric' })}
 ${field({ ...typed('reason'), label: words.reason, hint: words.reasonHint })}
 ${field({ ...typed('last'), label: words.last, type: 'date', hint: words.lastHint, optional: true })}
 ${field({ ...typed('days'), label: words.life, hint: words.lifeHint, inputmode: 'numeric', optional: true })}
-${checkbox({ name: 'opens', label: words.opens, checked: sent?.has('opens') === true })}${codeField(visit, 'promo')}`;
+${checkbox({ name: 'opens', label: words.opens, checked: visit.refused?.sent.has('opens') === true })}${codeField(visit, 'promo')}`;
   return form(visit, { action: '/admin/promo', button: words.make, fields });
 }
 

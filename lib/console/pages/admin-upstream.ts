@@ -3,15 +3,16 @@ import { fault } from '../../base/faults.ts';
 import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
-import { readChangedUpstream } from '../catalog/upstream-form.ts';
+import { PROBLEM_FIELDS, readChangedUpstream } from '../catalog/upstream-form.ts';
 import { testUpstream } from '../catalog/upstream-test.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
-import { definitionList, field, form, message } from '../components.ts';
-import type { Form } from '../forms.ts';
+import { definitionList, field, form } from '../components.ts';
+import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeSource, describeState, pauseMessages } from './admin-upstreams.ts';
 
@@ -53,9 +54,11 @@ async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
   const name = readUpstreamName(visit);
   const { part, before } = await readOwn(visit, name);
   const wanted = readChangedUpstream(name, before, sent);
-  if (typeof wanted === 'string') return refuse(visit, message('error', words.problems[wanted]));
+  if (typeof wanted === 'string')
+    return refuse(visit, { sent, text: words.problems[wanted], field: PROBLEM_FIELDS[wanted] });
   const hasKey = Object.keys(wanted.secrets).length > 0;
-  if (hasKey && !services.catalogEditor.keepsSecrets) return refuse(visit, message('error', words.noSecretsKey));
+  if (hasKey && !services.catalogEditor.keepsSecrets)
+    return refuse(visit, { sent, text: words.noSecretsKey, field: 'key' });
   const saved = await services.catalogEditor.save({
     seen: Number(sent.text('seen')),
     part: setUpstream(part, name, wanted.upstream),
@@ -63,7 +66,7 @@ async function changeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     user: signedIn.user.id,
     note: `upstream.change ${name}`,
   });
-  if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
+  if (saved.status !== 'saved') return refuse(visit, { sent, text: '' }, describeRefusal(visit, saved));
   const detail = { base_url: wanted.upstream.settings.baseUrl, key: hasKey ? 'replaced' : 'kept' };
   await audit(visit, { action: 'upstream.change', target: name, detail });
   return { to: `/admin/upstreams/${encodeURIComponent(name)}?${SAVED}` };
@@ -79,7 +82,7 @@ async function removeByForm(visit: UserVisit, sent: Form): Promise<Answer> {
     user: signedIn.user.id,
     note: `upstream.remove ${name}`,
   });
-  if (saved.status !== 'saved') return refuse(visit, describeRefusal(visit, saved));
+  if (saved.status !== 'saved') return refuse(visit, { sent, text: '' }, describeRefusal(visit, saved));
   await audit(visit, { action: 'upstream.remove', target: name });
   return { to: `/admin/upstreams?${SAVED}` };
 }
@@ -92,13 +95,14 @@ async function readOwn({ services }: UserVisit, name: string) {
   return { part, before };
 }
 
-async function refuse(visit: UserVisit, notice: Html): Promise<Page> {
-  return { ...(await upstreamPage(visit, { notice })), status: 400 };
+async function refuse(visit: UserVisit, refused: Refused, notice?: Html): Promise<Page> {
+  const again = { ...visit, refused };
+  return { ...(await upstreamPage(again, { notice: notice ?? refusalMessage(again) })), status: 400 };
 }
 
 async function upstreamPage(
   visit: UserVisit,
-  { notice, model }: { readonly notice?: Html; readonly model?: string } = {},
+  { notice, model }: { readonly notice?: Html | undefined; readonly model?: string } = {},
 ): Promise<Page> {
   const { services, language, format } = visit;
   const words = UPSTREAM_WORDS[language];
@@ -161,8 +165,16 @@ function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
   const action = `/admin/upstreams/${encodeURIComponent(name)}`;
   const hidden = (change: string) =>
     html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
-  const url = field({ name: 'url', label: words.url, value: String(own.settings.baseUrl ?? '') });
-  const key = field({ name: 'key', label: words.key, hint: words.keyKept, type: 'password', optional: true });
+  const typed = typedFields(visit, { change: 'settings' });
+  const url = field({ ...typed('url', String(own.settings.baseUrl ?? '')), label: words.url });
+  const key = field({
+    ...typed('key'),
+    value: undefined,
+    label: words.key,
+    hint: words.keyKept,
+    type: 'password',
+    optional: true,
+  });
   return html`<h2>${words.change}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="hint">${words.noSecretsKey}</p>`}
 ${form(visit, { action, button: words.changeButton, fields: html`${hidden('settings')}${url}${key}${codeField(visit, 'settings')}` })}

@@ -6,14 +6,15 @@ import { listVendors } from '../../catalog/vendors.ts';
 import { KEY_FAULTS } from '../../upstream/host/key-ring.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
-import { readNewUpstream } from '../catalog/upstream-form.ts';
-import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
+import { PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
+import { UPSTREAM_WORDS, type UpstreamProblem } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
 import { field, form, message, select, table } from '../components.ts';
-import type { Form } from '../forms.ts';
+import type { Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Page, page } from '../page.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 
 const PATH = '/admin/upstreams';
@@ -26,12 +27,13 @@ export const adminUpstreams = page({
     const { services, language, signedIn } = visit;
     const { problems } = UPSTREAM_WORDS[language];
     const wanted = readNewUpstream(sent);
-    if (typeof wanted === 'string') return refuse(visit, sent, message('error', problems[wanted]));
+    const refuseField = (problem: UpstreamProblem) =>
+      refuse(visit, { sent, text: problems[problem], field: PROBLEM_FIELDS[problem] });
+    if (typeof wanted === 'string') return refuseField(wanted);
     const { name, upstream, secrets } = wanted;
-    if (Object.hasOwn(services.catalogParts().file.upstreams, name))
-      return refuse(visit, sent, message('error', problems.taken));
+    if (Object.hasOwn(services.catalogParts().file.upstreams, name)) return refuseField('taken');
     if (Object.keys(secrets).length > 0 && !services.catalogEditor.keepsSecrets)
-      return refuse(visit, sent, message('error', UPSTREAM_WORDS[language].noSecretsKey));
+      return refuse(visit, { sent, text: UPSTREAM_WORDS[language].noSecretsKey, field: 'key' });
     const { part } = await services.catalogEditor.read();
     const saved = await services.catalogEditor.save({
       seen: Number(sent.text('seen')),
@@ -40,32 +42,28 @@ export const adminUpstreams = page({
       user: signedIn.user.id,
       note: `upstream.add ${name}`,
     });
-    if (saved.status !== 'saved') return refuse(visit, sent, describeRefusal(visit, saved));
+    if (saved.status !== 'saved') return refuse(visit, { sent, text: '' }, describeRefusal(visit, saved));
     const { plugin, settings } = upstream;
     await audit(visit, { action: 'upstream.add', target: name, detail: { plugin, base_url: settings.baseUrl } });
     return { to: `${PATH}/${encodeURIComponent(name)}?${SAVED}` };
   },
 });
 
-async function refuse(visit: UserVisit, sent: Form, problem: Html): Promise<Page> {
-  return { ...(await upstreamsPage(visit, { sent, problem })), status: 400 };
+async function refuse(visit: UserVisit, refused: Refused, notice?: Html): Promise<Page> {
+  const again = { ...visit, refused };
+  return { ...(await upstreamsPage(again, notice ?? refusalMessage(again))), status: 400 };
 }
 
-interface Refused {
-  readonly sent: Form;
-  readonly problem: Html;
-}
-
-async function upstreamsPage(visit: UserVisit, refused?: Refused): Promise<Page> {
+async function upstreamsPage(visit: UserVisit, notice?: Html): Promise<Page> {
   const { services, language } = visit;
   const words = UPSTREAM_WORDS[language];
   const { version } = await services.catalogEditor.read();
-  const body = html`${refused?.problem}${catalogBar(visit)}${await failureMessage(visit)}
+  const body = html`${notice}${catalogBar(visit)}${await failureMessage(visit)}
 <p>${words.intro}</p>
 ${upstreamTables(visit)}
 <h2>${words.add}</h2>
 ${!services.catalogEditor.keepsSecrets && html`<p class="message error">${words.noSecretsKey}</p>`}
-${addForm(visit, version, refused?.sent)}`;
+${addForm(visit, version)}`;
   return { title: words.title, body };
 }
 
@@ -132,14 +130,14 @@ export function describeState({ services, language }: UserVisit, name: string): 
   return missing ? words.off(missing.join(', ')) : words.sandbox;
 }
 
-function addForm(visit: UserVisit, version: number, sent: Form | undefined): Html {
+function addForm(visit: UserVisit, version: number): Html {
   const words = UPSTREAM_WORDS[visit.language];
   const vendors = listVendors().map(({ id, title }) => [id, title === '' ? (words.own[id] ?? id) : title] as const);
-  const again = (name: string) => sent?.text(name);
+  const typed = typedFields(visit, {});
   const fields = html`<input type="hidden" name="seen" value="${version}">
-${select({ name: 'vendor', label: words.vendor, chosen: again('vendor') ?? '' }, vendors)}
-${field({ name: 'name', label: words.newName, hint: words.nameHint, value: again('name') })}
-${field({ name: 'url', label: words.url, hint: words.urlHint, value: again('url'), optional: true })}
-${field({ name: 'key', label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
+${select({ name: 'vendor', label: words.vendor, chosen: typed('vendor').value ?? '' }, vendors)}
+${field({ ...typed('name'), label: words.newName, hint: words.nameHint })}
+${field({ ...typed('url'), label: words.url, hint: words.urlHint, optional: true })}
+${field({ ...typed('key'), value: undefined, label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
   return html`${form(visit, { action: PATH, button: words.addButton, fields })}<p class="hint">${words.others}</p>`;
 }

@@ -16,6 +16,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { typedFields } from '../refused-form.ts';
 import { type RequestLimitProblem, readRequestLimits, requestLimitFields } from '../request-limit-fields.ts';
 import { isVisibleKey } from '../visible-keys.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -257,7 +258,8 @@ export const rotateKey = page({
     const key = await activeKey(visit);
     const hours = Number(sent.text('hours') || Number.NaN);
     if (!Number.isInteger(hours) || hours < 1 || hours > ROTATION_HOURS_MAX) {
-      return { ...(await limitsPage(visit, key, { hours: words.badHours(ROTATION_HOURS_MAX) })), status: 400 };
+      const wrong = { sent, text: words.badHours(ROTATION_HOURS_MAX), field: 'hours' };
+      return { ...(await limitsPage({ ...visit, refused: wrong }, key)), status: 400 };
     }
     try {
       const issued = await accounts.rotateKey(key.id, hours);
@@ -267,13 +269,13 @@ export const rotateKey = page({
 <p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
       return { title: words.rotateTitle, body };
     } catch (error) {
-      return refusedPage(visit, key, error, { hours: words.full });
+      return refusedPage({ ...visit, refused: { sent, text: words.full, field: 'hours' } }, key, error);
     }
   },
 });
 
 /** The key may have ended since it was read. */
-async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state: PageState): Promise<Page> {
+async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state: PageState = {}): Promise<Page> {
   if (!(error instanceof OperatorError)) throw error;
   const now = await visit.services.store.keys.get(key.id);
   if (now && isActive(visit, now)) return { ...(await limitsPage(visit, key, state)), status: 400 };
@@ -285,22 +287,17 @@ async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state
 
 interface PageState {
   readonly refused?: Refused;
-  /** The error of a rotation. */
-  readonly hours?: string;
 }
 
-async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: problem }: PageState = {}): Promise<Page> {
+async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused }: PageState = {}): Promise<Page> {
   const words = WORDS[visit.language];
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
   const hours = field({
-    name: 'hours',
+    ...typedFields(visit, {})('hours', '24'),
     label: words.hours,
-    value: '24',
     inputmode: 'numeric',
     hint: words.rotateHint,
-    error: problem,
-    autofocus: problem !== undefined,
   });
   const sharing = (await visit.services.store.keys.list(key.account)).filter(
     (other) => other.id !== key.id && getBudgetKeyId(other) === getBudgetKeyId(key) && isActive(visit, other),

@@ -10,6 +10,7 @@ import { type Html, html } from '../html.ts';
 import { isKeyName, issueKey } from '../issue-key.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
+import { typedFields } from '../refused-form.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import {
@@ -214,8 +215,8 @@ export const revokeKey = page({
   async post(visit, sent) {
     const key = await activeKey(visit);
     if (sent.text('name') !== key.name) {
-      const page = revokePage(visit, key, WORDS[visit.language].revokeWrong);
-      return { ...page, status: 400 };
+      const refused = { sent, text: WORDS[visit.language].revokeWrong, field: 'name' };
+      return { ...revokePage({ ...visit, refused }, key), status: 400 };
     }
     await visit.services.accounts.revokeKey(key.id);
     await audit(visit, { action: 'key.revoke', target: key.id, detail: { name: key.name } });
@@ -227,9 +228,9 @@ function linkToKey(visit: OwnerVisit, { id }: KeyRow, more = ''): string {
   return linkTo(visit, `/account/keys/${encodeURIComponent(id)}${more}`);
 }
 
-function revokePage(visit: OwnerVisit, key: KeyRow, error?: string): Page {
+function revokePage(visit: OwnerVisit, key: KeyRow): Page {
   const words = WORDS[visit.language];
-  const fields = field({ name: 'name', label: words.name, hint: words.revokeHint(key.name), error });
+  const fields = field({ ...typedFields(visit, {})('name'), label: words.name, hint: words.revokeHint(key.name) });
   const action = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const body = html`${form(visit, { action, fields, button: words.revoke, danger: true })}
 <p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;

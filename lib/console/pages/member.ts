@@ -11,6 +11,7 @@ import { html } from '../html.ts';
 import { memberFields, readOffer, toOfferDetail } from '../member-fields.ts';
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
+import { refusalMessage, typedFields } from '../refused-form.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
 import { WORDS } from './people-words.ts';
@@ -156,28 +157,29 @@ export const leave = page({
   async post(visit, sent): Promise<Answer> {
     const { account, accounts, services, signedIn, language } = visit;
     const words = WORDS[language];
-    if (sent.text('name') !== account.name)
-      return { ...(await leavePage(visit, { error: words.leaveWrong })), status: 400 };
+    const refuse = async (text: string, field?: string) => ({
+      ...(await leavePage({ ...visit, refused: { sent, text, field } })),
+      status: 400,
+    });
+    if (sent.text('name') !== account.name) return refuse(words.leaveWrong, 'name');
     const left = await createUserRemoval(services).leaveAccount(signedIn.user, account.id);
-    if (left === 'last_owner') return { ...(await leavePage(visit, { problem: words.lastOwner })), status: 400 };
+    if (left === 'last_owner') return refuse(words.lastOwner);
     await audit(visit, { action: 'member.leave', target: signedIn.user.id });
     if (accounts.length > 1 || signedIn.user.operator) return { to: '/account' };
     return { title: words.leave, body: message('done', words.left) };
   },
 });
 
-interface LeaveProblem {
-  /** The error of the typed name. */
-  readonly error?: string;
-  readonly problem?: string;
-}
-
-async function leavePage(visit: OwnerVisit, { error, problem }: LeaveProblem = {}): Promise<Page> {
+async function leavePage(visit: OwnerVisit): Promise<Page> {
   const words = WORDS[visit.language];
   const { account, role, signedIn } = visit;
   const keys = await listEndingKeys(visit, { account: account.id, user: signedIn.user.id, role });
-  const name = field({ name: 'name', label: words.leaveName, hint: words.leaveHint(account.name), error });
-  const body = html`${problem !== undefined && message('error', problem)}
+  const name = field({
+    ...typedFields(visit, {})('name'),
+    label: words.leaveName,
+    hint: words.leaveHint(account.name),
+  });
+  const body = html`${refusalMessage(visit)}
 ${definitionList([[words.role, roleWords(visit)[role]]])}
 <p>${keys.length > 0 ? words.leaveKeys(keys.join(', ')) : role === 'owner' ? words.leaveOwner : words.leaveOther}</p>
 ${form(visit, { action: linkTo(visit, '/account/leave'), fields: name, button: words.leave, danger: true })}

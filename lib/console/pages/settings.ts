@@ -12,6 +12,7 @@ import { defineWords, findWord, isLanguage, isTimeZone, LANGUAGE_NAMES, listZone
 import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
+import { typedFields } from '../refused-form.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
@@ -131,7 +132,7 @@ async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProbl
   const doneText = findWord(doneTexts, visit.query.get('done'));
   const sections = [
     doneText !== undefined && message('done', doneText),
-    profile(visit, problems),
+    profile(visit),
     user.password !== null && password(visit, problems),
     await appSection(visit, app),
     await sessions(visit),
@@ -148,14 +149,14 @@ function section(visit: OwnerVisit, change: string, button: string, fields: Html
   return form(visit, { action, button, fields: html`<input type="hidden" name="change" value="${change}">${fields}` });
 }
 
-function profile(visit: OwnerVisit, problems: Problem): Html {
+function profile(visit: OwnerVisit): Html {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
   const fields = html`${select(
     { name: 'language', label: words.language, chosen: visit.language },
     Object.entries(LANGUAGE_NAMES),
   )}
-${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone, list: 'zones' })}
+${field({ ...typedFields(visit, { change: 'profile' })('timeZone', user.timeZone), label: words.zone, hint: words.zoneHint, list: 'zones' })}
 <datalist id="zones">${ZONES.map((zone) => html`<option value="${zone}">`)}</datalist>`;
   const who = definitionList([
     [words.email, user.email],
@@ -192,10 +193,13 @@ async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { user } = visit.signedIn;
   const language = sent.text('language');
   const timeZone = sent.text('timeZone');
-  if (!isTimeZone(timeZone)) return refused(visit, { timeZone: WORDS[visit.language].badZone });
+  if (!isTimeZone(timeZone)) {
+    const wrong = { sent, text: WORDS[visit.language].badZone, field: 'timeZone' };
+    return refused({ ...visit, refused: wrong }, {});
+  }
   const changed = { ...user, timeZone, language: isLanguage(language) ? language : user.language };
   if (!(await visit.services.people.change(changed)))
-    return refused(visit, { timeZone: WORDS[visit.language].conflict });
+    return refused({ ...visit, refused: { sent, text: WORDS[visit.language].conflict, field: 'timeZone' } }, {});
   return { to: linkTo(visit, `/account/settings?done=saved&lang=${changed.language}`) };
 }
 

@@ -7,6 +7,7 @@ import type { Match } from '../../payments/papers/matching.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, stepForm, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
+import { typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { BANK_WORDS } from './bank-words.ts';
 import { formatPageDate, nameInvoice } from './invoice-list.ts';
@@ -75,9 +76,10 @@ function decisionForm(visit: UserVisit, { payment, match, invoice }: MatchedPaym
     [reason, match?.status === 'unsure' ? words.reasons[match.reason] : ''],
     ...(invoice ? [[invoiceWord, invoiceLink(visit, invoice)] as const] : []),
   ] as const;
-  const target = { name: 'target', id: `target-${at}`, label: words.target, hint: words.targetHint, optional: true };
+  const typed = typedFields(visit, { change: 'decide', payment: payment.id });
+  const target = { id: `target-${at}`, label: words.target, hint: words.targetHint, optional: true };
   const fields = html`<input type="hidden" name="change" value="decide"><input type="hidden" name="payment" value="${payment.id}">
-${field({ ...target, value: suggestTarget({ match, invoice }) })}${codeField(visit, `payment-${at}`)}`;
+${field({ ...target, ...typed('target', suggestTarget({ match, invoice })) })}${codeField(visit, `payment-${at}`)}`;
   const steps = [
     ['credit', words.credit],
     ['dismiss', words.dismiss, true],

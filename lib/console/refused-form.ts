@@ -1,0 +1,33 @@
+// Forms that are shown again after a refusal: with what was typed, and what is wrong at its field.
+import { message } from './components.ts';
+import type { Html } from './html.ts';
+import type { Visit } from './visit.ts';
+
+/** Hidden values that tell a form from the others of its page. */
+type Marks = Readonly<Record<string, string>>;
+
+export function isRefused({ refused }: Visit, marks: Marks): boolean {
+  return refused !== undefined && Object.entries(marks).every(([name, value]) => refused.sent.text(name) === value);
+}
+
+interface TypedField {
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly error?: string;
+  readonly autofocus?: true;
+}
+
+/** Makes a field's name, value and error; `first` is the value before anything was typed. */
+export function typedFields(visit: Visit, marks: Marks): (name: string, first?: string) => TypedField {
+  const refused = isRefused(visit, marks) ? visit.refused : undefined;
+  return (name, first) => ({
+    name,
+    value: refused ? refused.sent.text(name) : first,
+    ...(refused?.field === name && { error: refused.text, autofocus: true }),
+  });
+}
+
+/** Above the page, for a refusal that is about no field. */
+export function refusalMessage({ refused }: Visit): Html | undefined {
+  return refused && refused.field === undefined ? message('error', refused.text) : undefined;
+}

@@ -1,0 +1,77 @@
+// Every form that is refused comes back with what was typed, on all pages of owners and operators.
+import { expect } from 'chai';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpTour, TOUR_ENV, type Tour } from '../../testkit/page-tour.ts';
+import { unescapeHtml } from '../../testkit/pages.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+const TYPED = 'нет"1"<2>';
+/** Used once, so it is asked for again. */
+const CODES = ['code', 'present'];
+
+interface TextForm {
+  readonly action: string;
+  /** With their first values. */
+  readonly hidden: Readonly<Record<string, string>>;
+  readonly texts: readonly string[];
+}
+
+function formsIn(page: string): readonly TextForm[] {
+  return [...page.matchAll(/<form [^>]*method="post"[^>]*>.*?<\/form>/gs)].map(([form]) => ({
+    action: unescapeHtml(/action="([^"]*)"/.exec(form)?.[1] ?? ''),
+    hidden: Object.fromEntries(
+      [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+        name,
+        unescapeHtml(value),
+      ]),
+    ),
+    texts: [...form.matchAll(/<input id="[^"]*" name="([^"]+)" type="(?:text|email|date|number)"/g)].map(
+      ([, name = '']) => name,
+    ),
+  }));
+}
+
+/** The values of the fields with this name. */
+function valuesIn(page: string, name: string): readonly string[] {
+  const inputs = [...page.matchAll(/<input id="[^"]*" name="([^"]+)" [^>]*?value="([^"]*)"/g)];
+  return inputs.filter(([, found]) => found === name).map(([, , value = '']) => unescapeHtml(value));
+}
+
+describe('a refused form', function () {
+  this.timeout(60_000);
+  let mail: MailServer;
+  let test: TestGateway;
+  let tour: Tour;
+
+  before(async () => {
+    mail = await startMailServer();
+    test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url, SECRETS_KEY: 'ab'.repeat(32) } });
+    tour = await setUpTour(test);
+  });
+  after(async () => {
+    await test?.stop();
+    await mail?.stop();
+  });
+
+  it('comes back with what was typed', async () => {
+    const refused = new Set<string>();
+    const lost: string[] = [];
+    for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner' || stop.as === 'operator')) {
+      const visitor = tour.visitors[as];
+      const { text: page } = await visitor.get(path);
+      for (const { action, hidden, texts } of formsIn(page).filter((form) => form.texts.length > 0)) {
+        const typed = Object.fromEntries(texts.map((name) => [name, CODES.includes(name) ? '' : TYPED]));
+        // One form may take another off the page.
+        const now = formsIn((await visitor.get(path)).text);
+        if (!now.some((form) => form.action === action && form.hidden.change === hidden.change)) continue;
+        const reply = await visitor.post(action, { ...hidden, ...typed });
+        if (reply.status !== 400) continue;
+        refused.add(`${action.replace(/[_-][0-9a-f]{8,}/g, '')} ${hidden.change ?? ''}`.trim());
+        for (const name of texts.filter((each) => !CODES.includes(each)))
+          if (!valuesIn(reply.text, name).includes(TYPED)) lost.push(`${action} ${hidden.change} ${name}`);
+      }
+    }
+    expect(lost).to.deep.equal([]);
+    expect([...refused]).to.include.members(['/admin/accounts/acc topup', '/admin/catalog rate', '/account/keys']);
+  });
+});
