@@ -19,6 +19,8 @@ export interface Form {
   secret(name: string): string;
   all(name: string): readonly string[];
   has(name: string): boolean;
+  /** All texts, untrimmed. */
+  entries(): readonly (readonly [name: string, value: string])[];
   /** Uploaded images; empty file fields are left out. */
   readonly files: readonly FormFile[];
 }
@@ -78,6 +80,7 @@ function createForm(fields: URLSearchParams, files: readonly FormFile[] = []): F
     secret,
     all: (name) => fields.getAll(name),
     has: (name) => fields.has(name),
+    entries: () => [...fields],
     files,
   };
 }

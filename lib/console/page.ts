@@ -5,6 +5,7 @@ import { DEVICE_DAYS } from '../users/devices.ts';
 import { getCodeFactor } from '../users/sign-in.ts';
 import type { AccountPath } from './access.ts';
 import { attemptSignIn } from './audit.ts';
+import { codePage } from './code-page.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { type Form, refuseForeign } from './forms.ts';
 import { type Html, html } from './html.ts';
@@ -162,7 +163,11 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
   const rules = imageField === undefined ? undefined : { name: imageField, limits: services.bodyLimits };
   const { form, close } = await openForm(visit, rules);
   try {
-    if (signedIn && who === 'operator') await requireRecentCode({ ...visit, signedIn }, form);
+    if (signedIn && who === 'operator' && !(await hasProvenCode({ ...visit, signedIn }, form))) {
+      // Files cannot be sent along again.
+      if (form.files.length > 0) throw fault('code_needed');
+      return codePage({ ...visit, signedIn }, form);
+    }
     return await post(visit, form);
   } finally {
     close();
@@ -170,15 +175,16 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
 }
 
 /** An operator's change needs a recent code. */
-async function requireRecentCode(visit: UserVisit, form: Form): Promise<void> {
-  if (hasRecentCode(visit)) return;
+async function hasProvenCode(visit: UserVisit, form: Form): Promise<boolean> {
+  if (hasRecentCode(visit)) return true;
   const { services, signedIn } = visit;
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
   const checked = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
   if (checked.status === 'wait') throw fault('try_later', { retryAfterS: checked.seconds });
-  if (checked.status !== 'ok') throw fault('code_needed');
+  if (checked.status !== 'ok') return false;
   await services.sessions.prove(signedIn.session);
+  return true;
 }
 
 /** Above what the page of an account shows. */

@@ -1,8 +1,9 @@
 // Every form that is refused comes back with what was typed, on all pages of owners and operators.
 import { expect } from 'chai';
+import { hashToken } from '../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpTour, TOUR_ENV, type Tour } from '../../testkit/page-tour.ts';
-import { unescapeHtml } from '../../testkit/pages.ts';
+import { makeCode, unescapeHtml } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 const TYPED = 'нет"1"<2>';
@@ -73,5 +74,26 @@ describe('a refused form', function () {
     }
     expect(lost).to.deep.equal([]);
     expect([...refused]).to.include.members(['/admin/accounts/acc topup', '/admin/catalog rate', '/account/keys']);
+  });
+
+  it('asks for a code where it lacks a right one, and is sent with it as it was', async () => {
+    const { operator } = tour.visitors;
+    const path = '/admin/accounts';
+    const wish = { name: 'Ромашка & "Ко"' };
+    const session = hashToken(operator.cookies.get('session') ?? '');
+    const now = Date.now();
+    await test.store.sessions.touch(session, { seenAt: now, provenAt: now - 11 * 60_000 });
+    const [opened] = formsIn((await operator.get(path)).text);
+    let sent: Readonly<Record<string, string>> = { ...opened?.hidden, ...wish };
+    for (const code of ['', '000000']) {
+      const asked = await operator.post(path, { ...sent, code });
+      const again = formsIn(asked.text).find((form) => form.texts.includes('code'));
+      expect([asked.status, again?.action, again?.hidden.name]).to.deep.equal([403, path, wish.name]);
+      sent = again?.hidden ?? {};
+    }
+    const { secret } = operator as typeof operator & { readonly secret: string };
+    const done = await operator.post(path, { ...sent, code: makeCode(secret, 1) });
+    expect(done.status).to.equal(303);
+    expect((await operator.get(done.headers.location ?? '')).text).to.contain('Ромашка &amp; &quot;Ко&quot;');
   });
 });
