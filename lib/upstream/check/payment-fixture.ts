@@ -1,10 +1,11 @@
 // What a payment plugin is checked with: its vendor's answers as the plugin's author wrote them down, with gaps that the
 // suite fills, so that it can say another sum, another shop or an unknown state.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Joi from 'joi';
 import type { Decline } from '../contract/payment.ts';
+import { readJsonFile } from './json-file.ts';
 
 /** The calls of a provider that ask its vendor. */
 export const CALLS = ['start', 'charge', 'fetch', 'find', 'refund'] as const;
@@ -130,7 +131,7 @@ export async function loadFixture(folder: string): Promise<Fixture> {
   const path = join(folder, 'fixtures', 'payment.json');
   if (!existsSync(path))
     throw new Error(`${path} does not exist: a payment plugin is checked against its vendor's answers`);
-  const { value, error } = schema.validate(JSON.parse(readFileSync(path, 'utf8')), { abortEarly: false });
+  const { value, error } = schema.validate(readJsonFile(path), { abortEarly: false });
   if (error) throw new Error(`${path}: ${error.message}`);
   for (const name of ['states', 'refundStates'] as const) {
     const known = Object.values(value[name] ?? value.states);

@@ -1,6 +1,6 @@
 // Recorded answers of upstreams, read from a plugin's `fixtures/`.
 import { Buffer } from 'node:buffer';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
 import type { BlockState } from '../../stream/provider-part.ts';
@@ -17,6 +17,7 @@ import type {
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
 import { renameCause } from '../host/former-names.ts';
 import { type AwsEvent, awsEvents, encodeAwsEvents } from './aws-events.ts';
+import { readJsonFile } from './json-file.ts';
 import type { SeenCitation, SeenUsage } from './outcome.ts';
 import { blockState, embedCall, imageCall, insertFiles, textCall, videoCall } from './recording-calls.ts';
 import type { Format } from './sample-image.ts';
@@ -336,7 +337,7 @@ function readRecordings(file: string): readonly Recording[] {
 }
 
 function readEntries(file: string): readonly unknown[] {
-  const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const parsed = readJsonFile(file);
   return Array.isArray(parsed) ? parsed : [parsed];
 }
 

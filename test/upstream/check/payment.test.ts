@@ -58,6 +58,13 @@ describe('the suite of payment plugins', function () {
     expect(await failuresOf(await write(source))).to.deep.equal([]);
   });
 
+  it('names a fixture that is no JSON', async () => {
+    const error: unknown = await write(source, '{')
+      .then((own) => failuresOf(own))
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.an('error').with.property('message').that.includes('payment.json: ');
+  });
+
   for (const { what, from, to, failing } of oneIn(3, DEFECTS)) {
     it(`finds one that ${what}`, async () => {
       const changed = source.replace(from, to);

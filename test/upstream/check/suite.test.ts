@@ -360,6 +360,7 @@ describe('the contract suite on the example of docs/providers.md', function () {
 
   const wrong: readonly (readonly [what: string, fixtures: string, words: string])[] = [
     ['no recording', '[]', 'has no recording'],
+    ['a file that is no JSON', '[{', 'answers.json: '],
     ['a recording with a field that does not exist', '[{ "names": "x" }]', '"names" is not allowed'],
     ['a recording that expects both a finish and a fault', both, '[finish, fault]'],
     ['a recording of a kind that does not exist', '[{ "kind": "sound" }]', 'unknown kind sound'],
