@@ -20,6 +20,9 @@ const TIMEOUT_MS = 10_000;
 /** A server on this machine needs no TLS. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 
+/** An address, with or without a name before it. */
+const SENDER = /^(?:[^<>@]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/;
+
 interface MailSettings {
   readonly from: string;
   readonly options: object;
@@ -39,7 +42,10 @@ function readMailSettings(smtpUrl: string, fromByDefault: string): MailSettings 
   if (!['', 'off'].includes(tls)) throw new OperatorError('SMTP_URL: tls may only be off');
   if (tls === 'off' && url.protocol === 'smtps:')
     throw new OperatorError('SMTP_URL: smtps:// is TLS, so tls cannot be off');
-  const from = url.searchParams.get('from') ?? fromByDefault;
+  const asked = url.searchParams.get('from');
+  if (asked !== null && !SENDER.test(asked))
+    throw new OperatorError('SMTP_URL: from must be an address such as gate@example.com or Gate <gate@example.com>');
+  const from = asked ?? fromByDefault;
   const secure = url.protocol === 'smtps:';
   const [user, pass] = [url.username, url.password].map(decodeURIComponent);
   const options = {
