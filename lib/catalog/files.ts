@@ -73,7 +73,7 @@ export function readCatalogFiles(
     if (part.pricing && pricing) throw new OperatorError(`${path}: pricing is defined twice`);
     pricing ??= part.pricing;
     addCosts(costs, part.costs, path);
-    addEach(rates, part.rates, (key) => `${path}: rates.${key} is defined twice`);
+    addRates(rates, part.rates, path);
     addEach(priceLists, part.priceLists, (key) => `${path}: priceLists.${key} is defined twice`);
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
@@ -109,6 +109,19 @@ function addEach<T>(
   for (const [key, value] of Object.entries(part)) {
     if (Object.hasOwn(all, key)) throw new OperatorError(describeDuplicate(key));
     all[key] = value;
+  }
+}
+
+/** Rates of pages count beside those of a file, each from its day on; on the same day that of the pages. */
+function addRates(all: Record<string, RatesEntry[string]>, part: RatesEntry = {}, path: string): void {
+  if (path !== LAYER_FILE) {
+    addEach(all, part, (key) => `${path}: rates.${key} is defined twice`);
+    return;
+  }
+  for (const [name, rates] of Object.entries(part)) {
+    const own = [rates].flat();
+    const others = [all[name] ?? []].flat().filter(({ from }) => own.every((rate) => rate.from !== from));
+    all[name] = [...others, ...own];
   }
 }
 

@@ -48,6 +48,23 @@ describe('the part of the catalog from pages', () => {
     expect(foreign).to.have.property('problem').that.contains('OPENAI_API_KEY is not among the variables');
   });
 
+  it('adds rates to those of a file, each from its day on', async () => {
+    const rates = { USD: { rub: '80', from: '2026-01-01' } };
+    const cost = { input: '1', output: '1', currency: 'USD' };
+    const priced = { ...TEXT, price: { markup: '1' }, routes: TEXT.routes.map((route) => ({ ...route, cost })) };
+    stage.folder.write({ ...content({ one: up('key-of-one') }), models: [priced], rates });
+    await load();
+    const later = { rub: '85', from: '2026-02-01' };
+    for (const [own, price] of [
+      [[later], 85_000_000n],
+      [[{ rub: '84', from: '2026-01-01' }], 84_000_000n],
+      [[later, { rub: '99', from: '2099-01-01' }], 85_000_000n],
+    ] as const) {
+      const tried = await stage.live.tryLayer({ text: JSON.stringify({ rates: { USD: own } }), secrets: {} });
+      expect('catalog' in tried && tried.catalog.byName.get(TEXT.id)?.price).to.include({ input: price });
+    }
+  });
+
   it('changes the price and the names of a model of a file, and takes it off sale', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     write(1, { overrides: { [TEXT.id]: { price: { input: '50', output: '300' }, aliases: ['renamed'] } } });

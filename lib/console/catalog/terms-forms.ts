@@ -1,5 +1,5 @@
 // The forms of the catalog page for what applies to many models: discounts, as price lists, and exchange rates. Both are
-// written to the part of the catalog that is kept in the store; those of files are changed there.
+// written to the part of the catalog that is kept in the store; price lists of files are changed there.
 import type { SaveResult } from '../../catalog/editor.ts';
 import { type LayerPart, setDiscount, setRate } from '../../catalog/layer-edits.ts';
 import { findHourDay } from '../../money/days.ts';
@@ -24,6 +24,7 @@ const WORDS = defineWords({
     percentHint: '0 removes the price list.',
     save: 'Save the discount',
     badName: 'The name has at most 40 lower-case Latin letters, digits, dots and hyphens.',
+    fileList: 'A file of the catalog defines this price list: change it there, or choose another name.',
     badPercent: 'The discount is a percentage from 0 to 95.',
     rate: 'Set an exchange rate',
     rateText:
@@ -45,6 +46,7 @@ const WORDS = defineWords({
     percentHint: '0 удалит прайс-лист.',
     save: 'Сохранить скидку',
     badName: 'В названии не больше 40 строчных латинских букв, цифр, точек и дефисов.',
+    fileList: 'Этот прайс-лист задан в файле каталога: измените его там или выберите другое название.',
     badPercent: 'Скидка — число процентов от 0 до 95.',
     rate: 'Задать курс валюты',
     rateText:
@@ -94,7 +96,7 @@ export async function changeTerms(
 ): Promise<Refusal | { readonly notice: Html } | undefined> {
   const { services, signedIn, language } = visit;
   const { part } = await services.catalogEditor.read();
-  const change = sent.text('change') === 'rate' ? readRate(visit, part, sent) : readDiscount(part, sent);
+  const change = sent.text('change') === 'rate' ? readRate(visit, part, sent) : readDiscount(visit, part, sent);
   if ('problem' in change) return { text: WORDS[language][change.problem], field: FIELDS[change.problem] };
   const { action, target, detail, next } = change;
   const saved: SaveResult = await services.catalogEditor.save({
@@ -115,16 +117,24 @@ interface TermsChange {
   readonly next: LayerPart;
 }
 
-const FIELDS = { badName: 'list', badPercent: 'percent', badCurrency: 'currency', badRate: 'rub' } as const;
+const FIELDS = {
+  badName: 'list',
+  fileList: 'list',
+  badPercent: 'percent',
+  badCurrency: 'currency',
+  badRate: 'rub',
+} as const;
 
 interface Problem {
   readonly problem: keyof typeof FIELDS;
 }
 
-function readDiscount(part: LayerPart, sent: Form): TermsChange | Problem {
+function readDiscount({ services }: UserVisit, part: LayerPart, sent: Form): TermsChange | Problem {
   const target = sent.text('list').trim();
   const percent = sent.text('percent').trim().replace(/%$/, '').trim();
   if (!LIST_NAME.test(target)) return { problem: 'badName' };
+  const lists = services.catalogParts().file.priceLists ?? {};
+  if (Object.hasOwn(lists, target) && !Object.hasOwn(part.priceLists ?? {}, target)) return { problem: 'fileList' };
   const hundredths = Math.round(Number(percent.replace(',', '.')) * 100);
   if (!PERCENT.test(percent) || hundredths > PERCENT_MAX * 100) return { problem: 'badPercent' };
   const detail = { percent: `${hundredths / 100}` };
