@@ -7,6 +7,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { UserVisit } from '../visit.ts';
+import { describeProblem } from './problem-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -61,7 +62,9 @@ export function describeRefusal({ language }: UserVisit, result: Exclude<SaveRes
 }
 
 export function refusedMessage(language: UserVisit['language'], problem: string): Html {
-  return message('error', html`${WORDS[language].refused} <code>${problem}</code>`);
+  const known = describeProblem(language, problem);
+  const why = known ? known.map((line) => html`<br>${line}`) : html` <code>${problem}</code>`;
+  return message('error', html`${WORDS[language].refused}${why}`);
 }
 
 /** Undefined if every gateway has loaded the latest version, or has said nothing. */

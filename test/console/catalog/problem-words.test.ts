@@ -1,0 +1,34 @@
+// Mistakes of a catalog that forms usually lead to, in the page's language: each as the catalog itself reports it.
+import { expect } from 'chai';
+import { describeProblem } from '../../../lib/console/catalog/problem-words.ts';
+import { build, catalogOf, mistakeOf, TEXT } from '../../catalog/folder.ts';
+
+describe('why a catalog does not load', () => {
+  const problemOf = (...models: readonly object[]) =>
+    mistakeOf(() => build(catalogOf({ models, rates: { USD: { rub: '80', from: '2026-11-01' } } })));
+  const sold = (more: object, cost?: object) => ({
+    ...TEXT,
+    ...more,
+    routes: [{ upstream: 'one', model: 'their-1', ...(cost && { cost }) }],
+  });
+  const say = (problem: string) => describeProblem('ru', problem);
+
+  it('is a price below the cost, a missing rate, a name of another model', () => {
+    const below = sold({ price: { input: '40.5', output: '240' } }, { currency: 'USD', input: '1', output: '8' });
+    expect(say(problemOf(below))).to.deep.equal(['text-1: цена 40,50 ₽ ниже закупки 80,00 ₽. Поднимите её.']);
+    expect(say(problemOf(sold({}, { currency: 'EUR', input: '1', output: '1' })))).to.deep.equal([
+      'Курс EUR не задан: задайте его на странице каталога.',
+    ]);
+    expect(say(problemOf(sold({}), sold({ id: 'other', aliases: ['text-1', 'smart'] })))).to.deep.equal([
+      'Название text-1 уже занято другой моделью.',
+      'Название smart принадлежит модели smart.',
+    ]);
+    expect(describeProblem('en', problemOf(below))).to.deep.equal([
+      'text-1: the price of 40.50 RUB is below the cost of 80.00 RUB. Raise it.',
+    ]);
+  });
+
+  it('is left to the words of the catalog if any of it is something else', () => {
+    expect(say(`${problemOf(sold({}), sold({}))}; models[3] is strange`)).to.equal(undefined);
+  });
+});
