@@ -30,6 +30,19 @@ function toRussianSize(size = ''): string {
   return size.replace('MiB', 'МБ').replace('KiB', 'КБ');
 }
 
+/** What the pages can lead to; any other requirement is left out, because it is in English. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^must be from (\d+) to (\d+) for model `(.+)`$/, 'для модели $3 нужно число от $1 до $2'],
+  [/^must be (\d+) for model `(.+)`$/, 'для модели $2 подходит только $1'],
+  [/^must be one of (.+)$/, 'подходит одно из: $1'],
+  [/^this model offers (?:only )?(.+)$/, 'у этой модели есть только $1'],
+];
+
+function toRussianHint(hint = ''): string {
+  const known = HINTS.find(([pattern]) => pattern.test(hint));
+  return known ? `: ${hint.replace(known[0], known[1])}` : '';
+}
+
 const unavailable = () => 'Сервис временно недоступен. Деньги не списаны.';
 
 type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
@@ -37,7 +50,7 @@ type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
 const RUSSIAN: FaultWords = {
   invalid_json: () => 'Не удалось прочитать запрос: это не JSON.',
   invalid_form: () => 'Не удалось прочитать форму.',
-  invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно: ${hint}.`,
+  invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно${toRussianHint(hint)}.`,
   thread_unsupported: () => 'История разговора здесь не хранится: отправляйте её целиком.',
   unknown_model: ({ model }) => `Модель ${model} не найдена.`,
   retired_model: ({ model }) => `Модель ${model} больше не поддерживается.`,
