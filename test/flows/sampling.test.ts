@@ -27,7 +27,7 @@ const TOLD: Readonly<Record<(typeof FORMATS)[number], object>> = {
 const WRONG: Readonly<Record<string, { readonly values: readonly unknown[]; readonly hint: string }>> = {
   temperature: { values: [-0.1, 2.1, '1', true, [], {}], hint: 'a number from 0 to 2' },
   top_p: { values: [-0.1, 1.1, '0.5'], hint: 'a number from 0 to 1' },
-  top_k: { values: [-1, 1.5, '40'], hint: 'a whole number, 0 or above' },
+  top_k: { values: [-2, 1.5, '40'], hint: 'a whole number, 0 or above' },
   seed: { values: [1.5, 'x', 1e300], hint: 'a whole number' },
   presence_penalty: { values: [-2.1, 2.1, '0'], hint: 'a number from -2 to 2' },
   frequency_penalty: { values: [-3, 3, false], hint: 'a number from -2 to 2' },
@@ -69,6 +69,15 @@ describe('sampling parameters', () => {
   it('reach a model one by one', async () => {
     for (const [field, value] of Object.entries(WISH)) {
       expect(pickTold(await ask(CHAT, 'chat-sampling', { [field]: value }))).to.deep.equal({ [field]: value });
+    }
+  });
+
+  it('are absent where -1 says so', async () => {
+    for (const path of DIALECTS) {
+      const unset = { top_p: -1, top_k: -1 };
+      expect(pickTold(await ask(path, 'chat-sampling', { temperature: 1, ...unset }))).to.deep.equal({
+        temperature: 1,
+      });
     }
   });
 
