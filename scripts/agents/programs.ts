@@ -52,6 +52,31 @@ const copilot = (wire: WireName, type: string, api: string): Program => ({
   args: ({ prompt }) => ['-p', prompt, '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
 });
 
+const kimi = (wire: WireName, type: string): Program => ({
+  name: `Kimi Code, ${wire}`,
+  registry: 'npm',
+  package: '@moonshot-ai/kimi-code',
+  runs: { command: 'kimi' },
+  wire,
+  files: (place) => ({
+    '.kimi-code/config.toml': [
+      'default_model = "gate/model"',
+      'telemetry = false',
+      '[providers.gate]',
+      `type = "${type}"`,
+      `base_url = "${type === 'anthropic' ? origin(place) : place.baseUrl}"`,
+      `api_key = "${place.key}"`,
+      '[models."gate/model"]',
+      'provider = "gate"',
+      `model = "${place.model}"`,
+      'max_context_size = 128000',
+      'capabilities = ["thinking", "tool_use"]',
+      '',
+    ].join('\n'),
+  }),
+  args: ({ prompt }) => ['-p', prompt],
+});
+
 /** LiteLLM, through which several programs call their models, chooses the wire format by the model's prefix. */
 const prefixModel = (wire: WireName, model: string) => `${wire === 'messages' ? 'anthropic' : 'openai'}/${model}`;
 
@@ -271,6 +296,9 @@ export const PROGRAMS: readonly Program[] = [
   copilot('messages', 'anthropic', 'completions'),
   copilot('chat', 'openai', 'completions'),
   copilot('responses', 'openai', 'responses'),
+  kimi('chat', 'openai'),
+  kimi('messages', 'anthropic'),
+  kimi('responses', 'openai_responses'),
   mini('chat', 'litellm'),
   mini('messages', 'litellm'),
   mini('responses', 'litellm_response'),
