@@ -168,7 +168,9 @@ function printStartupReport(config: Config, { report, metricsUrl }: Served): voi
     );
   if (report.models.length === 0) {
     const wanted = report.switchedOff.join(', ') || '(the catalog has none)';
-    lines.push(`No upstream is switched on. Set one of: ${wanted}; or SANDBOX=on for made-up answers.`);
+    lines.push(
+      `No upstream is switched on. An operator adds one on /admin/upstreams (set SECRETS_KEY for its key). Or set one of: ${wanted}; or SANDBOX=on for made-up answers.`,
+    );
   }
   // A closed stdout must not end the process.
   process.stdout.on('error', () => undefined);

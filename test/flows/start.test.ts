@@ -129,7 +129,7 @@ describe('start', () => {
     expect(isSandbox(mistyped)).to.equal(false);
     expect(mistyped.stdout).to.match(/"level":"warn".*the variable SANDBXO is not read: is SANDBOX meant\?/);
     expect(mistyped.stdout).to.contain(
-      'No upstream is switched on. Set one of: up (UP_API_KEY); or SANDBOX=on for made-up answers.',
+      'No upstream is switched on. An operator adds one on /admin/upstreams (set SECRETS_KEY for its key). Or set one of: up (UP_API_KEY); or SANDBOX=on for made-up answers.',
     );
   });
 

@@ -44,7 +44,10 @@ async function examineCatalog(config: Config): Promise<readonly Finding[]> {
     const { usable, upstreams, warnings } = await checkCatalog(config, await readStoredLayer(config));
     const found = warnings.map((text) => warning('catalog', text, 'See "tollgate catalog check".'));
     if (upstreams === 0)
-      return [warning('catalog', 'no upstream is switched on', 'Set the variable of one.'), ...found];
+      return [
+        warning('catalog', 'no upstream is switched on', 'Set the variable of one, or add one on /admin/upstreams.'),
+        ...found,
+      ];
     return [ok('catalog', `${usable} models can be used`), ...found];
   } catch (error) {
     return [failed('catalog', describeError(error), 'Correct the catalog: a start refuses it.')];
