@@ -132,6 +132,8 @@ async function decideByForm(visit: UserVisit, sent: Form): Promise<Answer> {
       const text = words.refusals.refused(words.refusals.ledger[result.refusal] ?? result.refusal);
       return refuse(visit, { sent, text });
     }
+    case 'unknown_target':
+      return refuse(visit, { sent, text: words.refusals.unknown_target, field: 'target' });
     default:
       return refuse(visit, { sent, text: words.refusals[result.status] }, result.status === 'stale' ? 409 : 400);
   }

@@ -26,6 +26,7 @@ const INVITATIONS_MAX = 20;
 interface PageState {
   readonly sent?: Form;
   readonly problem?: string;
+  readonly badEmail?: string;
   /** The error of role and cap. */
   readonly badOffer?: string;
   /** A new link, shown once, where there is no mail. */
@@ -42,12 +43,12 @@ export const people = page({
     const words = WORDS[visit.language];
     const email = readEmail(sent.text('email'));
     const offer = readOffer(sent);
-    if (email === undefined) return refused(visit, { sent, problem: words.badEmail });
+    if (email === undefined) return refused(visit, { sent, badEmail: words.badEmail });
     if (!offer) return refused(visit, { sent, badOffer: words.badCap });
     const { users } = visit.services.store;
     const known = await users.find(email);
     const members = await users.listAccountMembers(visit.account.id);
-    if (members.some(({ user }) => user === known?.id)) return refused(visit, { sent, problem: words.isMember });
+    if (members.some(({ user }) => user === known?.id)) return refused(visit, { sent, badEmail: words.isMember });
     return invite(visit, email, offer);
   },
 });
@@ -107,7 +108,7 @@ async function peoplePage(visit: OwnerVisit, state: PageState): Promise<Page> {
   const rows = await Promise.all(members.map(async (member) => ({ member, user: await users.get(member.user) })));
   const invitations = await listInvitations(visit);
   const done = findWord(words.done, visit.query.get('done'));
-  const fields = html`${field({ name: 'email', label: words.email, type: 'email', value: state.sent?.text('email'), inputmode: 'email' })}
+  const fields = html`${field({ name: 'email', label: words.email, type: 'email', value: state.sent?.text('email'), inputmode: 'email', error: state.badEmail, autofocus: state.badEmail !== undefined })}
 ${memberFields(visit, { sent: state.sent, offer: { role: 'member' }, problem: state.badOffer })}`;
   const body = html`${done !== undefined && message('done', done)}
 ${state.problem !== undefined && message('error', state.problem)}

@@ -10,7 +10,7 @@ import { defineWords, findWord } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
-import { bonusSection, type PromoProblem, redeemByForm } from '../wallet/bonuses.ts';
+import { bonusSection, redeemByForm } from '../wallet/bonuses.ts';
 import { cardsSection, listCards, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, redirectToOwnAccount } from '../wallet/order.ts';
@@ -73,7 +73,9 @@ export const wallet = page({
         return removeCard(visit, sent);
       case 'promo': {
         const answer = await redeemByForm(visit, sent);
-        return 'problem' in answer ? { ...(await walletPage(visit, { promo: answer.problem })), status: 400 } : answer;
+        if (!('text' in answer)) return answer;
+        const refused = { sent, text: answer.text, field: 'code' };
+        return { ...(await walletPage({ ...visit, refused })), status: 400 };
       }
       case 'auto':
       case 'auto_off': {
@@ -91,7 +93,6 @@ export const wallet = page({
 interface PageState {
   readonly pay?: PayProblem;
   readonly auto?: AutoProblem;
-  readonly promo?: PromoProblem;
 }
 
 async function walletPage(visit: OwnerVisit, state: PageState = {}): Promise<Page> {
@@ -112,7 +113,7 @@ ${balances(visit, found)}
 ${await paySection(visit, state.pay)}
 ${(await readSeller(services.store)) && html`<p><a href="${linkTo(visit, '/account/papers')}">${words.papers}</a></p>`}
 ${await autoSection(visit, found, state.auto)}
-${await bonusSection(visit, found, state.promo)}
+${await bonusSection(visit, found)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>

@@ -1,15 +1,16 @@
 // The owner's grants, with what is left of each and when it ends, and the form for promo codes.
 import { listGrants } from '../../accounts/grants.ts';
-import { type Redemption, readPromoCode, redeemPromo } from '../../accounts/promos.ts';
+import { readPromoCode, redeemPromo } from '../../accounts/promos.ts';
 import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
 import { audit } from '../audit.ts';
-import { field, form, message, table } from '../components.ts';
+import { field, form, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Redirect } from '../page.ts';
+import { typedFields } from '../refused-form.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -49,13 +50,7 @@ const WORDS = defineWords({
   },
 });
 
-export type PromoProblem = Exclude<Redemption['status'], 'done'>;
-
-export async function bonusSection(
-  visit: OwnerVisit,
-  wallet: { readonly grants?: string },
-  problem: PromoProblem | undefined,
-): Promise<Html> {
+export async function bonusSection(visit: OwnerVisit, wallet: { readonly grants?: string }): Promise<Html> {
   const { language, services, account, format } = visit;
   const { allowance } = account;
   const words = WORDS[language];
@@ -63,10 +58,9 @@ export async function bonusSection(
   const code = form(visit, {
     action: linkTo(visit, '/account/wallet'),
     button: words.use,
-    fields: html`<input type="hidden" name="change" value="promo">${field({ name: 'code', id: 'promo-code', label: words.code })}`,
+    fields: html`<input type="hidden" name="change" value="promo">${field({ ...typedFields(visit, { change: 'promo' })('code'), id: 'promo-code', label: words.code })}`,
   });
   return html`<h2>${words.title}</h2>
-${problem !== undefined && message('error', words.problems[problem])}
 ${allowance && html`<p>${words.monthly(format.rub(allowance.amount), allowance.reason)}</p>`}
 ${grants.length > 0 && grantTable(visit, grants)}
 ${grants.length > 0 && html`<p class="hint">${words.note}</p>`}
@@ -95,10 +89,8 @@ const WINDOW_MS = 15 * 60_000;
 const WAITS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
 
 /** Wrong codes make the account and the network wait, so that codes cannot be guessed. */
-export async function redeemByForm(
-  visit: OwnerVisit,
-  sent: Form,
-): Promise<Redirect | { readonly problem: PromoProblem }> {
+export async function redeemByForm(visit: OwnerVisit, sent: Form): Promise<Redirect | { readonly text: string }> {
+  const { problems } = WORDS[visit.language];
   const { services, account, address } = visit;
   const { sessions } = services.store;
   const names = [
@@ -108,12 +100,12 @@ export async function redeemByForm(
   const seconds = await countAttempt(sessions, names, services.now());
   if (seconds > 0) throw fault('try_later', { retryAfterS: seconds });
   const code = readPromoCode(sent.text('code'));
-  if (code === undefined) return { problem: 'none' };
+  if (code === undefined) return { text: problems.none };
   const redeemed = await redeemPromo(services.store, { code, account: account.id, at: services.now() });
-  if (redeemed.status === 'none') return { problem: 'none' };
+  if (redeemed.status === 'none') return { text: problems.none };
   // Only codes that do not exist are guesses.
   await uncountAttempt(sessions, names);
-  if (redeemed.status !== 'done') return { problem: redeemed.status };
+  if (redeemed.status !== 'done') return { text: problems[redeemed.status] };
   const detail = { grant: redeemed.grantId, rub_micro: `${redeemed.amount}`, until: redeemed.until };
   await audit(visit, { action: 'promo.use', target: code, detail });
   return { to: linkTo(visit, '/account/wallet?done=promo') };
