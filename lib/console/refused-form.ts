@@ -27,6 +27,13 @@ export function typedFields(visit: Visit, marks: Marks): (name: string, first?: 
   });
 }
 
+/** A secret is not sent back: says so where one was typed. */
+export function secretField(visit: Visit, marks: Marks, { name, lost }: { name: string; lost: string }): TypedField {
+  const typed = typedFields(visit, marks)(name);
+  const isLost = (typed.value ?? '') !== '' && typed.error === undefined;
+  return { ...typed, value: undefined, ...(isLost && { error: lost }) };
+}
+
 /** Above the page, for a refusal that is about no field. */
 export function refusalMessage({ refused }: Visit): Html | undefined {
   return refused && refused.field === undefined ? message('error', refused.text) : undefined;

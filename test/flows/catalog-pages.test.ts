@@ -76,6 +76,10 @@ for (const kind of longer([SQLITE], STORES)) {
           JSON.stringify(wrong),
         ).to.deep.equal([400, true, false]);
       }
+      const unnamed = await operator.submit(UPSTREAMS, { ...wish, name: 'Vendor One' });
+      expect(unnamed.text, 'a key that was typed').to.contain('Enter the key again');
+      const keyless = await operator.submit(UPSTREAMS, { ...wish, name: 'Vendor One', key: '' });
+      expect(keyless.text).to.not.contain('Enter the key again');
       const added = await operator.submit(UPSTREAMS, wish);
       expect([added.status, added.headers.location]).to.deep.equal([303, `${UPSTREAMS}/vendor-one?done=saved`]);
       const shown = await operator.get(`${UPSTREAMS}/vendor-one?done=saved`);

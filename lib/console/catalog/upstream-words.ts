@@ -36,6 +36,7 @@ export const UPSTREAM_WORDS = defineWords({
     url: 'Base URL',
     urlHint: 'Leave empty for the address of the vendor.',
     key: 'Key',
+    keyLost: 'Enter the key again: it is not shown, and not kept in a refused form.',
     keyHint: 'Encrypted before it is stored, and never shown again.',
     keyKept: 'Leave empty to keep the current key. A new address needs the key again.',
     noSecretsKey:
@@ -113,6 +114,7 @@ export const UPSTREAM_WORDS = defineWords({
     url: 'Базовый адрес (base URL)',
     urlHint: 'Оставьте пустым, чтобы использовать адрес провайдера.',
     key: 'Ключ',
+    keyLost: 'Введите ключ ещё раз: он не показывается и в отклонённой форме не сохраняется.',
     keyHint: 'Шифруется перед сохранением и больше нигде не показывается.',
     keyKept: 'Оставьте пустым, чтобы не менять ключ. Для нового адреса ключ нужно ввести заново.',
     noSecretsKey:

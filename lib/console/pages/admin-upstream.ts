@@ -12,7 +12,7 @@ import { definitionList, field, form } from '../components.ts';
 import type { Form, Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { refusalMessage, typedFields } from '../refused-form.ts';
+import { refusalMessage, secretField, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 import { describeSource, describeState, pauseMessages } from './admin-upstreams.ts';
 
@@ -168,8 +168,7 @@ function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
   const typed = typedFields(visit, { change: 'settings' });
   const url = field({ ...typed('url', String(own.settings.baseUrl ?? '')), label: words.url });
   const key = field({
-    ...typed('key'),
-    value: undefined,
+    ...secretField(visit, { change: 'settings' }, { name: 'key', lost: words.keyLost }),
     label: words.key,
     hint: words.keyKept,
     type: 'password',

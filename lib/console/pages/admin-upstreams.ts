@@ -14,7 +14,7 @@ import { field, form, message, select, table } from '../components.ts';
 import type { Refused } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Page, page } from '../page.ts';
-import { refusalMessage, typedFields } from '../refused-form.ts';
+import { refusalMessage, secretField, typedFields } from '../refused-form.ts';
 import type { UserVisit } from '../visit.ts';
 
 const PATH = '/admin/upstreams';
@@ -138,6 +138,6 @@ function addForm(visit: UserVisit, version: number): Html {
 ${select({ name: 'vendor', label: words.vendor, chosen: typed('vendor').value ?? '' }, vendors)}
 ${field({ ...typed('name'), label: words.newName, hint: words.nameHint })}
 ${field({ ...typed('url'), label: words.url, hint: words.urlHint, optional: true })}
-${field({ ...typed('key'), value: undefined, label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
+${field({ ...secretField(visit, {}, { name: 'key', lost: words.keyLost }), label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
   return html`${form(visit, { action: PATH, button: words.addButton, fields })}<p class="hint">${words.others}</p>`;
 }
