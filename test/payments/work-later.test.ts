@@ -88,6 +88,12 @@ describe('a payment whose provider fails', () => {
     expect(await changesOf(credited)).to.deep.equal([{ ...look, dueAt: null }]);
   });
 
+  it('is polled for as long as a refund is waited for', async () => {
+    const refunds = JSON.stringify([{ id: 'back', state: 'asked', amount: '5', at: AT - 48 * HOUR_MS }]);
+    const asked = { phase: 'credited', credited: 5n, refunds } as const;
+    expect(await changesOf(asked)).to.deep.equal([{ ...look, dueAt: AT + HOUR_MS }]);
+  });
+
   it('is polled again in ten minutes if the provider is disabled, unless it is not due at all', async () => {
     expect(await changesOf({}, { isOn: false })).to.deep.equal([{ ...look, dueAt: AT + 10 * MINUTE_MS }]);
     expect(await changesOf({ dueAt: null }, { isOn: false })).to.deep.equal([]);
