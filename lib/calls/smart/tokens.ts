@@ -31,12 +31,10 @@ export function readTokens(text: string): Token[] {
   const plain = plainText(text);
   const bare = plain.includes('@') || plain.includes('://') ? plain.replace(ADDRESS, '@') : plain;
   let from = 0;
-  if (/["'`«“„‘]/.test(bare)) {
-    for (const { 0: quote, index } of bare.matchAll(QUOTED)) {
-      pushTokens(bare.slice(from, index), false, tokens);
-      pushTokens(quote, true, tokens);
-      from = index + quote.length;
-    }
+  for (const { 0: quote, index } of bare.matchAll(QUOTED)) {
+    pushTokens(bare.slice(from, index), false, tokens);
+    pushTokens(quote, true, tokens);
+    from = index + quote.length;
   }
   pushTokens(from === 0 ? bare : bare.slice(from), false, tokens);
   return tokens;
