@@ -187,6 +187,14 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await problems()).to.deep.equal([]);
     });
 
+    it('wait three days for the first attempt of a job', async () => {
+      const wallet = await newWallet(store());
+      const ages = [70 * HOUR_MS, 74 * HOUR_MS];
+      await applied(store(), ...ages.map((age) => charge(wallet, { at: Date.now() - age })));
+      await foldUsage(store(), wallet);
+      expect((await store().usage.progress(wallet)).jobs).to.have.length(1);
+    });
+
     it('take back the failure of a call that was settled late', async () => {
       const wallet = await newWallet(store());
       const id = await call(wallet, [], { ends: false });
