@@ -9,6 +9,7 @@ import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import { readRateLimits } from './api/request-limits.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
+import { HOUR_MS } from './base/durations.ts';
 import { createStorePing } from './calls/readiness.ts';
 import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
@@ -305,8 +306,6 @@ function openCatalog(
 function resolvePublicUrl({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
   return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
 }
-
-const HOUR_MS = 3_600_000;
 
 interface MediaParts extends Pick<Foundation, 'store'> {
   readonly publicUrl: () => string;

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { HOUR_MS } from '../lib/base/durations.ts';
 import { readConfig } from '../lib/config.ts';
 import { createGateway } from '../lib/gateway.ts';
 import { createLog } from '../lib/http/log.ts';
@@ -12,8 +13,6 @@ import { scrape } from '../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../testkit/gateway.ts';
 import { GENERATIONS, imageCatalog } from '../testkit/images.ts';
 import { changed, newSucceeded } from './contract/store/payments.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('a gateway', () => {
   let folder: string;

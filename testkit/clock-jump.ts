@@ -1,8 +1,7 @@
 // Preloaded into a service with `--import`: its clock jumps an hour ahead with every SIGUSR2.
 import { isMainThread } from 'node:worker_threads';
+import { HOUR_MS } from '../lib/base/durations.ts';
 import { takeClock } from './clock.ts';
-
-const HOUR_MS = 3_600_000;
 
 if (isMainThread) {
   const clock = takeClock();

@@ -1,5 +1,6 @@
 // Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
 import { randomBytes } from 'node:crypto';
+import { HOUR_MS } from '../base/durations.ts';
 import { isOneLine } from '../base/one-line.ts';
 import { OperatorError, UnknownError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
@@ -19,7 +20,6 @@ export const ROTATION_HOURS_MAX = 720;
 
 const NAME_LENGTH_MAX = 100;
 const ID_BYTES = 12;
-const HOUR_MS = 3_600_000;
 
 interface AccountsOptions {
   readonly store: Pick<Store, 'accounts' | 'keys' | 'users'>;

@@ -1,12 +1,12 @@
 // Promo codes: each gives a grant to an account that types it in, once.
 import { randomInt } from 'node:crypto';
+import { DAY_MS } from '../base/durations.ts';
 import { makePromoGrantId } from '../money/grants.ts';
 import type { Micro } from '../money/money.ts';
 import type { PromoCode } from '../store/ports/promos.ts';
 import type { Store } from '../store/store.ts';
 import { giveGrant } from './grants.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** Without letters and digits that look alike. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const LETTERS_COUNT = 12;

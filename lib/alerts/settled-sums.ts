@@ -1,4 +1,5 @@
 // What keys have spent of their budgets, without what calls that still run have reserved: most of it comes back.
+import { HOUR_MS } from '../base/durations.ts';
 import { type BudgetSum, getBudgetKeyId } from '../money/budget.ts';
 import type { Micro } from '../money/money.ts';
 import type { LedgerStore } from '../store/ports/ledger.ts';
@@ -13,7 +14,7 @@ interface Budgets {
 }
 
 /** No call runs longer. */
-const RUNNING_MS_MAX = 3_600_000;
+const RUNNING_MS_MAX = HOUR_MS;
 const RUNNING_MAX = 1000;
 
 /** By id. Running calls are read only if a sum with what they have reserved is due for an alert. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { orUnavailable } from '../accounts/read-wallet.ts';
+import { DAY_MS } from '../base/durations.ts';
 import { fault } from '../base/faults.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { refuseModel } from '../catalog/lookup.ts';
@@ -41,7 +42,7 @@ export class Replay {
 
 const HEADER = 'idempotency-key';
 const FORM = /^[\x20-\x7e]{1,255}$/;
-const KEPT_MS = 24 * 3600 * 1000;
+const KEPT_MS = DAY_MS;
 const REPLY_BYTES_MAX = 1024 * 1024;
 /** How long after a charge its reply may still be on the way to the store. */
 const SETTLING_MS = 10_000;

@@ -1,11 +1,11 @@
 // Sends a test alert from a page of alerts, at most so many an hour: each makes the service call third parties.
+import { HOUR_MS } from '../base/durations.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
 import { countAttempt, withFreeAttempts } from '../users/attempts.ts';
 import { audit } from './audit.ts';
 import type { UserVisit } from './visit.ts';
 
 const TESTS_MAX = 10;
-const HOUR_MS = 3_600_000;
 
 /** `nowhere`: nobody would get it. */
 export async function sendTestAlert(visit: UserVisit, settings: AlertSettings): Promise<'sent' | 'nowhere' | 'wait'> {

@@ -1,6 +1,7 @@
 // Assembles the services of the pages, and creates the links for the first visit.
 import { createAccounts } from '../accounts/accounts.ts';
 import { createManagementKeys } from '../accounts/management-keys.ts';
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import { createDevices } from '../users/devices.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
@@ -58,9 +59,9 @@ export interface FirstLinks {
   readonly demo?: string;
 }
 
-const CLEAN_EVERY_MS = 3_600_000;
+const CLEAN_EVERY_MS = HOUR_MS;
 /** Sign-in attempts are forgotten after this. */
-const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
+const ATTEMPTS_KEPT_MS = DAY_MS;
 
 export function createConsole(options: ConsoleOptions): Console {
   const { api, keyPrefix, mailer } = options;

@@ -1,4 +1,5 @@
 // The customers of the service: found by one text, filtered, and sorted by what they spent in 30 days.
+import { DAY_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
@@ -8,7 +9,6 @@ import type { Store } from '../store/store.ts';
 import { walkPages } from '../store/walks.ts';
 
 export const CUSTOMER_DAYS = 30;
-const DAY_MS = 86_400_000;
 const USERS_PER_PAGE = 1000;
 const MATCHES_MAX = 200;
 

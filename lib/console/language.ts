@@ -1,4 +1,5 @@
 // The languages of the pages: which one a request gets, and how it formats numbers, money and times.
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 
 export const LANGUAGES = ['en', 'ru'] as const;
@@ -145,8 +146,8 @@ function createFormat(language: Language, timeZone: string): Format {
 }
 
 const AGO_UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
   ['minute', 60_000],
 ] as const;
 

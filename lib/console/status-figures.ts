@@ -1,11 +1,11 @@
 // How reliably models answered: for each, the share of attempts at upstreams that were answered, by hour and by day.
+import { HOUR_MS } from '../base/durations.ts';
 import { addDays, findHourDay } from '../money/days.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { ServiceRow, UsageStore } from '../store/ports/usage.ts';
 import { parseRouteName } from '../store/service-sums.ts';
 import { listDaySlots, listHourSlots, type TimeSlot } from './time-slots.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 export const STATUS_DAYS = 90;
 

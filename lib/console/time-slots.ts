@@ -1,8 +1,7 @@
 // The hours or days of a chart: each has its place, whether anything happened in it or not.
+import { HOUR_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Language } from './language.ts';
-
-const HOUR_MS = 3_600_000;
 
 export interface TimeSlot {
   /** Whole hours, ms since the epoch; `to` is exclusive. */

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DAY_MS } from '../base/durations.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { syncToDisk } from '../store/disk.ts';
 import type { Archive, WholeCall } from '../store/ports/archives.ts';
@@ -21,7 +22,6 @@ type Parts = Pick<Store, 'accounts' | 'archives' | 'attempts' | 'journal' | 'led
  * not confirmed yet all lie within this time.
  */
 export const ARCHIVE_DAYS_MIN = 35;
-const DAY_MS = 24 * 3_600_000;
 /** Calls removed in one transaction. */
 const CALLS_PER_STEP = 100;
 

@@ -1,5 +1,6 @@
 // The audit of automatic top-ups: the counters of a row must match the payments it started, and the account must show the
 // same settings.
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import type { Micro } from '../money/money.ts';
 import type { Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
@@ -10,8 +11,6 @@ import type { ReportProblem } from './audit-rules.ts';
 type Parts = Pick<Store, 'payments' | 'accounts'>;
 
 const ROWS_PER_PAGE = 50;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The counter and the payment are written one after the other: around midnight they may fall on different days. */
 const TOLERANCE_MS = 60_000;
 

@@ -1,6 +1,7 @@
 // The audit of jobs: each job has its charge, has failed exactly if that charge was refunded, ends by its deadline, and
 // exists if a charge paid for it.
 
+import { HOUR_MS } from '../base/durations.ts';
 import type { Charge } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { readJobIdFromMark } from '../money/mark.ts';
@@ -12,7 +13,7 @@ import type { ReportProblem } from './audit-rules.ts';
 /** Jobs per read; their charges are read concurrently. */
 const JOBS_PER_PAGE = 50;
 /** A gateway ends a job at its deadline; after an outage it has this much longer. */
-const LATE_MS = 3_600_000;
+const LATE_MS = HOUR_MS;
 
 interface JobTimes {
   /** The time of the newest entry. In a store that is not in use, such as a backup, no job ends. */

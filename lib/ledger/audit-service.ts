@@ -1,15 +1,8 @@
 // The audit of the sums of all wallets together: day by day they must equal the sums of each wallet, and week by week those
 // of the days.
+import { DAY_MS, WEEK_MS } from '../base/durations.ts';
 import type { ServiceDay, ServiceSum, ServiceWeek } from '../store/ports/usage.ts';
-import {
-  addServiceTotals,
-  DAY_MS,
-  getServiceKey,
-  listServiceSums,
-  NO_SERVICE,
-  SERVICE_COUNTS,
-  WEEK_MS,
-} from '../store/service-sums.ts';
+import { addServiceTotals, getServiceKey, listServiceSums, NO_SERVICE, SERVICE_COUNTS } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportProblem } from './audit-rules.ts';
 

@@ -1,4 +1,5 @@
 // Compares the bill of a vendor with the attempts that the gateway has booked, by day and model.
+import { DAY_MS } from '../base/durations.ts';
 import type { Attempt } from '../money/attempt.ts';
 import { countPrompt } from '../money/price.ts';
 import { readTokens } from '../money/token-usage.ts';
@@ -56,7 +57,6 @@ export interface Comparison {
 }
 
 const ATTEMPTS_PER_PAGE = 1000;
-const DAY_MS = 86_400_000;
 const CALLS_MAX = 1000;
 /** The costs of a bill are in millionths of a micro-unit. */
 const PER_MICRO = 1_000_000n;

@@ -1,6 +1,7 @@
 // Usage reports from hourly sums instead of from every call: the journal is folded into sums up to a cursor, in the
 // background, and a reader folds only a short rest.
 import assert from 'node:assert/strict';
+import { HOUR_MS } from '../base/durations.ts';
 import type { Attempt } from '../money/attempt.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES, USAGE_UNITS } from '../money/usage-units.ts';
@@ -41,7 +42,6 @@ export interface UsageBehind {
   readonly until: number | undefined;
 }
 
-const HOUR_MS = 3_600_000;
 /** Entries per transaction of the fold, and the most that a reader waits for: 1,000 delayed pages by up to 50 ms. */
 const ENTRIES_PER_STEP = 400;
 

@@ -1,13 +1,12 @@
 // Adds up what calls used, cost and failed by, from the entries of their journal and their attempts: the same for the fold
 // and for its audit.
+import { HOUR_MS } from '../base/durations.ts';
 import { addTimes, BUCKET_COUNT, findBucket, NO_TIMES } from '../base/time-buckets.ts';
 import type { Usage } from '../money/decide.ts';
 import { mapUnits, UNIT_COUNTS, UNIT_NAMES } from '../money/usage-units.ts';
 import type { UsedAttempt, UsedEntry } from '../store/ports/journal.ts';
 import type { OpenJob, RouteHour, RouteTotals, UsageHour, UsageTotals } from '../store/ports/usage.ts';
 import { addUsageTotals, NO_USAGE } from '../store/usage-totals.ts';
-
-const HOUR_MS = 3_600_000;
 
 type Labels = Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'>;
 type RouteLabels = Omit<RouteHour, keyof RouteTotals>;

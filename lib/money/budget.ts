@@ -2,6 +2,7 @@
 // budget; a replacement key counts in the sum of the key that it replaced, so that both share one. Further caps may
 // limit what several calls spend together: those of one end user of a key, or of one run of a program. A sum may also
 // count calls in place of money: those of a key, or of an account, that run now.
+import { DAY_MS } from '../base/durations.ts';
 import type { Micro } from './money.ts';
 
 /** Created by the first call that counts in it; calls without a budget leave it unchanged. */
@@ -43,7 +44,7 @@ export interface CapPeriod {
 }
 
 /** How long the calls of a run share its budget. */
-export const RUN_MS = 24 * 3_600_000;
+export const RUN_MS = DAY_MS;
 
 /** What the ids of runs' sums begin with, and a text that sorts after all of them. */
 export const RUN_IDS = { first: 'run:', after: 'run;' } as const;

@@ -1,8 +1,6 @@
 // Days of a time zone as people write them, `2026-11-26`, and the whole hours that usage is added up by.
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import { formatMoment, momentAtWallTime } from './period.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export function formatDay(at: number, zone: string): string {
   return formatMoment(at, zone).slice(0, 10);

@@ -1,4 +1,5 @@
 // The period of a budget: the day, the week from Monday, or the month, in a time zone.
+import { DAY_MS } from '../base/durations.ts';
 import type { KeyLimits } from './key-limits.ts';
 
 interface Period {
@@ -11,7 +12,6 @@ interface Period {
 type Rhythm = Pick<KeyLimits, 'reset' | 'zone'>;
 
 const ALWAYS: Period = { start: 0, end: null };
-const DAY_MS = 86_400_000;
 
 /** Users choose zones and can spell each in thousands of ways (case), so the caches are cleared at this size. */
 const ZONES_MAX = 1000;

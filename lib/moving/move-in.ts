@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { hashKey } from '../accounts/key.ts';
 import { checkLimits, checkRequestLimits, type RequestedLimits } from '../accounts/limits.ts';
 import { noteMovedKeys, toMovedKey } from '../accounts/moved-keys.ts';
+import { HOUR_MS } from '../base/durations.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { bookOperation } from '../ledger/booking.ts';
 import { type AdjustOp, operationId } from '../money/decide.ts';
@@ -52,7 +53,7 @@ const NAME_LENGTH_MAX = 100;
 /** Accounts may bring more keys than they could make here. */
 const KEYS_MAX = 1_000_000;
 /** An hour after the epoch: such a key is refused. */
-const LONG_AGO = 3_600_000;
+const LONG_AGO = HOUR_MS;
 
 /** Without a store, what would move into a new one. */
 export async function* moveAccounts(

@@ -1,5 +1,6 @@
 // The payments service behind the pages, the webhook route and automatic top-ups. An owner's payment starts with `order`
 // and continues with `poll`; an automatic top-up uses `charge`. Operators' actions are in `operator.ts`.
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import { fault } from '../base/faults.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import { createLeaseLoop, type LoopClock } from '../ledger/lease-loop.ts';
@@ -91,8 +92,8 @@ export interface Payments {
 const OPEN_MAX = 10;
 const GAP_MS = 1000;
 /** How long webhooks are kept as evidence. */
-const WEBHOOK_RETENTION_MS = 180 * 86_400_000;
-const CLEAN_EVERY_MS = 6 * 3_600_000;
+const WEBHOOK_RETENTION_MS = 180 * DAY_MS;
+const CLEAN_EVERY_MS = 6 * HOUR_MS;
 const EXCHANGE_TIMEOUT_MS = 30_000;
 
 export function createPayments(options: PaymentsOptions): Payments {

@@ -2,6 +2,7 @@
 // play money, and a wallet that already has some cannot pay until an operator converts it or writes it off.
 // Processes of one store may have different catalogs, so the store remembers that one of them has such an upstream.
 
+import { DAY_MS } from '../base/durations.ts';
 import { toVideoId } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
@@ -140,7 +141,7 @@ async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, w
 
 const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
 /** Far above a video's deadline, even if no gateway ran for a while. */
-const VIDEO_MS = 24 * 3_600_000;
+const VIDEO_MS = DAY_MS;
 
 /** Calls spend play money after grants, because they were all sandbox calls. Never more than the paid balance. */
 export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, wallet: Wallet): Promise<Micro> {

@@ -1,10 +1,8 @@
 // When a payment is polled next: often while the payer is busy, less often later, never more than a day after its link.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { Payment } from '../money/payment-rules.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 const FIRST_MINUTE_GAP_MS = 5000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Every 5 s in the first minute, every minute while its link is valid, hourly for one more day; then null. */
 export function nextPollAt(

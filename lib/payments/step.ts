@@ -1,5 +1,6 @@
 // Decides what a payment needs next, given its provider's state: one change or one operation at a time, until nothing is
 // left to do. Pure.
+import { HOUR_MS } from '../base/durations.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub, minMicro } from '../money/money.ts';
 import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
@@ -143,7 +144,7 @@ function nextCreditedStep(
 }
 
 /** Its idempotency key was last sent at least an hour earlier. */
-const LOST_MS = 25 * 3_600_000;
+const LOST_MS = 25 * HOUR_MS;
 
 interface RefundPair {
   readonly ours: readonly Refund[];

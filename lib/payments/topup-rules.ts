@@ -1,4 +1,5 @@
 // All rules of automatic top-ups: when a wallet's card is charged, and how a finished payment changes the setup. Pure.
+import { HOUR_MS } from '../base/durations.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { addDays, formatDay } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
@@ -7,7 +8,7 @@ import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 
 /** Waits after the first, second and third consecutive decline; the fourth pauses the automatic top-up. */
-export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
+export const WAITS_MS = [HOUR_MS, 3 * HOUR_MS, 7 * HOUR_MS] as const;
 /** The wait after a failure that was not a decline. */
 const OUTAGE_MS = 900_000;
 const ZONES_APART_DAYS = 2;

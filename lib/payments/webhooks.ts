@@ -1,6 +1,7 @@
 // Handles webhooks of payment providers. A webhook is trusted only for which payments to fetch, and only for payments
 // that are or may be ours. It is answered with success once all its consequences are stored; until then its sender has
 // to repeat it. Anybody can send one, so the stored bytes and the fetches per webhook are limited.
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { Payment } from '../money/payment-rules.ts';
 import type { PaymentWebhook } from '../store/ports/payments.ts';
@@ -29,12 +30,11 @@ interface WebhookHandler {
 const FETCHES_MAX = 10;
 /** Webhooks per payment, and of all unknown payments together; a provider sends a few and repeats failed ones. */
 const PER_MINUTE = 20;
-const MINUTE_MS = 60_000;
 /** Bytes stored of a webhook that has no effect: enough to see what it was. */
 const EXCERPT_BYTES = 300;
 const HEADERS_CHARS_MAX = 8 * 1024;
 /** How long a webhook may name an abandoned order without a `ref`: links live an hour, webhooks repeat for a day. */
-const UNKNOWN_REF_MS = 3 * 86_400_000;
+const UNKNOWN_REF_MS = 3 * DAY_MS;
 
 export function createWebhookHandler({
   store: { payments },

@@ -1,4 +1,5 @@
 // Moves one payment as far as possible now: asks its provider to start it, fetches its state, requests refunds.
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import { refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED, NOT_ACCEPTED } from '../money/payment.ts';
@@ -26,12 +27,10 @@ interface WorkOptions {
 /** Resolves to the payment afterwards; rejects with `StoreError`, or when the signal aborts. */
 type Work = (payment: Payment, signal: AbortSignal) => Promise<Payment>;
 
-const DAY_MS = 86_400_000;
 /** An idempotency key is not sent in the last minutes of its life, because the request takes time. */
 const KEY_MARGIN_MS = 600_000;
 /** After this time, a request has either arrived or never will. */
 const SETTLED_MS = 900_000;
-const MINUTE_MS = 60_000;
 const DISABLED_PROVIDER_RETRY_MS = 600_000;
 
 export function createWork({ store, follow: steps, providers, now, log, onFailure }: WorkOptions): Work {

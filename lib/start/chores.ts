@@ -1,6 +1,7 @@
 // Background chores: verify the ledger, give and end grants, remove expired media and idempotency keys, keep usage sums up to
 // date.
 import { createAllowanceSweep } from '../accounts/allowances.ts';
+import { HOUR_MS } from '../base/durations.ts';
 import type { Log } from '../http/log.ts';
 import { verifyChanges } from '../ledger/audit-changes.ts';
 import { createGrantChore } from '../ledger/grant-sweep.ts';
@@ -11,7 +12,7 @@ import { RUN_MS } from '../money/budget.ts';
 import { createCleaner } from '../store/cleaner.ts';
 import type { Store } from '../store/store.ts';
 
-const AUDIT_EVERY_MS = 3_600_000;
+const AUDIT_EVERY_MS = HOUR_MS;
 const PROBLEMS_LOGGED_MAX = 20;
 
 export interface Chore {

@@ -1,4 +1,5 @@
 // The sums of all wallets together follow from those of each: what a part of a wallet adds to them.
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../base/durations.ts';
 import { addTimes, NO_TIMES } from '../base/time-buckets.ts';
 import type {
   OpenJob,
@@ -11,10 +12,6 @@ import type {
   UsageHour,
 } from './ports/usage.ts';
 import { splitTime, type TimeSpan } from './time-spans.ts';
-
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
-export const WEEK_MS = 7 * DAY_MS;
 
 /** What the sums are kept by, and how long each is, ms. Days are those of UTC, and weeks begin with the epoch's first day. */
 const GRAINS = [

@@ -1,7 +1,8 @@
 // The UTC days of a wallet's usage beside its hours. A year of a busy wallet is a hundred thousand hours of keys and models,
 // but only some thousand days of them.
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import type { UsageDay, UsageHour, UsageQuery, UsageSlotQuery, UsageTotals } from './ports/usage.ts';
-import { DAY_MS, findDay, HOUR_MS } from './service-sums.ts';
+import { findDay } from './service-sums.ts';
 import { splitTime, type TimeSpan } from './time-spans.ts';
 import { addUsageTotals, NO_USAGE } from './usage-totals.ts';
 

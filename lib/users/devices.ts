@@ -1,4 +1,5 @@
 // Devices on which a user has signed in before. Sign-ins on them do not have to wait because strangers guess elsewhere.
+import { DAY_MS } from '../base/durations.ts';
 import type { Device, SessionStore } from '../store/ports/sessions.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
@@ -17,7 +18,6 @@ export interface Devices {
 
 /** Browsers keep a cookie for at most 400 days. */
 export const DEVICE_DAYS = 400;
-const DAY_MS = 24 * 3_600_000;
 
 export function createDevices({ store: { sessions }, now = Date.now }: DevicesOptions): Devices {
   return {

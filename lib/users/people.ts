@@ -1,6 +1,7 @@
 // Users and their one-time links: creates users, invites them, and gives them roles in accounts.
 import { randomBytes } from 'node:crypto';
 import { domainToASCII } from 'node:url';
+import { HOUR_MS } from '../base/durations.ts';
 import type { Link, LinkPurpose, MembershipOffer, SessionStore } from '../store/ports/sessions.ts';
 import type { Membership, User, UserStore } from '../store/ports/users.ts';
 import { hashPassword } from './password.ts';
@@ -69,7 +70,6 @@ export interface People {
   change(user: User): Promise<boolean>;
 }
 
-const HOUR_MS = 3_600_000;
 const LINK_LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   setup: HOUR_MS,
   operator: HOUR_MS,

@@ -1,4 +1,5 @@
 // Sessions of signed-in users: opaque tokens that expire when idle, and in any case after a fixed time.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import type { Session, SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
@@ -33,10 +34,6 @@ export interface Sessions {
   /** Ends all sessions of a user except one. */
   endAll(user: string, except?: string): Promise<void>;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const OWNER_LIFETIME = { idleMs: 12 * HOUR_MS, wholeMs: 30 * DAY_MS };
 const OPERATOR_LIFETIME = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };

@@ -3,6 +3,7 @@
 // lie as far apart as those of a service that has run for long, and so do those that its indexes get.
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
@@ -34,7 +35,6 @@ const VENDOR_PRICES = serializeCost(VENDOR_PRICE);
 const RESERVED = 2_000_000n;
 /** For later calls. */
 const SPARE = 10n ** 13n;
-const HOUR_MS = 3_600_000;
 /** The period over which the calls are spread. */
 const HISTORY_MS = 400 * 24 * HOUR_MS;
 const MODEL = 'model-1';

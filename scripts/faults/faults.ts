@@ -1,4 +1,5 @@
 // The faults of a campaign: each breaks something for a while and repairs it.
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { damageWallet } from '../../testkit/damage.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import type { Random } from './random.ts';
@@ -12,7 +13,6 @@ export interface Fault {
 }
 
 const BOTH = ['sqlite', 'mongodb'] as const;
-const HOUR_MS = 3_600_000;
 const MICRO = 1_000_000n;
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { asked, said } from '../../testkit/talk.ts';
 import { describeScriptedModels } from '../agents/catalog.ts';
 import { MODELS } from '../bench/cases.ts';
@@ -14,7 +15,6 @@ import { readOptions } from '../options.ts';
 import type { AgentsJob, AgentsResult } from './agents.ts';
 
 const values = readOptions({ minutes: { type: 'string', default: '5' } });
-const MINUTE_MS = 60_000;
 const GROWTH_MAX = 0.05;
 const READINGS = 5;
 

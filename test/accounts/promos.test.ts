@@ -1,11 +1,11 @@
 // Redeeming promo codes: money once, also after a failure between the use of the code and its grant.
 import { expect } from 'chai';
 import { createPromo, makePromoCode, readPromoCode, redeemPromo } from '../../lib/accounts/promos.ts';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { problemsOf } from '../contract/store/context.ts';
 
 const RUB = 1_000_000n;
-const DAY_MS = 24 * 3_600_000;
 
 describe('promo codes', () => {
   let opened: FaultyStore;

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import pino from 'pino';
 import { type Alerts, type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { createFetcher } from '../../lib/media/fetcher.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
@@ -28,7 +29,6 @@ import {
 import { makeUser } from '../contract/store/people.ts';
 
 const SECRET = 'whsec_test';
-const MINUTE_MS = 60_000;
 
 let receiver: Receiver;
 let smtp: MailServer;

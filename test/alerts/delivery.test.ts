@@ -1,8 +1,8 @@
 // When an alert is tried again: after fixed waits, or later if every recipient that is left asked for that.
 import { expect } from 'chai';
 import { type Arrival, claimDelivery, isDeliveryDue, newDelivery, recordAttempt } from '../../lib/alerts/delivery.ts';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 
-const MINUTE_MS = 60_000;
 const AT = 1_800_000_000_000;
 
 function nextAttempt(...arrivals: readonly Arrival[]) {

@@ -1,6 +1,7 @@
 // Rounds of alerts that meet something: a stop, another process, a newer alert, a key that has ended.
 import { expect } from 'chai';
 import { createAlerts } from '../../lib/alerts/alerts.ts';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
@@ -10,7 +11,6 @@ import { SQLITE } from '../../testkit/stores.ts';
 import { AT, adjust, applied, charge, newId, newWallet, RUB, topup, useStore } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
-const MINUTE_MS = 60_000;
 const HOOK = { url: 'https://hook.example/', secret: 'whsec_test' };
 
 type Post = Fetcher['post'];

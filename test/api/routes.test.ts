@@ -7,6 +7,7 @@ import { healthRoutes } from '../../lib/api/routes/health.ts';
 import { mediaRoute } from '../../lib/api/routes/media.ts';
 import { modelsRoutes } from '../../lib/api/routes/models.ts';
 import type { Services } from '../../lib/api/services.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { createLiveCalls } from '../../lib/http/live-calls.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -18,8 +19,6 @@ import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
-
-const HOUR_MS = 3600 * 1000;
 
 const UPSTREAM = { upstream: 'up', routes: 3, routesOpen: 1, keys: { keys: 9, limited: 4, refused: 3 } };
 

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { useBrowser } from '../../testkit/browser.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -14,7 +15,6 @@ import { applied, newId, RUB, reserve, settle } from '../contract/store/context.
 
 const DOC = readFileSync(new URL('../../docs/console-walks.md', import.meta.url), 'utf8');
 const SCREEN = { viewport: { width: 1280, height: 900 }, locale: 'ru-RU' };
-const DAY_MS = 86_400_000;
 const CODE = 'Код из приложения';
 
 /** What a document says of a walk; ids and keys differ each time. */

@@ -1,5 +1,6 @@
 // The operator's customers: one search box, filters, order, and from a customer to any call.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { type Customer, type CustomerQuery, readCustomerQuery, selectCustomers } from '../../lib/console/customers.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { NO_SERVICE } from '../../lib/store/service-sums.ts';
@@ -7,7 +8,6 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, newAttempt, newId, reserve, settle } from '../contract/store/context.ts';
 
-const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 26);
 
 function customer(name: string, more: Partial<Customer> & { age?: number; status?: 'suspended' } = {}): Customer {

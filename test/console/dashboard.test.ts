@@ -1,5 +1,6 @@
 // The figures of the operator's start page: periods, failures and upstreams; and the calls behind them.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { estimatePercentile, findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
 import { listFailures, listUpstreams, readDashboardRange } from '../../lib/console/dashboard/figures.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
@@ -9,7 +10,6 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, newAttempt, newId, reserve, settle } from '../contract/store/context.ts';
 
-const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 26, 9, 30);
 const ZONE = 'Europe/Moscow';
 

@@ -1,11 +1,10 @@
 // Emails that anybody can request: strangers who request them for others neither block the owner's nor void links.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, PASSWORD, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { startMailServer } from '../../testkit/smtp.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('requested emails', () => {
   let smtp: Awaited<ReturnType<typeof startMailServer>>;

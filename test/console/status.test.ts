@@ -1,13 +1,12 @@
 // The public status page: off unless switched on, with shares of attempts and nothing about customers or money.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { judgeAttempt, readStatus } from '../../lib/console/status-figures.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ServiceQuery, ServiceRow } from '../../lib/store/ports/usage.ts';
 import { formatRouteName, NO_SERVICE } from '../../lib/store/service-sums.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway } from '../../testkit/gateway.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('the status page', () => {
   it('counts attempts that an upstream answered or failed, not wrong or cancelled requests', () => {

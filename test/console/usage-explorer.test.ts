@@ -1,12 +1,11 @@
 // The usage page: periods, bars by hour, day or month, stacked by model or key, beside the period before; and rows that
 // lead one level deeper, at last to the calls.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { chooseUnit, listMonthSlots } from '../../lib/console/time-slots.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpMember, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, giveBack, newId, RUB, reserve, settle } from '../contract/store/context.ts';
-
-const DAY_MS = 86_400_000;
 
 describe('the bars of the usage page', () => {
   it('are hours of few days, days of some, and months of many', () => {
@@ -47,7 +46,7 @@ describe('the usage page', () => {
     [{ id: key = '' } = {}] = await test.store.keys.list(account);
     today = ago(0);
     const call = async (days: number, model: string, amount: bigint | undefined) => {
-      const at = Date.parse(ago(days)) + 3_600_000;
+      const at = Date.parse(ago(days)) + HOUR_MS;
       const chargeId = newId('req');
       const start = { ...reserve(account, { chargeId, at, key, amount: 90n * RUB }), model };
       const end =

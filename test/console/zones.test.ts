@@ -1,15 +1,13 @@
 // Days follow the account's time zone on every page: calls, usage and the overview agree with each other and with the
 // times shown.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { findDayStart, findDayStartHour, findHourDay } from '../../lib/money/days.ts';
 import { formatMoment } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { applied, RUB } from '../contract/store/context.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 describe('the days of an account', () => {
   let test: TestGateway;

@@ -3,13 +3,12 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { makeSecret } from '../../lib/base/base62.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/sample-images.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('headers over the network', () => {
   let upstream: TestUpstream;

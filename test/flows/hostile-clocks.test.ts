@@ -1,6 +1,7 @@
 // The clock is set forward or back, or the machine sleeps, while calls run: nobody is taken for dead, no key is locked out.
 import { expect } from 'chai';
 import { createLimiter, type Limiter } from '../../lib/accounts/rate-limiter.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -11,7 +12,6 @@ import { type Books, type Home, makeHome, openBooks } from '../../testkit/proces
 import { chargeWithJob } from '../contract/store/jobs.ts';
 
 const LEASE_MS = 600;
-const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const RULE = { name: 'generate', perMinute: 3 };
 

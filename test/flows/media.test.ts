@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeSecret } from '../../lib/base/base62.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { NewMedia } from '../../lib/store/ports/media.ts';
 import { open, readHead, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -15,8 +16,6 @@ import { itTimed } from '../../testkit/timed.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { MP4, PNG } from '../media/sample-images.ts';
-
-const HOUR_MS = 3_600_000;
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`stored media: ${kind.name}`, () => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { Membership } from '../../lib/store/ports/users.ts';
 import { createUserRemoval } from '../../lib/users/user-removal.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, RESPONSES, type Reply, send } from '../../testkit/client.ts';
@@ -14,7 +15,6 @@ import { PNG } from '../media/sample-images.ts';
 
 const VIDEOS = '/api/v1/videos';
 const RUB = 1_000_000n;
-const HOUR_MS = 3_600_000;
 const KEY_CACHE_MS = 50;
 const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 const route = (model: string) => [{ upstream: 'sandbox', model }];

@@ -1,5 +1,6 @@
 // The audit of automatic top-ups accepts counts in any zone that the account may have had when a payment was made.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { checkAutoTopups } from '../../lib/ledger/audit-auto-topups.ts';
 import { markClaimed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
@@ -10,7 +11,6 @@ import { newAuto, newOrder } from '../contract/store/payments.ts';
 
 /** In Moscow the 1st of the month, in UTC still the last day of the previous month. */
 const AT = Date.parse('2027-02-28T22:00:00Z');
-const HOUR_MS = 3_600_000;
 
 describe('the audit of automatic top-ups', () => {
   let faulty: FaultyStore;

@@ -1,5 +1,6 @@
 // A vendor's bill against booked attempts: sums by day and model, and the calls behind a difference.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { compareBill, differs } from '../../lib/ledger/bill-comparison.ts';
 import { readBill } from '../../lib/ledger/vendor-bill.ts';
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
@@ -8,7 +9,6 @@ import { newAttempt } from '../contract/store/context.ts';
 
 const AT = Date.parse('2026-11-26T12:00:00Z');
 const COST = newAttempt().cost as NonNullable<NewAttempt['cost']>;
-const DAY_MS = 86_400_000;
 
 describe('the comparison with a bill', () => {
   let rows: Attempt[];

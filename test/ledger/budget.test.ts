@@ -1,5 +1,6 @@
 // Budgets of keys in the ledger service: the period by its clock, the text of refusals, and lost answers.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { capFault } from '../../lib/ledger/caps.ts';
@@ -8,7 +9,6 @@ import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/f
 
 const RUB = 1_000_000n;
 const NOON = Date.parse('2026-11-22T12:00:00+03:00');
-const DAY_MS = 86_400_000;
 
 describe('budgets of keys in the ledger', () => {
   let store: FaultyStore;

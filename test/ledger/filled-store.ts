@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redeemPromo } from '../../lib/accounts/promos.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { createServiceHolds } from '../../lib/ledger/service-holds.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
@@ -33,7 +34,6 @@ import { newManagementKey } from '../contract/store/management.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
 import { newPromo } from '../contract/store/promos.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const PAPER = { state: 'open', at: 1, content: '{}' };
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
@@ -86,15 +86,15 @@ export async function fillStore(store: Store): Promise<void> {
   await redeemPromo(store, { code: 'SPRING', account: 'acc_a', at: AT + 40 });
   await store.rates.record([{ currency: 'USD', rub: 80n * RUB, from: '2026-11-01', at: AT }]);
   await store.management.addKey(newManagementKey({ account: 'acc_a', addresses: ['10.0.0.1'] }));
-  const claim = { id: 'reply_a', body: 'b', lease: AT, expiresAt: Date.now() + 3_600_000 };
+  const claim = { id: 'reply_a', body: 'b', lease: AT, expiresAt: Date.now() + HOUR_MS };
   await store.management.claimReply(claim, AT);
   await store.management.storeReply(claim, '{}');
   await makeServiceHolds(store, 'acc_a', 'key_a');
   await makeTopups(store, 'acc_a');
   await makeArchive(store, 'acc_d');
   for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);
-  await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
-  await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
+  await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + HOUR_MS, count: 1 }], Date.now());
+  await store.owners.renew({ id: 'own_a', leaseMs: HOUR_MS, alone: false });
 }
 
 /** Holds of a service of the operator: one is held, one is settled, one has gone back. */

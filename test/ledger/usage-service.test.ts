@@ -1,5 +1,6 @@
 // Failures, costs and attempts in folded usage, and the sums of all wallets together, on both stores.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../../lib/base/durations.ts';
 import { findBucket, NO_TIMES } from '../../lib/base/time-buckets.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
@@ -25,9 +26,6 @@ import {
 } from '../contract/store/context.ts';
 import { openRaw } from './raw-rows.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const WEEK_MS = 7 * DAY_MS;
 const FAILED = newAttempt({
   ...{ ending: 'failed', reason: '503 overloaded', certainty: 'possible', usage: null, cost: null, firstMs: null },
 });

@@ -1,6 +1,7 @@
 // The usage report, on both stores: its rows add up to the charges of the wallet, whatever the outcome of the calls.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
@@ -23,8 +24,6 @@ import {
   walletOf,
 } from '../contract/store/context.ts';
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const NO_UNITS = mapUnits(USAGE_UNITS, () => 0);
 const MIDNIGHT = Date.UTC(2027, 0, 15);
 

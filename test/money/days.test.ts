@@ -1,5 +1,6 @@
 // Days of time zones: when they start, also where clocks change, and which whole hours belong to them.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import {
   addDays,
   findDayStart,
@@ -11,7 +12,6 @@ import {
 } from '../../lib/money/days.ts';
 import { longer } from '../../testkit/long.ts';
 
-const HOUR_MS = 3_600_000;
 const ZONES = [
   'UTC',
   'Europe/Moscow',

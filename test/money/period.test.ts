@@ -1,5 +1,6 @@
 // When budgets reset, in zones with and without summer time.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { formatMoment, periodAt } from '../../lib/money/period.ts';
 import { longer } from '../../testkit/long.ts';
 
@@ -53,7 +54,7 @@ describe('budget periods', () => {
     for (const zone of [MOSCOW, BERLIN, 'America/Sao_Paulo', 'Africa/Cairo', 'Pacific/Apia']) {
       for (const reset of ['day', 'week', 'month'] as const) {
         let before = periodAt(Date.UTC(2025, 0, 1), { reset, zone });
-        for (let at = Date.UTC(2025, 0, 1); at < Date.UTC(2027, 0, 1); at += 3_600_000) {
+        for (let at = Date.UTC(2025, 0, 1); at < Date.UTC(2027, 0, 1); at += HOUR_MS) {
           const period = periodAt(at, { reset, zone });
           const follows = period.start === before.start || period.start === before.end;
           if (at < period.start || at >= (period.end ?? 0) || !follows) broken.push(`${zone} ${reset} ${at}`);
@@ -66,7 +67,6 @@ describe('budget periods', () => {
 
   it('contain every moment around every clock change of two years', () => {
     const broken: string[] = [];
-    const HOUR_MS = 3_600_000;
     const from = Date.UTC(2024, 0, 1);
     const zones = Intl.supportedValuesOf('timeZone').filter((_, at) => longer(at % 4 === 0, true));
     for (const zone of zones) {
@@ -83,7 +83,7 @@ describe('budget periods', () => {
   it('do not depend on earlier queries', () => {
     const day = { reset: 'day', zone: MOSCOW } as const;
     const first = Date.parse('2026-11-22T12:00:00Z');
-    const [one, next, again] = [first, first + 86_400_000, first].map((at) => periodAt(at, day));
+    const [one, next, again] = [first, first + DAY_MS, first].map((at) => periodAt(at, day));
     expect(again).to.deep.equal(one);
     expect(next?.start).to.equal(one?.end);
   });
@@ -109,7 +109,7 @@ describe('budget periods', () => {
   it('create the expensive formatter of a zone only once', () => {
     const made = countFormats(() => {
       // A spelling that no other test uses, so that it is not cached yet.
-      for (let day = 0; day < 3; day += 1) periodAt(day * 86_400_000, { reset: 'day', zone: 'antarctica/troll' });
+      for (let day = 0; day < 3; day += 1) periodAt(day * DAY_MS, { reset: 'day', zone: 'antarctica/troll' });
     });
     expect(made).to.equal(1);
   });
@@ -142,7 +142,7 @@ describe('budget periods', () => {
 function changesOf(zone: string, { from, to }: { readonly from: number; readonly to: number }): readonly number[] {
   const offset = (at: number) => formatMoment(at, zone).slice(-6);
   const changes: number[] = [];
-  const STEP_MS = 20 * 86_400_000;
+  const STEP_MS = 20 * DAY_MS;
   for (let at = from; at < to; at += STEP_MS) {
     let [low, high] = [at, at + STEP_MS];
     if (offset(low) === offset(high)) continue;

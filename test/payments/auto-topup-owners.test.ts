@@ -1,5 +1,6 @@
 // Automatic top-ups and owners: the one who agreed gets the receipt, and whoever disables it learns how the last ended.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
@@ -14,8 +15,6 @@ import { newId, RUB, rejection } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { makeUser } from '../contract/store/people.ts';
 import { type Service, useStage } from './service-stage.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('automatic top-ups and their owners', () => {
   const use = useStage(SQLITE);

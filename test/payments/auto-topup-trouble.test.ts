@@ -2,6 +2,7 @@
 // Nothing is charged twice, nothing is lost, and the next round continues.
 import { expect } from 'chai';
 import type { AlertContent } from '../../lib/alerts/watch.ts';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
@@ -38,7 +39,6 @@ const WRITES: readonly (readonly [call: Call, nth: number])[] = [
   ['ledger.apply', 1],
   ['payments.changeAutoTopup', 1],
 ];
-const HOUR_MS = 3_600_000;
 const as: (call: () => Promise<unknown>) => Promise<unknown> = (call) => call();
 
 for (const kind of longer([SQLITE], STORES))

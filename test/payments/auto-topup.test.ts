@@ -1,6 +1,7 @@
 // Automatic top-ups against a bank, with a clock set by the test: days pass, cards decline, gateways race.
 import { expect } from 'chai';
 import type { AlertContent } from '../../lib/alerts/watch.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
@@ -16,9 +17,6 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newId, RUB, rejection, reserve, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 for (const kind of longer([SQLITE], STORES)) describe(`automatic top-ups on ${kind.name}`, () => suite(kind));
 

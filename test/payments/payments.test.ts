@@ -1,6 +1,7 @@
 // The payments service against a bank: what is credited once, and what is not.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import { NOT_ACCEPTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
@@ -10,9 +11,6 @@ import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 for (const kind of longer([SQLITE], STORES)) describe(`payments on ${kind.name}`, () => suite(kind));
 

@@ -1,6 +1,7 @@
 // A payment without a webhook, from the order on a page to the credit: two gateways on one store poll the test vendor,
 // whatever it answers at first.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { Payment, PaymentPhase } from '../../lib/money/payment.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -10,7 +11,6 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { broken, type Mishap, startYooKassa, tooMany, type YooKassa } from '../../testkit/yookassa.ts';
 import { RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
 
-const HOUR_MS = 3_600_000;
 const WALLET = '/account/wallet';
 const gone: Mishap = { done: true, answer: 'reset' };
 

@@ -1,13 +1,12 @@
 // The next step of a payment as tables: its phase, what its provider reports, and what follows.
 import { expect } from 'chai';
+import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
 import { toProviderId } from '../../lib/payments/ids.ts';
 import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
 
 const RUB = 1_000_000n;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const AT = 1_800_000_000_000;
 const FACTS: PaymentStepFacts = { at: AT, suspend: true, live: true, costly: undefined };
 

@@ -1,6 +1,7 @@
 // When a wallet is topped up automatically, and the effect of declines, outages, days and months.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
@@ -16,8 +17,6 @@ import {
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 
 const AT = Date.UTC(2026, 10, 22, 12);
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const RUB = 1_000_000n;
 
 const ROW: AutoTopupRow = {

@@ -1,5 +1,6 @@
 // Requests to a provider: how long a key is reused, and what the refusal of an order or a refund means.
 import { expect } from 'chai';
+import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { NEVER_STARTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
@@ -7,8 +8,6 @@ import { createWork } from '../../lib/payments/work.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
 import { upstreamFault } from '../../lib/upstream/host/fault.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const AT = 50 * 24 * HOUR_MS;
 
 const FACTS = JSON.stringify({ pageUrl: 'https://gate.example/page', saveMethod: false });

@@ -1,13 +1,12 @@
 // When a payment is polled next if its provider fails.
 import { expect } from 'chai';
+import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createWork } from '../../lib/payments/work.ts';
 import { upstreamFault } from '../../lib/upstream/host/fault.ts';
 import { rejection } from '../contract/store/context.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const AT = 50 * 24 * HOUR_MS;
 
 /** A payment that waits for its payer, whose turn it is. */

@@ -1,5 +1,6 @@
 // What a provider is asked and which links are accepted: nothing twice, nothing too late, no link to another host.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import type { NewPayment } from '../../lib/money/payment.ts';
 import { NOT_ACCEPTED, parseRefunds } from '../../lib/money/payment.ts';
 import { requestRefund } from '../../lib/payments/operator.ts';
@@ -12,8 +13,6 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
-
-const DAY_MS = 86_400_000;
 
 for (const kind of longer([SQLITE], STORES)) describe(`work on payments on ${kind.name}`, () => suite(kind));
 

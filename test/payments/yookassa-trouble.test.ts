@@ -1,5 +1,6 @@
 // `yookassa` in trouble: lost answers, used keys, refusals, and secrets that must not leak.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import plugin from '../../payments/yookassa/index.ts';
@@ -7,7 +8,6 @@ import { makeOrder, makeRefund, openPayments, RUB } from '../../testkit/payments
 import { broken, type Mishap, tooMany, type YooKassa } from '../../testkit/yookassa.ts';
 import { signal, thrownBy, VendorStage } from './stage.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** An abort stands for any clock of the caller's. */
 const SHORT_MS = 100;
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
@@ -16,7 +17,6 @@ import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-
 import { AT, newId } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 
-const HOUR_MS = 3_600_000;
 /** Longer than any pause of a cleaner, and shorter than an hour. */
 const CLEANED_MS = 450_000;
 

@@ -2,10 +2,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { useStore } from '../contract/store/context.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The writers that are noted, after notes of so long ago were added. */
 type Look = (agoMs: Readonly<Record<string, number>>, count: () => Promise<unknown>) => Promise<readonly string[]>;

@@ -2,10 +2,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Collection, MongoClient } from 'mongodb';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { useStore } from '../contract/store/context.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** The ids of the rows, after those of gateways that left so long ago were added. */
 type Look = (agoMs: Readonly<Record<string, number>>, renew: () => Promise<unknown>) => Promise<readonly string[]>;

@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { checkServiceSums } from '../../lib/ledger/audit-service.ts';
 import { MIGRATIONS as MONGODB_STEPS } from '../../lib/store/mongodb/migration.ts';
 import * as mongodb from '../../lib/store/mongodb/usage-schema.ts';
@@ -16,8 +17,6 @@ import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const FIRST = 20_000 * DAY_MS + 7 * HOUR_MS;
 const DAYS = [0, 1, 5, 6, 12, 13, 40, 41];
 const ALL: ServiceQuery = { subject: 'account', from: 0, to: FIRST + 100 * DAY_MS, by: 'name' };

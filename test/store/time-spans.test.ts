@@ -1,7 +1,7 @@
 // Which sums the parts of a time are added up from: each hour of a part once, most of them as parts of days and weeks.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../../lib/base/durations.ts';
 import { addDays, findDayStartHour } from '../../lib/money/days.ts';
-import { DAY_MS, HOUR_MS, WEEK_MS } from '../../lib/store/service-sums.ts';
 import { splitTime, type TimeSpan } from '../../lib/store/time-spans.ts';
 
 const DAYS_AND_HOURS = [

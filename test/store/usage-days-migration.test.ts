@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
+import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
 import { MIGRATIONS as MONGODB_STEPS } from '../../lib/store/mongodb/migration.ts';
 import { fillUsageDays as fillCollection } from '../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -14,8 +15,6 @@ import { longer } from '../../testkit/long.ts';
 import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Above the hours of one part, so that one ends within this wallet. */
 const MANY = 20_200;
 const WALLETS = { acc_a: 30, acc_b: MANY, acc_c: 50 } as const;

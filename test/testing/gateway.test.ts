@@ -2,12 +2,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { createTestClock, createTestGateway, OperatorError, type TestGateway } from '../../lib/testing.ts';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { MONGODB, SQLITE } from '../../testkit/stores.ts';
 
-const DAY_MS = 86_400_000;
 const ask = (content: string, more: object = {}) => ({
   model: 'sandbox-lite',
   messages: [{ role: 'user', content }],

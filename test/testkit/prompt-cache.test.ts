@@ -1,10 +1,10 @@
 // The vendors with a cache that flows run against count as the real ones do.
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { type CachingVendor, createChatVendor, createMessageVendor } from '../../testkit/prompt-cache.ts';
 import type { UpstreamCall } from '../../testkit/upstream.ts';
 
 const SCRIPT = { calls: 9, tool: 'look', arguments: () => '{}' };
-const MINUTE_MS = 60_000;
 const LONG = 'word '.repeat(2000);
 const MARKER = { cache_control: { type: 'ephemeral' } };
 

@@ -1,9 +1,9 @@
 // The test vendor does what the documentation of the real one says: what a client relies on here, it may rely on there.
 import { expect } from 'chai';
+import { DAY_MS } from '../../lib/base/durations.ts';
 import { answerWith, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 import { broken, startYooKassa, tooMany, type YooKassa } from '../../testkit/yookassa.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const ORDER = {
   amount: { value: '100.00', currency: 'RUB' },
   capture: true,

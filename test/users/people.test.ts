@@ -1,5 +1,6 @@
 // People and their links: how long a link lives and what ends it, who is added, and which texts are email addresses.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../lib/base/durations.ts';
 import type { LinkPurpose } from '../../lib/store/ports/sessions.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
 import { createPeople, type People, readEmail } from '../../lib/users/people.ts';
@@ -8,7 +9,6 @@ import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts
 import { newId } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
-const HOUR_MS = 3_600_000;
 const CLIENT = { address: '127.0.0.1', agent: 'test', provenAt: null };
 
 describe('people', () => {

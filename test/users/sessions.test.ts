@@ -1,13 +1,11 @@
 // Sessions: how long they last without and with use, that only their hash is stored, and what a code proves for how long.
 import { expect } from 'chai';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import { createSessions, isProven } from '../../lib/users/sessions.ts';
 import { hashToken } from '../../lib/users/token.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { makeUser } from '../contract/store/people.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const CLIENT = { address: '127.0.0.1', agent: 'test' };
 
 describe('sessions', () => {

@@ -1,6 +1,7 @@
 // Who guesses waits longer and longer, whoever it is that they guess about; owners on their own devices do not.
 import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
+import { DAY_MS, MINUTE_MS } from '../../lib/base/durations.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { createDevices } from '../../lib/users/devices.ts';
 import { isOutdatedHash } from '../../lib/users/password.ts';
@@ -13,7 +14,6 @@ import { makeUser } from '../contract/store/people.ts';
 
 const PASSWORD = 'a rather long one';
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
-const MINUTE_MS = 60_000;
 
 /** One that takes no time to verify. */
 const QUICK_HASH = (() => {
@@ -166,9 +166,9 @@ describe('signing in', () => {
       const two = await add();
       const token = await devices().remember(one, undefined);
       expect(await devices().remember(two, token)).to.equal(token);
-      now += 399 * 86_400_000;
+      now += 399 * DAY_MS;
       expect(await devices().remember(two, token)).to.equal(token);
-      now += 86_400_000;
+      now += DAY_MS;
       expect(await devices().find(one, token)).to.equal(undefined);
       expect((await devices().find(two, token))?.user).to.equal(two.id);
       expect(await devices().remember(one, 'no token'))

@@ -4,6 +4,7 @@
 // of the management key and the idempotency key, neither of which is stored: only who repeats the request can read it.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
+import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import type { ManagementReply, ManagementStore } from '../../store/ports/management.ts';
 import { readKeyHeader } from '../auth.ts';
@@ -11,7 +12,7 @@ import { invalidField } from '../dialects/fields.ts';
 
 const HEADER = 'idempotency-key';
 const FORM = /^[\x20-\x7e]{1,255}$/;
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 /** Longer than a verb takes. */
 const LEASE_MS = 60_000;
 const RETRY_S = 2;

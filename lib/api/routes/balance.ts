@@ -1,6 +1,7 @@
 // GET /api/v1/balance: the wallet of the key's account, and the key itself; with its own rate bucket.
 import type { ServerRoute } from '@hapi/hapi';
 import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import { FIRST_TOPUP_MINIMUM, needsFirstPayment, type Wallet } from '../../money/decide.ts';
 import { getGrantedBalance } from '../../money/grants.ts';
@@ -8,7 +9,7 @@ import { toRub } from '../../money/money.ts';
 import { getKeyHolder } from '../auth.ts';
 import type { Services } from '../services.ts';
 
-const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000;
+const THIRTY_DAYS_MS = 30 * DAY_MS;
 
 export function balanceRoute({ store, holders, limits }: Services): ServerRoute {
   return {

@@ -1,5 +1,6 @@
 // Remembers which prompts are in the caches of vendors: if the gateway sends the next call of a conversation elsewhere,
 // the client is charged as if its prompt had been read from the cache.
+import { HOUR_MS } from '../../base/durations.ts';
 import { countPrompt, omitZeros, type Tokens } from '../../money/price.ts';
 
 export interface CachedPrompts {
@@ -27,7 +28,6 @@ const PROMPTS_MAX = 10_000;
 
 /** How long vendors keep a prompt after its last use. */
 const MINUTES_MS = 5 * 60_000;
-const HOUR_MS = 60 * 60_000;
 
 export function createCachedPrompts(now: () => number = () => performance.now()): CachedPrompts {
   const prompts = new Map<string, CachedPrompt>();

@@ -1,4 +1,5 @@
 // The figures of the operator's start page: sums of all accounts over a day by hour, or over 30 days by day.
+import { HOUR_MS } from '../../base/durations.ts';
 import { addTimes, NO_TIMES } from '../../base/time-buckets.ts';
 import { FAULT_ENDINGS } from '../../money/attempt.ts';
 import { addDays, findDayStartHour, findHourDay, parseDay } from '../../money/days.ts';
@@ -8,7 +9,6 @@ import { addServiceTotals, NO_SERVICE, parseRouteName } from '../../store/servic
 import type { Store } from '../../store/store.ts';
 import { listDaySlots, listHourSlots, type TimeSlot } from '../time-slots.ts';
 
-const HOUR_MS = 3_600_000;
 const DAYS = 30;
 const TOP = 10;
 

@@ -1,4 +1,5 @@
 // The parts of the operator's start page: figures with links to the calls behind them, the chart, and the tables.
+import { HOUR_MS } from '../../base/durations.ts';
 import { estimatePercentile } from '../../base/time-buckets.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { formatMoment } from '../../money/period.ts';
@@ -151,7 +152,7 @@ export function upstreamTable(visit: UserVisit, { upstreams, upstreamsSince }: D
   const { language, format, services } = visit;
   const words = WORDS[language];
   const all = upstreams.reduce((sum, { attempts }) => sum + attempts, 0);
-  const span = { from: upstreamsSince, to: upstreamsSince + 2 * 3_600_000 };
+  const span = { from: upstreamsSince, to: upstreamsSince + 2 * HOUR_MS };
   const first = ({ first: times }: UpstreamSum) => {
     const [p50, p95] = [0.5, 0.95].map((share) => estimatePercentile(times, share));
     return p50 === undefined || p95 === undefined

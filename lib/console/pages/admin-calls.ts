@@ -1,4 +1,5 @@
 // Attempts of calls of all accounts for an operator, newest first: what the figures of the start page consist of.
+import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import { ATTEMPT_ENDINGS, type Attempt } from '../../money/attempt.ts';
 import { momentAtWallTime } from '../../money/period.ts';
@@ -66,7 +67,6 @@ const WORDS = defineWords({
 
 const PER_PAGE = 50;
 const TEXT_MAX = 200;
-const DAY_MS = 86_400_000;
 
 export const adminCalls = page({
   path: '/admin/calls',

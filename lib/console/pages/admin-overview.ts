@@ -1,4 +1,5 @@
 // The operator's start page: the business at a glance, what needs a decision, and the state of the service.
+import { DAY_MS } from '../../base/durations.ts';
 import type { UpstreamHealth } from '../../calls/upstreams.ts';
 import { type LastAudit, readLastAudit } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
@@ -171,7 +172,7 @@ ${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownBut
 /** Unreleased holds are counted up to this number. */
 const STUCK_MAX = 100;
 /** Longer than any lease: only holds of dead processes are looked for. */
-const LEASE_MAX_MS = 24 * 3600 * 1000;
+const LEASE_MAX_MS = DAY_MS;
 
 function isTroubled({ routesOpen, keys: { keys: _, ...faults } }: UpstreamHealth): boolean {
   return routesOpen > 0 || Object.values(faults).some((count) => count > 0);

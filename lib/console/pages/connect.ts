@@ -1,5 +1,6 @@
 // How to connect programs: the settings of each client, ready to paste, a key for it, and whether its first call arrived.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 import { type Catalog, chooseCatalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
@@ -148,7 +149,7 @@ function listTextModels(catalog: Catalog): readonly string[] {
 }
 
 /** How long the page looks for the first request of a new key. */
-const FRESH_MS = 3_600_000;
+const FRESH_MS = HOUR_MS;
 
 /** A key that was just created is watched until its first request. */
 function keySection(visit: OwnerVisit, keys: readonly KeyRow[]): Html {

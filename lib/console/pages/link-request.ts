@@ -1,4 +1,5 @@
 // Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
+import { HOUR_MS } from '../../base/durations.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
@@ -71,7 +72,6 @@ export function signInLink({ language }: Visit): Html {
 
 /** Emails per hour to one address or from one client. */
 const EMAILS_MAX = { mail: 3, address: 20 };
-const HOUR_MS = 3_600_000;
 const FACTORS = { reset: 'reset', verify: 'register' } as const;
 
 /** Answers the form; `send` creates the token, or none if the address does not qualify. */

@@ -1,4 +1,5 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
+import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import { catchUpUsage } from '../../ledger/usage-fold.ts';
 import { readUsageSlots } from '../../ledger/usage-slots.ts';
@@ -78,7 +79,6 @@ const WORDS = defineWords({
 
 const { days: DAYS } = USAGE_RANGE;
 const CALLS = 10;
-const DAY_MS = 86_400_000;
 
 export const overview = page({
   path: '/account',

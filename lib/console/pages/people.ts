@@ -1,4 +1,5 @@
 // The people of an account for its owners: roles, caps and what was spent of them, invitations.
+import { HOUR_MS } from '../../base/durations.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent } from '../../money/budget.ts';
 import { periodAt } from '../../money/period.ts';
@@ -19,7 +20,6 @@ import { sendLink } from './link-request.ts';
 import { WORDS } from './people-words.ts';
 
 const PEOPLE = '/account/people';
-const HOUR_MS = 3_600_000;
 /** Invitations of an account in an hour: each may send an email to a stranger. */
 const INVITATIONS_MAX = 20;
 

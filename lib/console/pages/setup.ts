@@ -1,5 +1,6 @@
 // One-time links: first operator, invitation, forgotten password. Only submitting the form uses up the link.
 import { readInvitation } from '../../accounts/members.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
@@ -44,8 +45,6 @@ const REGISTERING: Readonly<Record<ConsoleServices['registration'], readonly Lin
   invite: ['invite'],
   open: ['invite', 'verify'],
 };
-
-const HOUR_MS = 3_600_000;
 
 function noLinkPage(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];

@@ -1,5 +1,6 @@
 // The figures of the usage page: a chart of what was used by hour, day or month, stacked by model, key or type, beside the
 // period before, and a table whose rows lead one level deeper, at last to the calls.
+import { DAY_MS } from '../../base/durations.ts';
 import { readUsageSlots, regroupUsage, type SlottedUsage } from '../../ledger/usage-slots.ts';
 import { addDays, findHourDay } from '../../money/days.ts';
 import { toRub } from '../../money/money.ts';
@@ -15,7 +16,6 @@ import { chooseUnit, isCurrent, listSlots, nameSlots, type SlotUnit, type TimeSl
 import { mayVisit, type OwnerVisit } from '../visit.ts';
 import { USAGE_WORDS as WORDS } from './usage-words.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS_MAX = 3660;
 
 export const USAGE_SHOWS = ['charged', 'calls', 'tokens', 'failed'] as const;

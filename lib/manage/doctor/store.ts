@@ -1,4 +1,5 @@
 // Checks of the store: whether it answers, what the last audit found, and who may sign in.
+import { HOUR_MS } from '../../base/durations.ts';
 import type { Config } from '../../config.ts';
 import { readLastAudit } from '../../ledger/last-audit.ts';
 import { describeStore, openOwnStore } from '../../store/open.ts';
@@ -26,7 +27,7 @@ export async function withStore(
 }
 
 const SLOW_MS = 200;
-const AUDIT_MS_MAX = 26 * 3_600_000;
+const AUDIT_MS_MAX = 26 * HOUR_MS;
 
 export async function checkStore(store: Store, { databaseUrl }: Config): Promise<readonly Finding[]> {
   const startedAt = performance.now();

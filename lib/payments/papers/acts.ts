@@ -1,6 +1,7 @@
 // Acts (акты об оказании услуг): what an account's calls cost in a closed month, of the money that was paid for them. An
 // act is kept as it was issued. The ledger has more digits than kopecks, so that each act is the difference of two rounded
 // sums, up to its end and up to its beginning: however many months, their acts add up to the rounded total.
+import { DAY_MS } from '../../base/durations.ts';
 import { findLatestArchiveDate } from '../../ledger/archive-find.ts';
 import { addDays, findDayStart, formatDay } from '../../money/days.ts';
 import { KOPECK, type Micro } from '../../money/money.ts';
@@ -217,8 +218,6 @@ async function sumAllGrants(store: ActStore, account: string, at: number): Promi
 async function hasGrants({ ledger }: Pick<Store, 'ledger'>, account: string): Promise<boolean> {
   return (await ledger.wallet(account))?.granted !== undefined;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** A day at a time: an account may have a million calls. */
 async function sumGrants(

@@ -1,11 +1,12 @@
 // Deduplicates counts that are resent until confirmed: the batch number is stored in the same transaction.
 import type { Document } from 'mongodb';
+import { DAY_MS } from '../../base/durations.ts';
 import type { Batch } from '../ports/batches.ts';
 import { NOW } from './clock.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** A writer resends a batch for at most this long. */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 
 /** Runs the command in a transaction, unless the batch was committed before. */
 export async function runBatchOnce(

@@ -2,6 +2,7 @@
 // supports neither deadlines nor our write concern: its streams hang for as long as a server is frozen.
 import { randomBytes } from 'node:crypto';
 import { Binary, type Document } from 'mongodb';
+import { HOUR_MS } from '../../base/durations.ts';
 import type { ByteRange, MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 import { call, read, send } from './call.ts';
@@ -16,7 +17,7 @@ const DURABLE = { writeConcern: { w: 'majority', j: true } };
 /** How often a write reports that it is alive. */
 const TOUCH_EVERY_MS = 60_000;
 /** A write silent for this long is dead. */
-const BROKEN_AFTER_MS = 3_600_000;
+const BROKEN_AFTER_MS = HOUR_MS;
 /** Marks a broken write before it is removed, so that it cannot continue. */
 const NEVER = new Date(0);
 

@@ -1,5 +1,6 @@
 // The live gateways, in the MongoDB store.
 import type { Db, Document } from 'mongodb';
+import { HOUR_MS } from '../../base/durations.ts';
 import type { OwnerStore } from '../ports/owners.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { NOW } from './clock.ts';
@@ -8,7 +9,7 @@ import type { Row } from './rows.ts';
 import type { TransactionSessions } from './transaction-sessions.ts';
 
 /** Rows of dead owners are kept this long, so that their calls can still be investigated. */
-const OWNER_KEPT_MS = 3_600_000;
+const OWNER_KEPT_MS = HOUR_MS;
 
 /** Matches owners that are alive at a given server time. */
 function buildAliveFilter(now: Document | number): Document {

@@ -1,5 +1,6 @@
 // The sums of all wallets together in the MongoDB store.
 import type { Document } from 'mongodb';
+import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { NO_TIMES } from '../../base/time-buckets.ts';
 import {
   type RouteHour,
@@ -14,7 +15,6 @@ import {
 } from '../ports/usage.ts';
 import {
   addServiceTotals,
-  DAY_MS,
   findDay,
   findWeek,
   listServiceCounts,
@@ -23,7 +23,6 @@ import {
   NO_SERVICE,
   SERVICE_COUNTS,
   type ServiceSpan,
-  WEEK_MS,
 } from '../service-sums.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';

@@ -1,8 +1,9 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together. It has
 // UTC days beside its hours; the sums of all have weeks beside their days, and an index with what accounts are ranked by.
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
+import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { DAY_MS, findDay, findWeek, listServiceSums, NO_SERVICE, WEEK_MS } from '../service-sums.ts';
+import { findDay, findWeek, listServiceSums, NO_SERVICE } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import {
   allowOnly,

@@ -1,9 +1,10 @@
 // Deduplicates counts that are resent until confirmed: the batch number is stored in the same transaction.
 import type { DatabaseSync } from 'node:sqlite';
+import { DAY_MS } from '../../base/durations.ts';
 import type { Batch } from '../ports/batches.ts';
 
 /** A writer resends a batch for at most this long. */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 
 /** Runs `work` in the current transaction, unless the batch was committed before. */
 export function createRunBatchOnce(db: DatabaseSync): (batch: Batch | undefined, work: () => void) => void {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SECRET_DIGITS } from '../../base/base62.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 import { makeFolder, syncToDisk } from '../disk.ts';
 import type { ByteRange } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
@@ -42,7 +43,7 @@ const READ_BYTES = 256 * 1024;
 /** Of up to 3844 folders; every scan takes the next ones. */
 const FOLDERS_PER_SCAN = 64;
 /** A write that has stalled this long is dead: a fetch ends sooner. */
-const BROKEN_AFTER_MS = 3_600_000;
+const BROKEN_AFTER_MS = HOUR_MS;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
 
 export function openMediaFiles(root: string): MediaFiles {

@@ -1,11 +1,12 @@
 // The live gateways, in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import { HOUR_MS } from '../../base/durations.ts';
 import type { OtherOwners, OwnerLease } from '../ports/owners.ts';
 import type { Connection } from './connection.ts';
 import type { PortWrites } from './thread-ports.ts';
 
 /** Rows of dead owners are kept this long, so that their calls can still be investigated. */
-const OWNER_KEPT_MS = 3_600_000;
+const OWNER_KEPT_MS = HOUR_MS;
 
 /** Owners that are alive at `:now`. */
 export const ALIVE = 'until >= :now AND until <= :now + 2 * lease_ms';

@@ -1,5 +1,6 @@
 // The sums of all wallets together in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
+import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { NO_TIMES } from '../../base/time-buckets.ts';
 import {
   type RouteHour,
@@ -11,15 +12,7 @@ import {
   type ServiceTotals,
   type ServiceWeek,
 } from '../ports/usage.ts';
-import {
-  DAY_MS,
-  findDay,
-  findWeek,
-  listServiceCounts,
-  listServiceSpans,
-  SERVICE_COUNTS,
-  WEEK_MS,
-} from '../service-sums.ts';
+import { findDay, findWeek, listServiceCounts, listServiceSpans, SERVICE_COUNTS } from '../service-sums.ts';
 import { inReadTransaction, prepareBig } from './connection.ts';
 import type { PortReads } from './thread-ports.ts';
 import { selectSpans } from './time-spans.ts';

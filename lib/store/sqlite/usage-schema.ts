@@ -1,9 +1,10 @@
 // Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
 // UTC days beside its hours, and the sums of all have weeks beside their days.
 import type { DatabaseSync } from 'node:sqlite';
+import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { DAY_MS, findDay, findWeek, SERVICE_COUNTS, WEEK_MS } from '../service-sums.ts';
+import { findDay, findWeek, SERVICE_COUNTS } from '../service-sums.ts';
 import { changeChecks, matchAny } from './checks.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);

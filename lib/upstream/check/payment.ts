@@ -1,5 +1,6 @@
 // The contract suite of payment plugins: a list of checks for any folder, run by `tollgate payment check` and by tests.
 import assert from 'node:assert/strict';
+import { DAY_MS } from '../../base/durations.ts';
 import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
 import { loadPlugin, PAYMENT_CONTRACTS } from '../host/loader.ts';
@@ -16,7 +17,6 @@ import { webhookChecks } from './payment-webhooks.ts';
 import { usesNetwork } from './stage.ts';
 import type { Check } from './subject.ts';
 
-const DAY_MS = 86_400_000;
 const MICRO_PER_KOPECK = 10_000n;
 /** The gateway sends no key that is about to be forgotten. */
 const KEY_MARGIN_MS = 600_000;

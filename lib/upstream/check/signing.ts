@@ -1,5 +1,6 @@
 // Checks of headers that are made from the key, such as signatures: whether one is, and what it depends on.
 import assert from 'node:assert/strict';
+import { DAY_MS } from '../../base/durations.ts';
 import type { HostClock } from '../contract/provider.ts';
 import type { Recording } from './recording.ts';
 import type { ReceivedRequest } from './replay.ts';
@@ -9,7 +10,7 @@ import { ordinary, type Subject } from './subject.ts';
 type Headers = ReceivedRequest['headers'];
 
 /** Another day, in signatures that only have the date, too. */
-const LATER_MS = 40 * 24 * 3600 * 1000;
+const LATER_MS = 40 * DAY_MS;
 const LATER_CLOCK: HostClock = { ...FIXED_CLOCK, now: () => FIXED_CLOCK.now() + LATER_MS };
 
 /** A token of its own, which is signed but signs no request. */

@@ -1,11 +1,10 @@
 // One attempt at a route: its reports, the stored result, and that nothing is left running.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { KeepRequest } from '../../../lib/media/results.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());

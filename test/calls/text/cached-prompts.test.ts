@@ -1,7 +1,6 @@
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../lib/base/durations.ts';
 import { type CachedPrompts, countAsRead, createCachedPrompts } from '../../../lib/calls/text/cached-prompts.ts';
-
-const MINUTE_MS = 60_000;
 
 describe('cached prompts', () => {
   let now: number;

@@ -2,6 +2,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../lib/base/durations.ts';
 import type { Ending } from '../../../lib/calls/ending.ts';
 import { createRouteHealth, type RouteHealth } from '../../../lib/calls/health.ts';
 import { createVideoEngine, type VideoEngineOptions, type VideoStart } from '../../../lib/calls/videos/engine.ts';
@@ -14,7 +15,6 @@ import { makeGate } from '../../../testkit/faulty-store.ts';
 const AT = 5_000_000;
 const REQUEST = `req_${'0'.repeat(32)}`;
 const ID = toVideoId(REQUEST);
-const MINUTE_MS = 60_000;
 const IMAGE = { mediaType: 'image/png', bytes: new Uint8Array([1]) } as unknown as NonNullable<VideoStart['image']>;
 const ASKED = { seconds: 5, size: { width: 1280, height: 720 }, resolution: '720p', aspect: '16:9' };
 

@@ -1,6 +1,7 @@
 // Users on operator pages: found, suspended, removed, taken off an account, signed out and let back in; each with a
 // code.
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../lib/base/durations.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createPeople } from '../../../lib/users/people.ts';
 import { makeTotpSecret } from '../../../lib/users/totp.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../../testkit/pages.ts';
 
 const LIST = '/admin/people';
-const MINUTE_MS = 60_000;
 
 describe('the pages of users', () => {
   let test: TestGateway;

@@ -1,5 +1,6 @@
 // The list of calls: its paging and export, the days of its range, and what its links keep.
 import { expect } from 'chai';
+import { DAY_MS, MINUTE_MS } from '../../../lib/base/durations.ts';
 import { formatMoment } from '../../../lib/money/period.ts';
 import { USAGE_UNITS } from '../../../lib/money/usage-units.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
@@ -10,8 +11,6 @@ const PATH = '/account/calls';
 const CALLS = 1002;
 const BATCH = 100;
 const STARTED_AT = Date.UTC(2026, 2, 1);
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 describe('the list of calls', () => {
   let test: TestGateway;

@@ -1,5 +1,6 @@
 // The sign-in page, and the code that operators enter again: how input is read, and which sessions end.
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../lib/base/durations.ts';
 import { csrfToken } from '../../../lib/console/forms.ts';
 import { createDevices } from '../../../lib/users/devices.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
@@ -7,7 +8,6 @@ import { hashToken } from '../../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
-const MINUTE_MS = 60_000;
 const ACCOUNTS = '/admin/accounts';
 
 describe('the sign-in page', () => {

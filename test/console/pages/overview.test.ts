@@ -1,10 +1,9 @@
 // An owner's first page: charges of thirty days, how long the balance lasts, and the latest calls.
 import { expect } from 'chai';
+import { DAY_MS } from '../../../lib/base/durations.ts';
 import { setUpOwner } from '../../../testkit/pages.ts';
 import { applied, newId, RUB } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 describe('the overview of an owner', () => {
   let pages: Pages;

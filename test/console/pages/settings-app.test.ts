@@ -1,5 +1,6 @@
 // Two-step sign-in in the settings: a session alone cannot set it up, replace or remove it, and the user is notified.
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../lib/base/durations.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { makeTotpSecret } from '../../../lib/users/totp.ts';
 import { until } from '../../../testkit/client.ts';
@@ -8,7 +9,6 @@ import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOw
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
 
 const PATH = '/account/settings';
-const MINUTE_MS = 60_000;
 
 describe('the authenticator app in the settings', () => {
   let smtp: MailServer;

@@ -1,5 +1,6 @@
 // One-time links: what keeps them valid, who gets one by email, and what a password reset leaves in place.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createPeople, type LinkRequest } from '../../../lib/users/people.ts';
 import { hashRecoveryCode, makeTotpSecret } from '../../../lib/users/totp.ts';
@@ -18,8 +19,6 @@ import {
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
 import { SQLITE, STORES } from '../../../testkit/stores.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('one-time links', () => {
   let smtp: MailServer;

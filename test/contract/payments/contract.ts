@@ -1,6 +1,7 @@
 // The contract that every payment plugin keeps, whatever it talks to: what the service relies on when it credits money.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DAY_MS } from '../../../lib/base/durations.ts';
 import type { PaymentProvider, RawNotice } from '../../../lib/upstream/contract/payment.ts';
 import { isUpstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { makeOrder, makeRefund, RUB } from '../../../testkit/payments.ts';
@@ -21,7 +22,6 @@ export interface Subject {
 }
 
 const signal = new AbortController().signal;
-const DAY_MS = 24 * 3_600_000;
 
 export function describePayments(name: string, open: () => Promise<Subject>): void {
   describe(`contract of payments: ${name}`, () => {

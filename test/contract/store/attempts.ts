@@ -1,6 +1,7 @@
 // Attempts at upstreams: written once with the end of their call or not at all, replaced by what a later end knows, and
 // added up by time.
 import { expect } from 'chai';
+import { DAY_MS } from '../../../lib/base/durations.ts';
 import {
   ATTEMPT_ENDINGS,
   type Attempt,
@@ -26,7 +27,6 @@ import {
   statuses,
 } from './context.ts';
 
-const DAY_MS = 86_400_000;
 const REFUSED = newAttempt({
   upstream: 'other',
   upstreamModel: null,

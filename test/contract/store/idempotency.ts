@@ -1,5 +1,6 @@
 // Keys against repeats: taken with the money of their call or not at all, freed by its failure, and the replies kept for them.
 import { expect } from 'chai';
+import { DAY_MS } from '../../../lib/base/durations.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import type { IdempotencyRecord, IdempotencyTerms } from '../../../lib/money/idempotency.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -16,8 +17,6 @@ import {
   settle,
   USED,
 } from './context.ts';
-
-const DAY_MS = 86_400_000;
 
 export function idempotencyContract(context: StoreContext): void {
   const terms = (more: Partial<IdempotencyTerms> = {}): IdempotencyTerms => ({

@@ -1,5 +1,6 @@
 // Sums of a wallet's usage by parts of a time: whatever the store keeps beside the hours, they are those of the hours.
 import { expect } from 'chai';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { addDays, findDayStartHour } from '../../../lib/money/days.ts';
 import { UNIT_COUNTS } from '../../../lib/money/usage-units.ts';
 import type { UsageGroupSum, UsageHour, UsageSlotQuery, UsageTotals } from '../../../lib/store/ports/usage.ts';
@@ -7,7 +8,6 @@ import { sumUsageDays } from '../../../lib/store/usage-days.ts';
 import { addUsageTotals, NO_USAGE } from '../../../lib/store/usage-totals.ts';
 import { newWallet, type StoreContext } from './context.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS_PER_STEP = 400;
 /** In both ranges New York changes its clocks; in those of Kolkata every day begins in the middle of an hour. */
 const ZONES = ['UTC', 'Europe/Moscow', 'Asia/Kolkata', 'America/New_York', 'Pacific/Apia'];

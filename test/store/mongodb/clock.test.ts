@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { MongoClient } from 'mongodb';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import { watchClock } from '../../../lib/store/mongodb/clock.ts';
 import { sumToMicro, toLong } from '../../../lib/store/mongodb/rows.ts';
@@ -40,7 +41,6 @@ describe('MongoDB: the clock of the server', () => {
   });
 
   it('stays right if the clock of this process is set, even before the next heartbeat', () => {
-    const HOUR_MS = 3_600_000;
     const client = new EventEmitter();
     const clock = watchClock(client as unknown as MongoClient);
     const reply = { isWritablePrimary: true, localTime: new Date() };
@@ -63,7 +63,6 @@ describe('MongoDB: the clock of the server', () => {
 });
 
 describe('MongoDB: processes whose clocks differ', () => {
-  const HOUR_MS = 3_600_000;
   let database: MongoDatabase;
   let store: Store;
   let own: TestClock;

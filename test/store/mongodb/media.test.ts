@@ -1,6 +1,7 @@
 // Media in MongoDB: readable by GridFS tools, and the remains of broken writes.
 import { expect } from 'chai';
 import { Db, type Document, GridFSBucket, MongoClient } from 'mongodb';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { makeGate } from '../../../testkit/faulty-store.ts';
@@ -8,8 +9,6 @@ import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod
 import { rejection } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
 import { PNG } from '../../media/sample-images.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('MongoDB: media', () => {
   let database: MongoDatabase;

@@ -2,11 +2,11 @@
 // says.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { until } from '../../../testkit/client.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { applied, newWallet, RUB, topup, useStore } from '../../contract/store/context.ts';
 
-const HOUR_MS = 3_600_000;
 const LEASE_MS_MAX = 10_000;
 
 describe('sessions of a process whose clock is wrong', () => {

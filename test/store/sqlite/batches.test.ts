@@ -1,9 +1,8 @@
 // The numbers of batches are kept while a writer may repeat one, and removed a day after the last.
 import { expect } from 'chai';
+import { DAY_MS } from '../../../lib/base/durations.ts';
 import { newAccount, newId } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
-
-const DAY_MS = 86_400_000;
 
 describe('numbers of batches', () => {
   const folder = useFolder();

@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { makeSecret } from '../../../lib/base/base62.ts';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import type { SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';
@@ -28,7 +29,6 @@ import { PNG } from '../../media/sample-images.ts';
 import { useFolder } from './folder.ts';
 
 const CHILD = fileURLToPath(new URL('./media-child.ts', import.meta.url));
-const HOUR_MS = 3_600_000;
 
 describe('sqlite media files', () => {
   const folder = useFolder();

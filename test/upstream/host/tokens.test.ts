@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { HOUR_MS } from '../../../lib/base/durations.ts';
 import type { HostRequest, Token, TokenAuth, UpstreamFault } from '../../../lib/upstream/contract/provider.ts';
 import { type ClosableHost, createHost } from '../../../lib/upstream/host/host.ts';
 
 const never = new AbortController().signal;
-const HOUR_MS = 3_600_000;
 
 /** An exchange that a test answers itself. */
 interface Exchange {
