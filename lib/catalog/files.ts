@@ -112,15 +112,14 @@ function addEach<T>(
   }
 }
 
-/** Rates of pages count beside those of a file, each from its day on; on the same day that of the pages. */
+/** Rates of several files join, each from its day on; on the same day that of the pages is in force. */
 function addRates(all: Record<string, RatesEntry[string]>, part: RatesEntry = {}, path: string): void {
-  if (path !== LAYER_FILE) {
-    addEach(all, part, (key) => `${path}: rates.${key} is defined twice`);
-    return;
-  }
   for (const [name, rates] of Object.entries(part)) {
     const own = [rates].flat();
-    const others = [all[name] ?? []].flat().filter(({ from }) => own.every((rate) => rate.from !== from));
+    const before = [all[name] ?? []].flat();
+    const others = before.filter(({ from }) => own.every((rate) => rate.from !== from));
+    if (others.length < before.length && path !== LAYER_FILE)
+      throw new OperatorError(`${path}: rates.${name} is defined twice`);
     all[name] = [...others, ...own];
   }
 }

@@ -77,9 +77,15 @@ describe('catalog rates and costs', () => {
       it(`are refused: ${name}`, () => expect(mistake(catalogOf({ rates }))).to.match(says));
     }
 
-    it('are refused if two files have the same currency', () => {
+    it('are refused if two files have one of the same day', () => {
       folder.write({ rates: { USD } }, 'rates.json');
       expect(mistake(catalogOf({ rates: { USD } }))).to.match(/rates\.json: rates\.USD is defined twice/);
+    });
+
+    it('are joined from several files', () => {
+      folder.write({ rates: { USD: { rub: '70', from: '2026-11-20' } } }, 'rates.json');
+      const rateAt = (day: string) => build(catalogOf({ rates: { USD } }), Date.parse(day)).rates.get('USD')?.rub;
+      expect([rateAt('2026-11-25'), rateAt('2026-11-27')]).to.deep.equal([70_000_000n, 81_400_000n]);
     });
   });
 
