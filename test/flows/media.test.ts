@@ -100,6 +100,9 @@ for (const kind of longer([SQLITE], STORES)) {
         const { status, body } = await get(`/media/${id}.mp4`, { headers: { range } });
         expect([status, body.length], range.slice(0, 30)).to.deep.equal([200, film.length]);
       }
+      const begin = process.cpuUsage();
+      const { status } = await get(`/media/${id}.mp4`, { headers: { range: `bytes=${' '.repeat(30_000)}x` } });
+      expect([status, process.cpuUsage(begin).user < 300_000]).to.deep.equal([200, true]);
     });
 
     it('are not sent again to a client that has them', async () => {

@@ -111,10 +111,13 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   return names.includes(etag) || names.includes('*');
 }
 
+/** No two runs of spaces meet without a sign between them: every division of a long run would be tried. */
+const RANGE = /^bytes=\s*(?:(\d{1,15})\s*)?-\s*(?:(\d{1,15})\s*)?$/i;
+
 /** The requested range; undefined if there is none, several or an invalid one, which get the whole file. */
 function readRange(header: string | undefined, bytes: number): ByteRange | undefined {
-  const [, begin, end] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
-  if (begin === undefined || end === undefined || (begin === '' && end === '')) return undefined;
+  const [range, begin = '', end = ''] = RANGE.exec(header ?? '') ?? [];
+  if (range === undefined || (begin === '' && end === '')) return undefined;
   const suffix = begin === '';
   const first = suffix ? Math.max(0, bytes - Number(end)) : Number(begin);
   const last = suffix || end === '' ? bytes - 1 : Math.min(Number(end), bytes - 1);
