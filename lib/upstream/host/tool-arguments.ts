@@ -116,7 +116,7 @@ function isJson(json: string): boolean {
 
 /** Whatever stands for no arguments. */
 function isNothing(piece: string): boolean {
-  return /^\s*(\{\s*\}|\[\s*\]|""|null|None)?\s*$/.test(piece);
+  return /^(\{\s*\}|\[\s*\]|""|null|None)?$/.test(piece.trim());
 }
 
 function isQuoted(piece: string): boolean {

@@ -63,6 +63,8 @@ export class Writer implements AnswerWriter {
   #lastBlock: Block | undefined;
   /** Calls that are not complete, by the reader's names. */
   #calls: Map<unknown, Call> | undefined;
+  /** Those of them that are whole, and may still be repeated; mostly one. */
+  #wholeCalls: Map<unknown, Call> | undefined;
   /** Names of calls that have ended: late pieces of them are dropped. */
   #endedCalls: Set<unknown> | undefined;
   #ids: Set<string> | undefined;
@@ -146,6 +148,10 @@ export class Writer implements AnswerWriter {
     // Before the last block, a whole call is over; the last one may still be repeated.
     const isBeforeLast = call.open !== undefined && call.open.index < this.#index - 1;
     if (piece.done || (isBeforeLast && call.args.isComplete)) this.#endCall(call, piece.block);
+    else if (call.open && call.args.isComplete) {
+      this.#wholeCalls ??= new Map();
+      this.#wholeCalls.set(piece.block, call);
+    }
   }
 
   #findCall(name: unknown): Call | undefined {
@@ -182,6 +188,7 @@ export class Writer implements AnswerWriter {
   /** A call without a name is dropped. */
   #endCall(call: Call, name: unknown): void {
     this.#calls?.delete(name);
+    this.#wholeCalls?.delete(name);
     this.#endedCalls ??= new Set();
     this.#endedCalls.add(name);
     if (!call.open) return;
@@ -191,8 +198,8 @@ export class Writer implements AnswerWriter {
   }
 
   #endWholeCalls(): void {
-    if (!this.#calls) return;
-    for (const [name, call] of this.#calls) if (call.open && call.args.isComplete) this.#endCall(call, name);
+    if (!this.#wholeCalls) return;
+    for (const [name, call] of this.#wholeCalls) this.#endCall(call, name);
   }
 
   image({ mediaType, base64 }: { readonly mediaType?: unknown; readonly base64: string }): void {

@@ -15,6 +15,8 @@ export class ResponsesReply implements AnswerReader {
   /** In the order in which they began. */
   readonly #items: Item[] = [];
   readonly #byIndex = new Map<unknown, Item>();
+  /** The last of each id. */
+  readonly #byId = new Map<unknown, Item>();
   #id: unknown;
   /** Since the last event of the format; most have none. */
   #odd: OddEvents | undefined;
@@ -126,7 +128,7 @@ export class ResponsesReply implements AnswerReader {
     const index = event.output_index ?? undefined;
     const byIndex = index === undefined ? undefined : this.#byIndex.get(index);
     if (byIndex?.type === type) return byIndex;
-    const byId = id === undefined ? undefined : this.#items.findLast((item) => item.id === id);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
     if (byIndex && byId?.type !== type) return byIndex;
     return byId ?? (id === undefined && index === undefined ? this.#items.at(-1) : undefined);
   }
@@ -145,6 +147,7 @@ export class ResponsesReply implements AnswerReader {
   #add(item: Item, index: unknown): Item {
     item.previous = this.#items.at(-1);
     this.#items.push(item);
+    if (item.id !== undefined) this.#byId.set(item.id, item);
     if (index !== undefined && index !== null) this.#byIndex.set(index, item);
     return item;
   }

@@ -186,4 +186,17 @@ describe('calls in the chat format', () => {
       ).to.deep.equal(names);
     }
   });
+
+  it('takes time in proportion to its length', () => {
+    const begun = (at: number) =>
+      line({ tool_calls: [{ index: at, id: `c${at}`, function: { name: 'f', arguments: '{' } }] });
+    const many = Array.from({ length: 20_000 }, (_, at) => begun(at));
+    const blank = line({ tool_calls: [{ index: 0, function: { name: 'f', arguments: `${' '.repeat(60_000)}x` } }] });
+    for (const lines of [many, [blank]]) {
+      const { push } = open();
+      const begin = process.cpuUsage();
+      push(lines);
+      expect(process.cpuUsage(begin).user / 1000).to.be.below(1000);
+    }
+  });
 });

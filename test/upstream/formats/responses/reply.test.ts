@@ -347,4 +347,15 @@ describe('answers in the responses format', () => {
         .to.throw()
         .with.property('name', 'UpstreamFault');
   });
+
+  it('take time in proportion to their items, which only ids tell apart', () => {
+    const ITEMS = 16_000;
+    const items = Array.from({ length: ITEMS }, (_, number) => ({ ...MESSAGE, id: `m${number}` }));
+    const steps = ['output_item.added', 'output_item.done'].flatMap((step) =>
+      items.map((item) => event(step, { item })),
+    );
+    const begin = process.cpuUsage();
+    expect(shapeOf(read([...steps, done()]))).to.have.lengthOf(ITEMS);
+    expect(process.cpuUsage(begin).user / 1000).to.be.below(1000);
+  });
 });
