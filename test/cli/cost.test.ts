@@ -42,7 +42,7 @@ describe('cli cost', () => {
         '',
       ].join('\n'),
     );
-    expect(await rig.text('cost', 'report', '--from', '2027-01-01')).to.equal('No attempts.\n');
+    expect(await rig.text('cost', 'report', '--from', '2996-01-01')).to.equal('No attempts.\n');
   });
 
   it('reports the same sums by model, upstream and account', async () => {

@@ -41,7 +41,7 @@ describe('cli usage', () => {
         '',
       ].join('\n'),
     );
-    expect(await rig.text('usage', account, '--from', '2027-01-01')).to.equal('No calls.\n');
+    expect(await rig.text('usage', account, '--from', '2996-01-01')).to.equal('No calls.\n');
   });
 
   it('prints the same numbers as JSON, which add up to the wallet', async () => {
