@@ -108,9 +108,9 @@ describe('a refused form', function () {
     const session = hashToken(operator.cookies.get('session') ?? '');
     await test.store.sessions.touch(session, { seenAt: Date.now(), provenAt: Date.now() - 11 * 60_000 });
     const [opened] = formsIn((await operator.get(path)).text);
-    const sent = { name: 'vendor', base_url: 'https://vendor.example', key: 'sk-typed-secret' };
+    const sent = { name: 'vendor', url: 'https://vendor.example', key: 'sk-typed-secret' };
     const { status, text } = await operator.post(path, { ...opened?.hidden, ...sent });
-    expect([status, text.includes(sent.key), text.includes(sent.base_url)]).to.deep.equal([403, false, true]);
+    expect([status, text.includes(sent.key), text.includes(sent.url)]).to.deep.equal([403, false, true]);
     expect(text).to.match(/name="key" type="password"/);
   });
 });
