@@ -2,7 +2,7 @@
 import { bookOperation } from '../ledger/booking.ts';
 import type { OutcomeStatus } from '../money/decide.ts';
 import { MONTHLY_GRANT_IDS } from '../money/grants.ts';
-import { formatMoment, periodAt } from '../money/period.ts';
+import { findPeriod, formatMoment } from '../money/period.ts';
 import type { Allowance } from '../store/ports/accounts.ts';
 import type { Store } from '../store/store.ts';
 import { readZone } from './zone.ts';
@@ -27,7 +27,7 @@ export async function giveMonthlyGrant(
   at: number,
 ): Promise<MonthlyGrant> {
   const zone = await readZone(users, account);
-  const { start, end } = periodAt(at, { reset: 'month', zone });
+  const { start, end } = findPeriod(at, { reset: 'month', zone });
   const until = end as number;
   const grantId = `${MONTHLY_GRANT_IDS}${account}:${formatMoment(start, zone).slice(0, 7)}`;
   const { status } = await bookOperation(

@@ -2,7 +2,7 @@
 import { type BudgetSum, getBudgetKeyId, getSpent, type SharesBudget } from '../money/budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
-import { periodAt } from '../money/period.ts';
+import { findPeriod } from '../money/period.ts';
 import type { Watch } from './watch.ts';
 
 /** Percent of the budget, highest first. */
@@ -25,7 +25,7 @@ export function watchBudget(key: WatchedKey, sum: BudgetSum | undefined, at: num
   const { id, name, limits } = key;
   const budget = limits.budget ?? 0n;
   // Another process with a clock ahead may already have started the next period.
-  const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
+  const period = Math.max(findPeriod(at, limits).start, sum?.period ?? 0);
   const spent = getSpent(sum, period);
   const reached = SHARES.find((share) => spent * 100n >= budget * share);
   return {

@@ -2,7 +2,7 @@
 import { memberSumId } from '../ledger/caps.ts';
 import { getSpent } from '../money/budget.ts';
 import { maxMicro } from '../money/money.ts';
-import { periodAt } from '../money/period.ts';
+import { findPeriod } from '../money/period.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
 import { formatCap } from './member-words.ts';
@@ -19,7 +19,7 @@ export async function capRows(visit: OwnerVisit): Promise<readonly (readonly [na
   if (!cap) return [];
   const words = WORDS[visit.language];
   const [sum] = await services.store.ledger.budgets([memberSumId({ account: account.id, user: signedIn.user.id })]);
-  const spent = getSpent(sum, periodAt(services.now(), cap).start);
+  const spent = getSpent(sum, findPeriod(services.now(), cap).start);
   const left = maxMicro(cap.limit - spent, 0n);
   return [
     [words.left, html`<strong class="big">${format.rub(left)}</strong>`],

@@ -2,10 +2,10 @@
 // a payment that lists it.
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
+import { getOperationId, PAYMENT_KINDS } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
 import {
-  heldForRefund,
+  computeHeldForRefund,
   PAYMENT_PHASES,
   type Payment,
   type PaymentPhase,
@@ -71,7 +71,7 @@ function listExpectedEntries(payment: Payment): readonly ExpectedEntry[] | undef
     paybackId: string,
     amounts: Omit<ExpectedEntry, 'opId' | 'kind'>,
   ): ExpectedEntry => {
-    return { opId: operationId({ kind, ...base, paybackId, suspend: false }), kind, ...amounts };
+    return { opId: getOperationId({ kind, ...base, paybackId, suspend: false }), kind, ...amounts };
   };
   const booked = (
     kind: 'payback' | 'dispute',
@@ -85,7 +85,7 @@ function listExpectedEntries(payment: Payment): readonly ExpectedEntry[] | undef
   try {
     const expected: ExpectedEntry[] = [];
     if (payment.credited > 0n) {
-      const opId = operationId({ kind: 'pay', ...base, paymentId: `${provider}:${ref}` });
+      const opId = getOperationId({ kind: 'pay', ...base, paymentId: `${provider}:${ref}` });
       expected.push({ opId, kind: 'pay', change: payment.credited, asked: 0n, taken: 0n });
     }
     for (const refund of parseRefunds(payment)) {
@@ -142,7 +142,7 @@ function heldAmountRules(
   expected: readonly ExpectedEntry[],
 ): readonly (readonly [boolean, string])[] {
   const refunds = parseRefunds(payment);
-  const held = refunds.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
+  const held = refunds.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
   // In earlier versions requests held nothing, and a booking took only what the wallet had.
   const isEarly = ({ taken, moved }: BookedAmounts) => taken !== null && moved === undefined;
   const early = [...refunds, parseDispute(payment)].filter((one) => one !== undefined).filter(isEarly);

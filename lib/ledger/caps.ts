@@ -2,20 +2,20 @@
 import { createHash } from 'node:crypto';
 import { type Fault, fault } from '../base/faults.ts';
 import {
-  accountCallsId,
   type BudgetSum,
   type BudgetTerms,
   type CapTerms,
+  getAccountCallsId,
   getBudgetKeyId,
+  getKeyCallsId,
   isOverBudget,
-  keyCallsId,
   RUN_MS,
   type SharesBudget,
 } from '../money/budget.ts';
 import type { HoldOp } from '../money/decide.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
-import { formatMoment, periodAt } from '../money/period.ts';
+import { findPeriod, formatMoment } from '../money/period.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { type CallPrice, describeReserve } from './refusals.ts';
 
@@ -86,7 +86,7 @@ export type CallLimited = Pick<KeyHolder, 'id' | 'budgetKey' | 'account' | 'limi
 
 /** The ids of the counts of the calls that run now; a replacement key counts in that of the key that it replaced. */
 export function getCallCounts(caller: CallLimited): { readonly key: string; readonly account: string } {
-  return { key: keyCallsId(getBudgetKeyId(caller)), account: accountCallsId(caller.account) };
+  return { key: getKeyCallsId(getBudgetKeyId(caller)), account: getAccountCallsId(caller.account) };
 }
 
 /** The limits on calls at once of a key and of its account. */
@@ -106,14 +106,14 @@ export function toTerms({ budget, caps, at }: Omit<BudgetedCall, keyof CallPrice
 }
 
 function toBudgetTerms(budget: CallBudget | undefined, at: number): BudgetTerms | undefined {
-  return budget && { key: budget.sumKey, period: periodAt(at, budget).start, limit: budget.limit };
+  return budget && { key: budget.sumKey, period: findPeriod(at, budget).start, limit: budget.limit };
 }
 
 function toCapTerms(cap: CallCap, at: number): CapTerms {
   const { id, limit } = cap;
   if (cap.kind === 'calls') return { id, limit, period: 0 };
   if (cap.kind === 'run') return { id, limit, period: at - RUN_MS, opens: at };
-  return { id, limit, period: periodAt(at, cap).start };
+  return { id, limit, period: findPeriod(at, cap).start };
 }
 
 /** Throws the 402 fault of a key whose budget does not cover a call. */
@@ -148,7 +148,7 @@ function describe({ kind, amount }: CallPrice, limit: Micro) {
 
 /** Nothing for a budget that is never reset. */
 function describeReset(budget: Pick<KeyLimits, 'reset' | 'zone'>, at: number) {
-  const { end } = periodAt(at, budget);
+  const { end } = findPeriod(at, budget);
   return end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) };
 }
 

@@ -6,9 +6,9 @@ import {
   type ChargeKind,
   type ChargeOp,
   decide,
+  getOperationId,
   type HoldOp,
   type Outcome,
-  operationId,
   type RefundOp,
   type ReturnOp,
   type SettleOp,
@@ -161,7 +161,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not accept a batch; retrying'),
     onParked: (err, op) =>
       log.error(
-        { err, operation: operationId(op), wallet: op.wallet },
+        { err, operation: getOperationId(op), wallet: op.wallet },
         'the store cannot apply this operation but accepts others; it is retried on its own',
       ),
   });

@@ -1,6 +1,6 @@
 // The rows that a batch of operations needs: what a store loads before `fold`.
 
-import { type Charge, getChargeId, getJobChange, getPaymentChange, type Operation, operationId } from './decide.ts';
+import { type Charge, getChargeId, getJobChange, getOperationId, getPaymentChange, type Operation } from './decide.ts';
 import { getJobId } from './job-rules.ts';
 import { CHARGE_STARTING_KINDS } from './operations.ts';
 
@@ -19,7 +19,7 @@ export function collectBatchKeys(operations: readonly Operation[]): BatchKeys {
   for (const op of operations) {
     keys.wallets.add(op.wallet);
     const chargeId = getChargeId(op);
-    if (chargeId === undefined) keys.entries.add(operationId(op));
+    if (chargeId === undefined) keys.entries.add(getOperationId(op));
     else keys.charges.add(chargeId);
     const change = getJobChange(op);
     if (change) keys.jobs.add(getJobId(change));

@@ -52,12 +52,12 @@ export const RUN_IDS = { first: 'run:', after: 'run;' } as const;
 const CALL_COUNT_IDS = 'calls:';
 
 /** The id of the count of the running calls of a key. */
-export function keyCallsId(key: string): string {
+export function getKeyCallsId(key: string): string {
   return `${CALL_COUNT_IDS}${key}`;
 }
 
 /** The id of the count of the running calls of an account. */
-export function accountCallsId(account: string): string {
+export function getAccountCallsId(account: string): string {
   return `${CALL_COUNT_IDS}account:${account}`;
 }
 

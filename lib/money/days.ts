@@ -1,6 +1,6 @@
 // Days of a time zone as people write them, `2026-11-26`, and the whole hours that usage is added up by.
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
-import { formatMoment, momentAtWallTime } from './period.ts';
+import { findMoment, formatMoment } from './period.ts';
 
 export function formatDay(at: number, zone: string): string {
   return formatMoment(at, zone).slice(0, 10);
@@ -22,7 +22,7 @@ function utcDay(at: number): string {
 
 /** The first moment of a day, ms since the epoch. */
 export function findDayStart(day: string, zone: string): number {
-  return momentAtWallTime(Date.parse(day), zone);
+  return findMoment(Date.parse(day), zone);
 }
 
 /**

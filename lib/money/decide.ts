@@ -13,13 +13,13 @@ import { decideAdjustment, decidePay, decidePayback, decideStatus, decideTopup }
 
 export type { Decision, Outcome, OutcomeStatus } from './decision.ts';
 export type * from './operations.ts';
-export { CHARGE_KINDS, getChargeId, getJobChange, getPaymentChange, operationId } from './operations.ts';
+export { CHARGE_KINDS, getChargeId, getJobChange, getOperationId, getPaymentChange } from './operations.ts';
 export {
   CHARGE_STATES,
   type Charge,
   type ChargeState,
+  createEmptyWallet,
   type Entry,
-  emptyWallet,
   needsFirstPayment,
   type Usage,
   type Wallet,

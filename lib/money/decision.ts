@@ -6,7 +6,7 @@ import type { IdempotencyRecord } from './idempotency.ts';
 import type { Job } from './job-rules.ts';
 import { computeMark } from './mark.ts';
 import type { Micro } from './money.ts';
-import { type Operation, operationId } from './operations.ts';
+import { getOperationId, type Operation } from './operations.ts';
 import type { Payment } from './payment-rules.ts';
 import type { Charge, Entry, Wallet } from './wallet.ts';
 
@@ -114,7 +114,7 @@ export function applyChange(before: Wallet, charge: Charge | undefined, op: Oper
   const wallet = given || granted !== 0n ? changeGranted(moved, granted, given) : moved;
   assert(wallet.held >= 0n && wallet.charged >= 0n);
   const unmarked: Omit<Entry, 'mark'> = {
-    opId: operationId(op),
+    opId: getOperationId(op),
     wallet: wallet.id,
     seq: wallet.seq,
     kind: op.kind,

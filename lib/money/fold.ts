@@ -19,11 +19,11 @@ import {
   type Entry,
   getChargeId,
   getJobChange,
+  getOperationId,
   getPaymentChange,
   type HoldOp,
   type Operation,
   type Outcome,
-  operationId,
   type Wallet,
 } from './decide.ts';
 import type { CapState, StateBefore } from './decision.ts';
@@ -155,7 +155,7 @@ function findStateBefore(op: Operation, batch: Batch): StateBefore {
   return {
     wallet: batch.wallets.get(op.wallet),
     charge,
-    prior: chargeId === undefined ? batch.priorEntries.get(operationId(op)) : undefined,
+    prior: chargeId === undefined ? batch.priorEntries.get(getOperationId(op)) : undefined,
     budget,
     takenKey: findTakenKey(op, batch),
     exposed: exposures.get(op.wallet),

@@ -2,7 +2,7 @@
 import { computeCost, readCost } from './cost.ts';
 import type { Charge } from './decide.ts';
 import type { Micro } from './money.ts';
-import { atLeastMinimum } from './price.ts';
+import { raiseToMinimum } from './price.ts';
 import type { StoredList } from './stored-price.ts';
 
 interface ListComparison {
@@ -23,7 +23,7 @@ export function compareWithList({ kind, state, prices, usage }: ComparedCharge):
   if (!used || !price || used.repeated_as !== undefined) return { name, version, amount: undefined };
   const cost = computeCost({ prices: price }, { ...(isImage(kind) && { images: 1 }), ...used });
   const hasMinimum = kind === 'text' || kind === 'embedding';
-  return { name, version, amount: hasMinimum && cost !== undefined ? atLeastMinimum(cost) : cost };
+  return { name, version, amount: hasMinimum && cost !== undefined ? raiseToMinimum(cost) : cost };
 }
 
 type ComparedCharge = Pick<Charge, 'kind' | 'state' | 'prices' | 'usage'>;

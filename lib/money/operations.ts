@@ -241,7 +241,7 @@ export const ENTRY_KINDS: readonly Operation['kind'][] = [
 ];
 
 /** The id of an operation; an operation with the same id is applied only once. */
-export function operationId(op: Operation): string {
+export function getOperationId(op: Operation): string {
   switch (op.kind) {
     case 'topup':
       return `topup:${op.paymentId}`;

@@ -5,8 +5,8 @@ import type { PaybackOp } from './operations.ts';
 import {
   type AskRefund,
   type BookRefund,
+  computeHeldForRefund,
   findAbsorbedRefunds,
-  heldForRefund,
   type Payment,
   parseRefunds,
   type RefuseRefund,
@@ -67,7 +67,7 @@ export function refundBookingOp(
 }
 
 /** A dispute is lost: the bank has the money, and unsent refund requests are absorbed. */
-export function lostDisputeOp(
+export function createLostDisputeOp(
   payment: Payment,
   details: ChangeDetails<ReversePayment>,
   { dispute, amount, suspend }: BookingTerms & { readonly dispute: string },
@@ -109,5 +109,5 @@ function pickReturned(refunds: ReturnType<typeof parseRefunds>): Pick<PaybackOp,
 }
 
 function sumHeldRefunds(refunds: ReturnType<typeof parseRefunds>): Micro {
-  return refunds.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
+  return refunds.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
 }

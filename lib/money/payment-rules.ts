@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { Micro } from './money.ts';
 import {
+  computeHeldForRefund,
   DISPUTE_PHASES,
   type Dispute,
-  heldForRefund,
   type Moved,
   type Payment,
   type PaymentPhase,
@@ -18,9 +18,9 @@ import { applyBookedRefund, applyLostDispute, computeBooking, findAbsorbedRefund
 
 export type * from './payment.ts';
 export {
+  computeHeldForRefund,
+  createPayment,
   DISPUTE_PHASES,
-  heldForRefund,
-  newPayment,
   PAYMENT_PHASES,
   parseDispute,
   parseRefunds,
@@ -276,7 +276,8 @@ function applyRefundChange(
     return { refunds: JSON.stringify([...refunds, asked]), dueAt: at };
   }
   const found = refunds.find(({ id, state }) => id === change.refund && state === 'asked');
-  if (!found || (change.kind === 'refuse_refund' && heldForRefund(found) !== (moved?.returned ?? 0n))) return undefined;
+  if (!found || (change.kind === 'refuse_refund' && computeHeldForRefund(found) !== (moved?.returned ?? 0n)))
+    return undefined;
   const next: Refund =
     change.kind === 'note_refund'
       ? { ...found, ref: change.ref }
@@ -299,7 +300,8 @@ function applyMoneyChange(
   const refunded = payment.refunded + amount;
   if (amount <= 0n || refunded > payment.credited) return undefined;
   const folded = findAbsorbedRefunds(payment, change, amount);
-  if (folded.reduce((sum, refund) => sum + heldForRefund(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
+  if (folded.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n) !== (moved.returned ?? 0n))
+    return undefined;
   const { shortfall, ...booked } = computeBooking(folded, moved);
   const money = { refunded, shortfall: payment.shortfall + shortfall };
   const fold = { folded, booked };

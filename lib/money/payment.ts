@@ -142,7 +142,7 @@ export function parseDispute({ dispute }: Pick<Payment, 'dispute'>): Dispute | u
 }
 
 /** The amount that a requested refund holds off the balance until it is booked or refused. */
-export function heldForRefund({ state, off = '0', folded }: Refund): Micro {
+export function computeHeldForRefund({ state, off = '0', folded }: Refund): Micro {
   return state === 'asked' && folded !== true ? BigInt(off) : 0n;
 }
 
@@ -158,7 +158,7 @@ export type NewPayment = Pick<
   'id' | 'wallet' | 'provider' | 'amount' | 'shop' | 'test' | 'origin' | 'facts' | 'createdAt'
 > & { readonly owner: string; readonly lease: number };
 
-export function newPayment(start: NewPayment): Payment {
+export function createPayment(start: NewPayment): Payment {
   assert(start.amount > 0n);
   return {
     ...start,

@@ -25,7 +25,7 @@ function cacheByName<T>(known: Map<string, T>, name: string, value: T): T {
 /** The last period of each kind and zone: calls arrive in order of time, so it nearly always fits. */
 const lastPeriods = new Map<string, Period & { readonly end: number }>();
 
-export function periodAt(at: number, { reset, zone }: Rhythm): Period {
+export function findPeriod(at: number, { reset, zone }: Rhythm): Period {
   if (reset === 'none') return ALWAYS;
   const name = `${reset} ${zone}`;
   const known = lastPeriods.get(name);
@@ -40,7 +40,7 @@ export function periodAt(at: number, { reset, zone }: Rhythm): Period {
     week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)] as const,
     month: [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)] as const,
   }[reset];
-  return cacheByName(lastPeriods, name, { start: momentAtWallTime(first, zone), end: momentAtWallTime(next, zone) });
+  return cacheByName(lastPeriods, name, { start: findMoment(first, zone), end: findMoment(next, zone) });
 }
 
 /** `2026-11-23T00:00:00+03:00`. */
@@ -53,7 +53,7 @@ export function formatMoment(at: number, zone: string): string {
 }
 
 /** The first moment at which the clocks of a zone show this time; if they skip it, the moment of the jump. */
-export function momentAtWallTime(wall: number, zone: string): number {
+export function findMoment(wall: number, zone: string): number {
   const before = wall - zoneOffsetMs(wall - DAY_MS, zone);
   const after = wall - zoneOffsetMs(wall + DAY_MS, zone);
   if (before === after) return before;

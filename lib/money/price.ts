@@ -98,7 +98,7 @@ export function omitZeros({ input, cacheRead, cacheWrite, cacheWrite1h }: Requir
 
 /** The price of the tokens of a call for embeddings, or the minimum: what it holds, by an estimate, and what it costs. */
 export function embeddingCost({ input }: EmbeddingPrice, tokens: number): Micro {
-  return atLeastMinimum(roundPerUnit(BigInt(tokens) * input));
+  return raiseToMinimum(roundPerUnit(BigInt(tokens) * input));
 }
 
 /** The prices for a prompt of this length: those of the last band that it exceeds, or the model's own. */
@@ -113,7 +113,7 @@ export function getRate(rates: TokenRates, kind: (typeof TOKEN_RATES)[number]): 
 
 /** The price of the tokens, or the minimum. */
 export function textCost(price: TextPrice, tokens: Tokens): Micro {
-  return atLeastMinimum(sumTokens(price, tokens));
+  return raiseToMinimum(sumTokens(price, tokens));
 }
 
 /** The price of the tokens without a minimum. */
@@ -138,11 +138,11 @@ export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
   const bands = [price, ...(price.bands?.filter(({ above }) => inputMost > above) ?? [])];
   const kinds = ['input', 'cacheRead', ...writes] as const;
   const input = findDearest(bands.flatMap((rates) => kinds.map((kind) => getRate(rates, kind))));
-  return textCost({ input, output: findDearest(bands.map(({ output }) => output)) }, heldTokens(estimate));
+  return textCost({ input, output: findDearest(bands.map(({ output }) => output)) }, countHeldTokens(estimate));
 }
 
 /** The tokens that a call's hold covers. */
-export function heldTokens({ input, maxTokens }: Pick<TextEstimate, 'input' | 'maxTokens'>): Tokens {
+export function countHeldTokens({ input, maxTokens }: Pick<TextEstimate, 'input' | 'maxTokens'>): Tokens {
   return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
 }
 
@@ -156,6 +156,6 @@ export function findDearest(rates: readonly Micro[]): Micro {
 }
 
 /** What a call for text or embeddings costs at least. */
-export function atLeastMinimum(cost: Micro): Micro {
+export function raiseToMinimum(cost: Micro): Micro {
   return maxMicro(cost, TEXT_MINIMUM);
 }

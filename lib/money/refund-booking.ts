@@ -2,8 +2,8 @@
 // requested refunds that it absorbs.
 import { type Micro, minMicro } from './money.ts';
 import {
+  computeHeldForRefund,
   type Dispute,
-  heldForRefund,
   type Moved,
   type Payment,
   parseDispute,
@@ -32,14 +32,15 @@ export function findAbsorbedRefunds(
   change: ProviderRefund | { readonly kind: 'reverse' },
   amount: Micro,
 ): readonly Refund[] {
-  const holding = parseRefunds(payment).filter((refund) => heldForRefund(refund) > 0n);
+  const holding = parseRefunds(payment).filter((refund) => computeHeldForRefund(refund) > 0n);
   const isOwn = (refund: Refund) => (change.kind === 'reverse' ? isUnsent(refund) : isSameRefund(refund, change));
   const folded = holding.filter(isOwn);
   const others = holding.filter((refund) => !isOwn(refund));
-  let left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
+  let left =
+    payment.credited - payment.refunded - others.reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
   for (const refund of others.reverse()) {
     if (left >= amount) break;
-    left += heldForRefund(refund);
+    left += computeHeldForRefund(refund);
     folded.push(refund);
   }
   return folded;

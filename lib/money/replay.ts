@@ -3,13 +3,13 @@ import { type Charge, type Decision, decide, type Entry, type Wallet } from './d
 import { parseGrantBook, parseGrantParts, serializeGrantBook } from './grants.ts';
 import { readFlagsFromMark } from './mark.ts';
 import type { Micro } from './money.ts';
-import { CHARGELESS, type GrantOp, type Operation, operationId, type PaybackOp } from './operations.ts';
+import { CHARGELESS, type GrantOp, getOperationId, type Operation, type PaybackOp } from './operations.ts';
 
 const CHARGE_OPERATION_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
 /** All operation ids that a charge can have; its entries are found by them. */
 export function listChargeOperationIds(chargeId: string): readonly string[] {
-  return CHARGE_OPERATION_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
+  return CHARGE_OPERATION_KINDS.map((kind) => getOperationId({ kind, chargeId } as Operation));
 }
 
 /** The id of the payment, refund, dispute, correction or charge that an entry belongs to. */

@@ -39,7 +39,7 @@ export function needsFirstPayment({ topped, opened }: Pick<Wallet, 'topped' | 'o
   return topped === 0n && !opened;
 }
 
-export function emptyWallet(id: string): Wallet {
+export function createEmptyWallet(id: string): Wallet {
   return { id, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 }
 

@@ -7,7 +7,7 @@ import { noteMovedKeys, toMovedKey } from '../accounts/moved-keys.ts';
 import { HOUR_MS } from '../base/durations.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { bookOperation } from '../ledger/booking.ts';
-import { type AdjustOp, operationId } from '../money/decide.ts';
+import { type AdjustOp, getOperationId } from '../money/decide.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
 import { AMOUNT_MAX, formatRub, type Micro } from '../money/money.ts';
 import type { AutoTopup } from '../store/ports/accounts.ts';
@@ -131,10 +131,10 @@ async function moveBalance(store: Store, { id, amount, user, options }: Balance)
     adjustId: `moved-in:${installation}:${user.id}`,
     movesIn: true,
   };
-  const prior = await store.ledger.entry(operationId(op));
+  const prior = await store.ledger.entry(getOperationId(op));
   if (!prior && amount === 0n && user.used === 0n) return { after: 0n, problem: undefined };
   const { status } = await bookOperation(store, op);
-  const after = (await store.ledger.entry(operationId(op)))?.avail ?? null;
+  const after = (await store.ledger.entry(getOperationId(op)))?.avail ?? null;
   if (status === 'done' || status === 'exists') return { after, problem: undefined };
   const had = after === null ? `the ledger refused it: ${status}` : `${formatRub(after)} RUB moved in before`;
   return { after, problem: `${had}, and the store says ${formatRub(amount)} RUB now: the difference is left to you` };

@@ -7,7 +7,7 @@ import { isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
-import { operationId } from '../money/operations.ts';
+import { getOperationId } from '../money/operations.ts';
 import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
@@ -261,7 +261,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
 /** The id of the entry that credited a payment. */
 function creditEntryId({ wallet, provider, ref, amount, id: order, createdAt: at }: Payment): string {
-  return operationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
+  return getOperationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
 }
 
 function toTopupAlert(news: TopupNews, { amount, id: payment }: Payment): AlertContent {

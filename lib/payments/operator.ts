@@ -3,8 +3,8 @@
 import { bookOperation } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { KOPECK, type Micro, minMicro } from '../money/money.ts';
-import { operationId } from '../money/operations.ts';
-import { lostDisputeOp, refundRequestOp } from '../money/payback.ts';
+import { getOperationId } from '../money/operations.ts';
+import { createLostDisputeOp, refundRequestOp } from '../money/payback.ts';
 import {
   type FreePaymentChange,
   type Payment,
@@ -121,8 +121,8 @@ async function isDisputeNumberTaken(
   dispute: string,
 ): Promise<boolean> {
   const { id, provider } = payment;
-  const lost = lostDisputeOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
-  const entry = await ledger.entry(operationId(lost));
+  const lost = createLostDisputeOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
+  const entry = await ledger.entry(getOperationId(lost));
   if (entry) return entry.note !== id;
   for (let before: Payment | undefined; ; ) {
     const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
@@ -153,7 +153,7 @@ export async function endDispute(
   // A refund may have been booked since the dispute was opened.
   const amount = minMicro(BigInt(dispute.amount), payment.credited - payment.refunded);
   if (amount <= 0n) return { status: 'refused', payment };
-  return applyMoneyChange(store, lostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
+  return applyMoneyChange(store, createLostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
 }
 
 async function applyFreeChange({ payments }: OperatorStore, change: FreePaymentChange): Promise<OperatorOutcome> {

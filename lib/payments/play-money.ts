@@ -9,7 +9,7 @@ import type { Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import { type Micro, maxMicro, minMicro } from '../money/money.ts';
-import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
+import { computeHeldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
 import { type PageStart, walkRows } from '../store/walks.ts';
@@ -165,7 +165,7 @@ async function sumPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: strin
 /** Requested refunds have already left the balance. */
 function unrefundedAmount(payment: Payment): Micro {
   return parseRefunds(payment).reduce(
-    (left, refund) => left - heldForRefund(refund),
+    (left, refund) => left - computeHeldForRefund(refund),
     payment.credited - payment.refunded,
   );
 }

@@ -1,6 +1,6 @@
 // Copies the rows of payments: unchanged or, from a store in use, as of the moment at which the wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
-import { operationId } from '../money/operations.ts';
+import { getOperationId } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
 import { DISPUTE_PHASES, type Payment, parseDispute, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import { createKeepKnown } from './copy-accounts.ts';
@@ -104,14 +104,14 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
   const base = { wallet, at, amount: 1n, order };
   const has = async (id: string) => (await ledger.entry(id)) !== undefined;
   const paybackId = (ref: string) => `${provider}:${ref}`;
-  const paid = operationId({ kind: 'pay', ...base, paymentId: `${provider}:${payment.ref}` });
+  const paid = getOperationId({ kind: 'pay', ...base, paymentId: `${provider}:${payment.ref}` });
   if (payment.credited > 0n && !(await has(paid))) {
     const none = { credited: 0n, refunded: 0n, shortfall: 0n, refunds: '[]', dispute: null };
     return { ...payment, ...none, phase: 'succeeded', dueAt: at };
   }
   let known = payment;
   const dispute = parseDispute(payment);
-  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...buildPayback(paybackId(dispute.id)) })))) {
+  if (dispute?.taken && !(await has(getOperationId({ kind: 'dispute', ...buildPayback(paybackId(dispute.id)) })))) {
     const { moved: _, ...open } = dispute;
     known = { ...subtractRefund(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
     known = { ...known, refunds: JSON.stringify(parseRefunds(known).map(undoAbsorption)), dueAt: at };
@@ -119,7 +119,7 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
   for (const refund of parseRefunds(payment)) {
     if (
       refund.state !== 'booked' ||
-      (await has(operationId({ kind: 'payback', ...buildPayback(paybackId(refund.ref ?? '')) })))
+      (await has(getOperationId({ kind: 'payback', ...buildPayback(paybackId(refund.ref ?? '')) })))
     )
       continue;
     const list = parseRefunds(known).map((one): Refund => {
@@ -132,7 +132,7 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
     known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
   const hasRequest = (id: string, what: 'asked' | 'refused') =>
-    has(operationId({ kind: 'payback', ...buildPayback(refundRequestId(payment, id, what)) }));
+    has(getOperationId({ kind: 'payback', ...buildPayback(refundRequestId(payment, id, what)) }));
   const before = parseRefunds(known);
   const requests = await Promise.all(before.map((refund) => rewindRefundRequest(refund, hasRequest)));
   const isSame = requests.every((refund, index) => refund === before[index]);

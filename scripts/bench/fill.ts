@@ -7,7 +7,14 @@ import { HOUR_MS } from '../../lib/base/durations.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type Attempt, type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
-import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
+import {
+  type Charge,
+  createEmptyWallet,
+  decide,
+  type Entry,
+  type Operation,
+  type Wallet,
+} from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import { CALL_ATTEMPTS, toAttemptDocument } from '../../lib/store/mongodb/attempts.ts';
 import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/store/mongodb/rows.ts';
@@ -158,7 +165,7 @@ function createHistory(ids: readonly string[], variety?: Variety) {
   const wallets = new Map<string, Wallet>();
   let rows: Rows = { entries: [], charges: [], attempts: [] };
   const add = (op: Operation, charge?: Charge) => {
-    const wallet = wallets.get(op.wallet) ?? emptyWallet(op.wallet);
+    const wallet = wallets.get(op.wallet) ?? createEmptyWallet(op.wallet);
     const decision = decide({ wallet, charge, prior: undefined }, op);
     if (!decision.entry || !decision.wallet) throw new Error(`the ledger answered ${decision.status}`);
     rows.entries.push(decision.entry);
@@ -271,7 +278,7 @@ function openFile(path: string): Target {
     async addAccounts(ids) {
       for (const id of ids) {
         addAccount({ id, name: id, createdAt: Date.now() });
-        addWallet({ ...emptyWallet(id), ...NO_EXTRAS });
+        addWallet({ ...createEmptyWallet(id), ...NO_EXTRAS });
       }
     },
     async write({ entries, charges, attempts }) {
@@ -320,7 +327,7 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       await put('accounts', ids.map(row));
       await put(
         'wallets',
-        ids.map((id) => walletRow(emptyWallet(id))),
+        ids.map((id) => walletRow(createEmptyWallet(id))),
       );
     },
     async write({ entries, charges, attempts }) {

@@ -5,7 +5,7 @@ import { type Alerts, type AlertsOptions, createAlerts } from '../../lib/alerts/
 import { MINUTE_MS } from '../../lib/base/durations.ts';
 import { createFetcher } from '../../lib/media/fetcher.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createMailer, type Mailer } from '../../lib/users/mail.ts';
@@ -117,7 +117,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const quiet = await watched(store, { balanceBelow: null, budgets: false });
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
       const spendBy = (wallet: string, amount: bigint) => {
-        const budget = { period: periodAt(now, limits).start, limit: limits.budget };
+        const budget = { period: findPeriod(now, limits).start, limit: limits.budget };
         return applied(store, charge(wallet, { key: `key_${wallet}`, amount, at: now, budget }));
       };
       for (const wallet of [account, quiet]) {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { watchBudget } from '../../lib/alerts/budget.ts';
 import type { AlarmMark } from '../../lib/alerts/watch.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 
 const AT = Date.UTC(2026, 10, 22, 12);
 const NEXT_DAY = AT + 86_400_000;
@@ -18,9 +18,9 @@ interface Now {
 }
 
 const LIMITS: KeyLimits = { ...NO_LIMITS, budget: micro(100), reset: 'day', zone: 'UTC' };
-const START = periodAt(AT, LIMITS).start;
+const START = findPeriod(AT, LIMITS).start;
 
-function decide(mark: AlarmMark | null, { spent, budget = 100, at = AT, period = periodAt(at, LIMITS).start }: Now) {
+function decide(mark: AlarmMark | null, { spent, budget = 100, at = AT, period = findPeriod(at, LIMITS).start }: Now) {
   const limits = { ...LIMITS, budget: micro(budget) };
   const sum = spent === undefined ? undefined : { key: 'key_1', wallet: 'acc_1', period, spent: micro(spent) };
   return watchBudget({ id: 'key_1', name: 'laptop', limits, budgetKey: null }, sum, at).decide(mark);

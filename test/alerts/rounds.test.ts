@@ -4,7 +4,7 @@ import { createAlerts } from '../../lib/alerts/alerts.ts';
 import { MINUTE_MS } from '../../lib/base/durations.ts';
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 import type { AlertStore } from '../../lib/store/ports/alerts.ts';
 import { until } from '../../testkit/client.ts';
 import { SQLITE } from '../../testkit/stores.ts';
@@ -181,7 +181,7 @@ describe('rounds of alerts', () => {
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC', ...more } as const;
       const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd' };
       await store.keys.add({ ...key, createdAt: AT - 2, limits }, 10);
-      const budget = { period: periodAt(AT, limits).start, limit: limits.budget };
+      const budget = { period: findPeriod(AT, limits).start, limit: limits.budget };
       await applied(store, charge(account, { key: key.id, amount: 9n * RUB, at: AT, budget }));
       return key.id;
     };

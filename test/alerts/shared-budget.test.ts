@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { createAlerts } from '../../lib/alerts/alerts.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, RUB, reserve, settle, useStore } from '../contract/store/context.ts';
@@ -26,7 +26,7 @@ for (const kind of longer([SQLITE], STORES)) {
       );
       const termsOf = (key: string) => {
         const shared = key === old ? {} : { key: old };
-        return { ...shared, period: periodAt(AT, limits).start, limit: limits.budget };
+        return { ...shared, period: findPeriod(AT, limits).start, limit: limits.budget };
       };
       const spendBy = (key: string, amount: bigint) =>
         applied(store, charge(account, { key, amount, at: AT, budget: termsOf(key) }));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createCallPlaces } from '../../lib/api/call-places.ts';
 import { CallsFull } from '../../lib/ledger/caps.ts';
-import { accountCallsId, keyCallsId } from '../../lib/money/budget.ts';
+import { getAccountCallsId, getKeyCallsId } from '../../lib/money/budget.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { RequestLimits } from '../../lib/money/request-limits.ts';
 import { until } from '../../testkit/client.ts';
@@ -63,7 +63,7 @@ describe('places of calls', () => {
 
   it('come in order, at once when a call of this process ends, and soon when one of another does', async () => {
     const key = caller('key', WAITS);
-    const id = keyCallsId('key');
+    const id = getKeyCallsId('key');
     const calls = ['a', 'b', 'c', 'd', 'e'].map((name) => take(name, key));
     await settle();
     const started = () => calls.map((call) => call.started);
@@ -85,7 +85,7 @@ describe('places of calls', () => {
   });
 
   it('are not missed that become free while the call is just trying', async () => {
-    const id = keyCallsId('key');
+    const id = getKeyCallsId('key');
     counts.set(id, 2);
     const first = take('first', caller('key', WAITS));
     await settle();
@@ -101,7 +101,7 @@ describe('places of calls', () => {
   });
 
   it('are refused when no call ends in time, at once if the call may not wait, or has waited before', async () => {
-    counts.set(keyCallsId('key'), 1);
+    counts.set(getKeyCallsId('key'), 1);
     const states = [
       take('unwilling', caller('key', { atOnce: 1 })),
       take('waited', caller('key', { atOnce: 1, waitSeconds: 5 }), { waitedMs: 5000 }),
@@ -112,14 +112,14 @@ describe('places of calls', () => {
     await until(() => patient.failed !== undefined);
     tooMany(patient);
     // Nobody is left in the line.
-    counts.set(keyCallsId('key'), 0);
+    counts.set(getKeyCallsId('key'), 0);
     const next = take('next', caller('key', { atOnce: 1 }));
     await settle();
     expect(next.started).to.equal(true);
   });
 
   it('are lost to a call whose key cannot be read again, which holds nobody up', async () => {
-    const id = keyCallsId('key');
+    const id = getKeyCallsId('key');
     counts.set(id, 2);
     const lost = new Error('the store is gone');
     const now = () => {
@@ -135,30 +135,30 @@ describe('places of calls', () => {
   });
 
   it('follow limits that change while a call waits', async () => {
-    counts.set(keyCallsId('key'), 2);
+    counts.set(getKeyCallsId('key'), 2);
     let limit: RequestLimits | undefined = WAITS;
     const now = () => caller('key', limit);
     const [first, second] = [take('first', now(), { now }), take('second', now(), { now })];
     await settle();
     // Lowered: fewer than two are too many now.
     limit = { ...WAITS, atOnce: 1 };
-    end(keyCallsId('key'));
+    end(getKeyCallsId('key'));
     await settle();
     expect([first.started, second.started]).to.deep.equal([false, false]);
     limit = undefined;
     await until(() => first.started && second.started);
-    expect(counts.get(keyCallsId('key'))).to.equal(1);
+    expect(counts.get(getKeyCallsId('key'))).to.equal(1);
   });
 
   it('of a replaced key count those of the key before', async () => {
-    counts.set(keyCallsId('old'), 1);
+    counts.set(getKeyCallsId('old'), 1);
     const next = take('next', { ...caller('new', { atOnce: 1 }), budgetKey: 'old' });
     await settle();
     tooMany(next);
   });
 
   it('end with the client that leaves, and with what else refuses the call', async () => {
-    counts.set(keyCallsId('key'), 2);
+    counts.set(getKeyCallsId('key'), 2);
     const left = take('left', caller('key', WAITS));
     const gone = take('gone', caller('key', WAITS), {
       now: () => {
@@ -175,7 +175,7 @@ describe('places of calls', () => {
 
   it('of a key and an account never wait for each other', async () => {
     const [one, two] = [caller('one', { atOnce: 1, waitSeconds: 60 }, WAITS), caller('two', undefined, WAITS)];
-    const of = { key: keyCallsId('one'), account: accountCallsId('acc') };
+    const of = { key: getKeyCallsId('one'), account: getAccountCallsId('acc') };
     counts.set(of.key, 1).set(of.account, 1);
     const blocked = take('blocked', one);
     await settle();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isWellFormedKey } from '../../lib/accounts/key.ts';
 import { DEFAULT_ZONE, NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { applied, charge, RUB, topup } from '../contract/store/context.ts';
@@ -187,7 +187,7 @@ describe('cli key', () => {
       const issued = await rig.json('key', 'issue', owner, '--name', name, '--budget', '9', '--reset', 'day');
       ids.push(String(issued.key_id));
     }
-    const today = periodAt(Date.now(), { reset: 'day', zone: DEFAULT_ZONE }).start;
+    const today = findPeriod(Date.now(), { reset: 'day', zone: DEFAULT_ZONE }).start;
     const [now = '', before = ''] = ids;
     const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
     const spend = (key: string, period: number) =>

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { KeyLimits } from '../../lib/money/key-limits.ts';
-import { periodAt } from '../../lib/money/period.ts';
+import { findPeriod } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { hiddenFields, setUpOwner } from '../../testkit/pages.ts';
@@ -213,7 +213,7 @@ describe('the page of keys', () => {
     { sum = key, ...rhythm }: Partial<typeof MONTHLY> & { sum?: string } = {},
   ) {
     const at = Date.now();
-    const period = periodAt(at, { ...MONTHLY, ...rhythm }).start;
+    const period = findPeriod(at, { ...MONTHLY, ...rhythm }).start;
     const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', chargeId: `call-${key}` } as const;
     return {
       ...call,

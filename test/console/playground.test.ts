@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { keyCallsId } from '../../lib/money/budget.ts';
+import { getKeyCallsId } from '../../lib/money/budget.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { SERVICE_OWNER } from '../../lib/money/operations.ts';
 import { CHAT, joinText, open, parseEvents, type Reply, readHead, send, until } from '../../testkit/client.ts';
@@ -212,7 +212,7 @@ describe('the playground', function () {
 
     it('a call beside as many calls of the key as may run at once', async () => {
       const { id } = await accounts().issueKey(account.id, 'one', { requests: { atOnce: 1 } });
-      const caps = [{ id: keyCallsId(id), period: 0, limit: 1n }];
+      const caps = [{ id: getKeyCallsId(id), period: 0, limit: 1n }];
       // No gateway returns what this owner holds.
       const hold = { owner: SERVICE_OWNER, lease: Date.now() + 60_000 };
       await applied(test.store, reserve(account.id, { chargeId: 'req_1', key: id, caps, ...hold }));

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { accountCallsId, keyCallsId } from '../../lib/money/budget.ts';
+import { getAccountCallsId, getKeyCallsId } from '../../lib/money/budget.ts';
 import type { RequestLimits } from '../../lib/money/request-limits.ts';
 import { ask, CHAT, DIALECTS, sayFor, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -92,9 +92,9 @@ for (const kind of longer([SQLITE], STORES)) {
       );
       expect(new Set(replies.map(({ status }) => status))).to.deep.equal(new Set([200]));
       expect(running.most).to.equal(5);
-      expect(await count(accountCallsId(account.id))).to.equal(0n);
-      expect(await count(keyCallsId(key.id))).to.equal(0n);
-      expect(await count(keyCallsId(account.keyId))).to.equal(undefined);
+      expect(await count(getAccountCallsId(account.id))).to.equal(0n);
+      expect(await count(getKeyCallsId(key.id))).to.equal(0n);
+      expect(await count(getKeyCallsId(account.keyId))).to.equal(undefined);
     }).timeout(180_000);
 
     it('are refused in the other gateway, in time and with the same words, and follow a limit that changes', async () => {
@@ -127,11 +127,11 @@ for (const kind of longer([SQLITE], STORES)) {
       await sleep(2 * KEY_CACHE_MS);
       const free = post(account.key, 1);
       await until(() => running.now === 4);
-      expect(await count(accountCallsId(account.id))).to.equal(3n);
+      expect(await count(getAccountCallsId(account.id))).to.equal(3n);
       held.resolve();
       const statuses = (await Promise.all([...begun, waiting, free])).map(({ status }) => status);
       expect(statuses).to.deep.equal([200, 200, 200, 200]);
-      expect(await count(accountCallsId(account.id))).to.equal(0n);
+      expect(await count(getAccountCallsId(account.id))).to.equal(0n);
     });
 
     it('take no place for requests that are free, and give it back after a failure', async () => {
@@ -143,7 +143,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const wrong = { key: account.key, body: { model: 'write' } };
       expect((await send(gateways[1].url + CHAT, wrong)).status).to.equal(400);
       expect((await post(account.key, 1)).status).to.equal(200);
-      expect(await count(accountCallsId(account.id))).to.equal(0n);
+      expect(await count(getAccountCallsId(account.id))).to.equal(0n);
     });
   });
 }

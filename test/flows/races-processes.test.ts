@@ -1,7 +1,7 @@
 // Two processes of the service on one database: one limit, one ledger, the same keys, and the one finds out that the other died.
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { accountCallsId } from '../../lib/money/budget.ts';
+import { getAccountCallsId } from '../../lib/money/budget.ts';
 import {
   ask,
   DIALECTS,
@@ -162,7 +162,7 @@ function twoProcesses(kind: StoreKind): void {
         expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n });
       }
       for (const { id } of orphaned) {
-        const [count] = await books.store.ledger.budgets([accountCallsId(id)]);
+        const [count] = await books.store.ledger.budgets([getAccountCallsId(id)]);
         expect(count?.spent).to.equal(0n);
       }
       await new Promise((resolve) => setTimeout(resolve, LEASE_MS));

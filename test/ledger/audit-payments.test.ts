@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { checkPaymentEntries, checkPayments } from '../../lib/ledger/audit-payments.ts';
 import type { Entry } from '../../lib/money/decide.ts';
-import { newPayment, type Payment } from '../../lib/money/payment-rules.ts';
+import { createPayment, type Payment } from '../../lib/money/payment-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 
 const REFUND = { id: 'ref_1', ref: 'r1', amount: '30', state: 'booked', reason: 'asked', at: 5, taken: '20' };
 const DISPUTE = { id: 'd1', amount: '70', taken: '70' };
 
-const START = newPayment({
+const START = createPayment({
   id: 'pay_1',
   wallet: 'w',
   provider: 'main',

@@ -1,7 +1,7 @@
 // Rows as a document database may contain them after somebody has written to it by hand.
 import { expect } from 'chai';
 import { isCharge, isEntry, isWallet, listDifferences } from '../../lib/ledger/audit-rules.ts';
-import { type Charge, type Entry, emptyWallet } from '../../lib/money/decide.ts';
+import { type Charge, createEmptyWallet, type Entry } from '../../lib/money/decide.ts';
 
 const ENTRY: Entry = {
   opId: 'reserve:a',
@@ -133,7 +133,7 @@ describe('the rules for single rows', () => {
   });
 
   it('accept a wallet only with amounts, a number of entries and a status', () => {
-    const wallet = emptyWallet('w');
+    const wallet = createEmptyWallet('w');
     expect(isWallet(wallet)).to.equal(true);
     for (const name of ['avail', 'held', 'charged', 'topped', 'adjusted'] as const)
       expect(ODD.filter((value) => isWallet({ ...wallet, [name]: value as never }))).to.deep.equal([1n]);

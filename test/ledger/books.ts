@@ -3,8 +3,8 @@
 import type { BudgetSum } from '../../lib/money/budget.ts';
 import {
   type Charge,
+  createEmptyWallet,
   type Entry,
-  emptyWallet,
   type Operation,
   type OutcomeStatus,
   type Wallet,
@@ -65,7 +65,7 @@ export interface Books {
 }
 
 export function newBooks(): Books {
-  const wallets = new Map([['w', emptyWallet('w')]]);
+  const wallets = new Map([['w', createEmptyWallet('w')]]);
   const rows = { charges: new Map(), entries: new Map(), jobs: new Map(), payments: new Map(), budgets: new Map() };
   return { wallets, ...rows, idempotencyRecords: new Map(), journal: [] };
 }

@@ -9,7 +9,7 @@ import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { createServiceHolds } from '../../lib/ledger/service-holds.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { type NewAttempt, toAttemptRows } from '../../lib/money/attempt.ts';
-import { keyCallsId } from '../../lib/money/budget.ts';
+import { getKeyCallsId } from '../../lib/money/budget.ts';
 import { computeCost, convertToRub, serializeCost } from '../../lib/money/cost.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -282,7 +282,7 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
   const caps = [
     { id: `user:${key}:someone`, period: 1000, limit: 100n * RUB },
-    { id: keyCallsId(key), period: 0, limit: 2n },
+    { id: getKeyCallsId(key), period: 0, limit: 2n },
   ];
   await applied(store, { ...hold('open'), excess: 5n * RUB, caps });
   const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };

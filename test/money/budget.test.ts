@@ -1,6 +1,6 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
-import { getSpent, keyCallsId, resolvePeriod } from '../../lib/money/budget.ts';
+import { getKeyCallsId, getSpent, resolvePeriod } from '../../lib/money/budget.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -169,7 +169,7 @@ describe('the budget of a key', () => {
 
 describe('the caps of a call', () => {
   it('count the money of an end user, and the calls of a key that run', () => {
-    const [user, calls] = ['user:u', keyCallsId('k')];
+    const [user, calls] = ['user:u', getKeyCallsId('k')];
     const caps = [
       { id: user, period: 0, limit: 10_000_000n },
       { id: calls, period: 0, limit: 1n },

@@ -1,11 +1,11 @@
 // Exposure: the amount that running calls may cost above their holds cannot be held or charged by other calls.
 import { expect } from 'chai';
-import { decide, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
+import { createEmptyWallet, decide, type Operation, type Wallet } from '../../lib/money/decide.ts';
 import { operation } from '../ledger/books.ts';
 
 describe('a new hold or charge', () => {
   it('does not spend what running calls may cost above their holds', () => {
-    const wallet: Wallet = { ...emptyWallet('w'), avail: 10n, topped: 10n };
+    const wallet: Wallet = { ...createEmptyWallet('w'), avail: 10n, topped: 10n };
     for (const kind of ['reserve', 'charge'] as const) {
       const begun = (amount: bigint, exposed: bigint, excess?: bigint) =>
         decide({ wallet, charge: undefined, prior: undefined, exposed }, {

@@ -1,6 +1,6 @@
 // The content of an outcome: the current wallet and charge, whether the operation was applied, repeated or refused.
 import { expect } from 'chai';
-import { decide, emptyWallet, type Operation, type OutcomeStatus } from '../../lib/money/decide.ts';
+import { createEmptyWallet, decide, type Operation, type OutcomeStatus } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
 import { AT, type Books, balances, type Kind, newBooks, operation, run, USAGE } from '../ledger/books.ts';
 
@@ -31,7 +31,7 @@ describe('the outcome of an operation', () => {
   }
 
   it('contains the wallet when a call is refused as never_topped, suspended or key_budget', () => {
-    const empty = emptyWallet('w');
+    const empty = createEmptyWallet('w');
     const known = { charge: undefined, prior: undefined };
     const small = decide({ ...known, wallet: empty }, operation('topup', 'p', 1));
     expect(small).to.deep.equal({ status: 'first_topup_too_small', wallet: empty });
@@ -88,7 +88,7 @@ describe('the outcome of an operation', () => {
   it('is an assertion error if damaged rows would take more than is held or charged', () => {
     run(books, operation('reserve', 'c', 10));
     run(books, operation('charge', 'v', 10));
-    const wallet = { ...emptyWallet('w'), topped: 10n * RUB, avail: 10n * RUB };
+    const wallet = { ...createEmptyWallet('w'), topped: 10n * RUB, avail: 10n * RUB };
     for (const [kind, id] of [['release', 'c'] as const, ['settle', 'c'] as const, ['refund', 'v'] as const]) {
       const charge = books.charges.get(id);
       expect(() => decide({ wallet, charge, prior: undefined }, operation(kind, id, 1)), kind).to.throw();

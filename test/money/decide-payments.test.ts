@@ -1,6 +1,6 @@
 // The money of payments as tables: operation, amount, expected status, balance after.
 import { expect } from 'chai';
-import { type OutcomeStatus, operationId } from '../../lib/money/decide.ts';
+import { getOperationId, type OutcomeStatus } from '../../lib/money/decide.ts';
 import { balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
 /** RUB: available, held, charged, topped up, adjusted. */
@@ -63,7 +63,7 @@ describe('the money of payments', () => {
       for (const [index, [kind, id, rub, status, after]] of rows.entries()) {
         const op = operation(kind, id, rub);
         const found = run(books, op);
-        if (found === 'done') done.push(operationId(op));
+        if (found === 'done') done.push(getOperationId(op));
         expect([found, ...balances(books)], `row ${index + 1}: ${kind} ${id} ${rub}`).to.deep.equal([status, ...after]);
       }
       expect(books.journal.map((entry) => entry.opId)).to.deep.equal(done);
@@ -71,7 +71,7 @@ describe('the money of payments', () => {
   }
 
   it('has operation ids that name the provider and differ from those of calls', () => {
-    const ids = (['pay', 'payback', 'dispute'] as const).map((kind) => operationId(operation(kind, '1', 1)));
+    const ids = (['pay', 'payback', 'dispute'] as const).map((kind) => getOperationId(operation(kind, '1', 1)));
     expect(ids).to.deep.equal(['pay:till:1', 'refund:till:1', 'dispute:till:1']);
   });
 

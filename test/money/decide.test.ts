@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import {
   type ChargeState,
+  createEmptyWallet,
   decide,
-  emptyWallet,
   FIRST_TOPUP_MINIMUM,
+  getOperationId,
   type Operation,
   type OutcomeStatus,
-  operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { CHARGELESS } from '../../lib/money/operations.ts';
@@ -262,7 +262,7 @@ describe('decide', () => {
         const books = newBooks();
         run(books, operation('topup', 'p', 1000));
         run(books, operation('reserve', 'c', 10));
-        const thief = { ...emptyWallet('thief'), avail: 50n * RUB, topped: 50n * RUB };
+        const thief = { ...createEmptyWallet('thief'), avail: 50n * RUB, topped: 50n * RUB };
         const op = { ...operation(kind, 'c', 5), wallet: 'thief' };
         const charge = books.charges.get('c');
         expect(decide({ wallet: thief, charge, prior: undefined }, op)).to.deep.equal({
@@ -278,7 +278,7 @@ describe('decide', () => {
         { wallet: books.wallets.get('w'), charge: undefined, prior: undefined },
         operation('topup', 'p', 1000),
       );
-      const thief = emptyWallet('thief');
+      const thief = createEmptyWallet('thief');
       const op = { ...operation('topup', 'p', 1000), wallet: 'thief' };
       expect(decide({ wallet: thief, charge: undefined, prior: entry }, op).status).to.equal('id_taken');
     });
@@ -292,7 +292,11 @@ describe('decide', () => {
   });
 
   it('asserts that amounts make sense', () => {
-    const known = { wallet: { ...emptyWallet('w'), avail: RUB, topped: RUB }, charge: undefined, prior: undefined };
+    const known = {
+      wallet: { ...createEmptyWallet('w'), avail: RUB, topped: RUB },
+      charge: undefined,
+      prior: undefined,
+    };
     for (const [kind, rub] of [
       ['topup', 0],
       ['topup', -1],
@@ -302,11 +306,11 @@ describe('decide', () => {
     ] as const) {
       expect(() => decide(known, operation(kind, 'x', rub)), `${kind} ${rub}`).to.throw();
     }
-    expect(() => decide({ ...known, wallet: emptyWallet('other') }, operation('topup', 'x', 1000))).to.throw();
+    expect(() => decide({ ...known, wallet: createEmptyWallet('other') }, operation('topup', 'x', 1000))).to.throw();
   });
 
   it('does not hold what running calls owe', () => {
-    const wallet: Wallet = { ...emptyWallet('w'), avail: 10n, topped: 10n };
+    const wallet: Wallet = { ...createEmptyWallet('w'), avail: 10n, topped: 10n };
     const reserved = (amount: bigint, owed: bigint) =>
       decide({ wallet, charge: undefined, prior: undefined }, {
         ...operation('reserve', 'c', 1),
@@ -324,7 +328,7 @@ describe('decide', () => {
         const books = newBooks();
         const done = rows.filter(([kind, id, rub]) => run(books, operation(kind, id, rub)) === 'done');
         expect(books.journal.map((entry) => entry.opId)).to.deep.equal(
-          done.map((row) => operationId(operation(row[0], row[1], row[2]))),
+          done.map((row) => getOperationId(operation(row[0], row[1], row[2]))),
         );
         expect(books.journal.map((entry) => entry.seq)).to.deep.equal(done.map((_, index) => index + 1));
         for (const entry of books.journal) {
@@ -335,7 +339,7 @@ describe('decide', () => {
     }
 
     it('records the overshoot of each settlement, and the sum of charges after each row', () => {
-      const wallet: Wallet = { ...emptyWallet('w'), avail: 0n, held: 10n, charged: 7n, topped: 17n, seq: 4 };
+      const wallet: Wallet = { ...createEmptyWallet('w'), avail: 0n, held: 10n, charged: 7n, topped: 17n, seq: 4 };
       const { charge } = decide({ wallet: { ...wallet, avail: 10n, held: 0n }, charge: undefined, prior: undefined }, {
         ...operation('reserve', 'c', 1),
         amount: 10n,
@@ -382,7 +386,9 @@ describe('decide', () => {
 
   it('gives each operation its own id', () => {
     const kinds = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
-    expect(kinds.map((kind) => operationId(operation(kind, 'x', 1)))).to.deep.equal(kinds.map((kind) => `${kind}:x`));
+    expect(kinds.map((kind) => getOperationId(operation(kind, 'x', 1)))).to.deep.equal(
+      kinds.map((kind) => `${kind}:x`),
+    );
   });
 
   it('requires 1000 RUB for the first payment', () => {

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { collectBatchKeys, collectBudgetKeys } from '../../lib/money/batch-keys.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
-import { newPayment, type Payment } from '../../lib/money/payment-rules.ts';
+import { createPayment, type Payment } from '../../lib/money/payment-rules.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
 
 const RUB = 1_000_000n;
 const ARRIVED: Payment = {
-  ...newPayment({
+  ...createPayment({
     id: 'pay_x',
     wallet: 'w',
     provider: 'till',

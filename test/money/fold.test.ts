@@ -6,11 +6,11 @@ import type { BudgetSum } from '../../lib/money/budget.ts';
 import {
   type Charge,
   type ChargeState,
+  createEmptyWallet,
   type Entry,
-  emptyWallet,
+  getOperationId,
   type Operation,
   type Outcome,
-  operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
@@ -37,7 +37,7 @@ interface Rows {
 
 function newRows(): Rows {
   return {
-    wallets: new Map(WALLETS.map((id) => [id, emptyWallet(id)])),
+    wallets: new Map(WALLETS.map((id) => [id, createEmptyWallet(id)])),
     charges: new Map(),
     entries: new Map(),
     jobs: new Map(),
@@ -211,7 +211,7 @@ describe('fold', () => {
       fc.property(history, (operations) => {
         const rows = newRows();
         const outcomes = apply(rows, operations);
-        const done = operations.filter((_, index) => outcomes[index]?.status === 'done').map(operationId);
+        const done = operations.filter((_, index) => outcomes[index]?.status === 'done').map(getOperationId);
         expect([...rows.entries.keys()]).to.deep.equal(done);
       }),
       { numRuns: 50 },
@@ -223,7 +223,7 @@ describe('fold', () => {
     const kinds = new Set<string>();
     const found = new Set<string>();
     const suspended = newRows();
-    suspended.wallets.set('w1', { ...emptyWallet('w1'), status: 'suspended', avail: RUB, topped: RUB });
+    suspended.wallets.set('w1', { ...createEmptyWallet('w1'), status: 'suspended', avail: RUB, topped: RUB });
     found.add(apply(suspended, [{ ...reserveOf('w1'), amount: 1n } as Operation])[0]?.status ?? '');
     found.add(apply(newRows(), [reserveOf('w2')])[0]?.status ?? '');
     for (const operations of fc.sample(history, { numRuns: 300, seed: 7 })) {

@@ -1,11 +1,18 @@
 // Marks of entries: the values that each kind covers, also after a hold has ended.
 import { expect } from 'chai';
-import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
+import {
+  type Charge,
+  createEmptyWallet,
+  decide,
+  type Entry,
+  type Operation,
+  type Wallet,
+} from '../../lib/money/decide.ts';
 import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import { computeMark, hasMark, readFlagsFromMark, readJobIdFromMark } from '../../lib/money/mark.ts';
 import { rebuildMarkedOperation, rebuildOperation } from '../../lib/money/replay.ts';
 
-const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
+const WALLET: Wallet = { ...createEmptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
 const START = { wallet: 'w', at: 5, chargeId: 'c', key: 'k', chargeKind: 'text', model: 'm', prices: '{}' } as const;
 const RESERVE: Operation = { kind: 'reserve', ...START, amount: 10n, owner: 'own', lease: 9 };
 

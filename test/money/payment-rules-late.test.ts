@@ -1,6 +1,6 @@
 // Late reports of a provider: the amount that really arrived, refunds made after a refusal, a repeated loss.
 import { expect } from 'chai';
-import { newPayment } from '../../lib/money/payment.ts';
+import { createPayment } from '../../lib/money/payment.ts';
 import {
   decidePayment,
   type Moved,
@@ -11,7 +11,7 @@ import {
 
 const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;
-const START = newPayment({
+const START = createPayment({
   id: 'pay_1',
   wallet: 'w',
   provider: 'till',

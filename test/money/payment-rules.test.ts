@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { REFUNDS_MAX, type Refund } from '../../lib/money/payment.ts';
 import {
+  createPayment,
   decidePayment,
   type Moved,
-  newPayment,
   PAYMENT_PHASES,
   type Payment,
   type PaymentChange,
@@ -17,7 +17,7 @@ import { longer } from '../../testkit/long.ts';
 
 const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;
-const START = newPayment({
+const START = createPayment({
   id: 'pay_1',
   wallet: 'w',
   provider: 'till',

@@ -1,9 +1,15 @@
 // The values that each change of a payment writes to its row, besides the phase.
 import { expect } from 'chai';
-import { decidePayment, newPayment, type Payment, parseDispute, parseRefunds } from '../../lib/money/payment-rules.ts';
+import {
+  createPayment,
+  decidePayment,
+  type Payment,
+  parseDispute,
+  parseRefunds,
+} from '../../lib/money/payment-rules.ts';
 
 const AT = 1_800_000_000_000;
-const WAITING = newPayment({
+const WAITING = createPayment({
   id: 'pay_1',
   wallet: 'w',
   provider: 'till',

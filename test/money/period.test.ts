@@ -1,7 +1,7 @@
 // When budgets reset, in zones with and without summer time.
 import { expect } from 'chai';
 import { DAY_MS, HOUR_MS } from '../../lib/base/durations.ts';
-import { formatMoment, periodAt } from '../../lib/money/period.ts';
+import { findPeriod, formatMoment } from '../../lib/money/period.ts';
 import { longer } from '../../testkit/long.ts';
 
 const MOSCOW = 'Europe/Moscow';
@@ -41,7 +41,7 @@ const ROWS: readonly (readonly [
 describe('budget periods', () => {
   for (const [at, reset, zone, start, end] of ROWS) {
     it(`give the ${reset} of ${at} in ${zone}`, () => {
-      expect(periodAt(Date.parse(at), { reset, zone })).to.deep.equal({
+      expect(findPeriod(Date.parse(at), { reset, zone })).to.deep.equal({
         start: Date.parse(start),
         end: Date.parse(end),
       });
@@ -53,9 +53,9 @@ describe('budget periods', () => {
     const broken: string[] = [];
     for (const zone of [MOSCOW, BERLIN, 'America/Sao_Paulo', 'Africa/Cairo', 'Pacific/Apia']) {
       for (const reset of ['day', 'week', 'month'] as const) {
-        let before = periodAt(Date.UTC(2025, 0, 1), { reset, zone });
+        let before = findPeriod(Date.UTC(2025, 0, 1), { reset, zone });
         for (let at = Date.UTC(2025, 0, 1); at < Date.UTC(2027, 0, 1); at += HOUR_MS) {
-          const period = periodAt(at, { reset, zone });
+          const period = findPeriod(at, { reset, zone });
           const follows = period.start === before.start || period.start === before.end;
           if (at < period.start || at >= (period.end ?? 0) || !follows) broken.push(`${zone} ${reset} ${at}`);
           before = period;
@@ -72,7 +72,7 @@ describe('budget periods', () => {
     for (const zone of zones) {
       for (const change of changesOf(zone, { from, to: Date.UTC(2026, 0, 1) })) {
         for (let at = change - 26 * HOUR_MS; at < change + 26 * HOUR_MS; at += HOUR_MS / 2) {
-          const { start, end } = periodAt(at, { reset: 'day', zone });
+          const { start, end } = findPeriod(at, { reset: 'day', zone });
           if (at < start || at >= (end ?? 0)) broken.push(`${zone} ${new Date(at).toISOString()}`);
         }
       }
@@ -83,7 +83,7 @@ describe('budget periods', () => {
   it('do not depend on earlier queries', () => {
     const day = { reset: 'day', zone: MOSCOW } as const;
     const first = Date.parse('2026-11-22T12:00:00Z');
-    const [one, next, again] = [first, first + DAY_MS, first].map((at) => periodAt(at, day));
+    const [one, next, again] = [first, first + DAY_MS, first].map((at) => findPeriod(at, day));
     expect(again).to.deep.equal(one);
     expect(next?.start).to.equal(one?.end);
   });
@@ -109,7 +109,7 @@ describe('budget periods', () => {
   it('create the expensive formatter of a zone only once', () => {
     const made = countFormats(() => {
       // A spelling that no other test uses, so that it is not cached yet.
-      for (let day = 0; day < 3; day += 1) periodAt(day * DAY_MS, { reset: 'day', zone: 'antarctica/troll' });
+      for (let day = 0; day < 3; day += 1) findPeriod(day * DAY_MS, { reset: 'day', zone: 'antarctica/troll' });
     });
     expect(made).to.equal(1);
   });
@@ -126,7 +126,7 @@ describe('budget periods', () => {
   });
 
   it('never end without a reset', () => {
-    expect(periodAt(Date.now(), { reset: 'none', zone: MOSCOW })).to.deep.equal({ start: 0, end: null });
+    expect(findPeriod(Date.now(), { reset: 'none', zone: MOSCOW })).to.deep.equal({ start: 0, end: null });
   });
 
   it('are formatted in the time of their zone', () => {

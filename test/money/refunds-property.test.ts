@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { decideAgain } from '../../lib/ledger/audit-rules.ts';
 import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../lib/money/decide.ts';
-import { lostDisputeOp, refundBookingOp, refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
+import { createLostDisputeOp, refundBookingOp, refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import {
+  computeHeldForRefund,
+  createPayment,
   decidePayment,
-  heldForRefund,
-  newPayment,
   type Payment,
   type PaymentChange,
   parseDispute,
@@ -20,7 +20,7 @@ import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 
 const RUB = 1_000_000n;
 const PAID: Payment = {
-  ...newPayment({
+  ...createPayment({
     id: 'pay_x',
     wallet: 'w',
     provider: 'till',
@@ -122,7 +122,10 @@ class Story {
         const dispute = parseDispute(payment);
         const lost = dispute && BigInt(dispute.amount) < left ? BigInt(dispute.amount) : left;
         if (!dispute || payment.phase !== 'disputed' || lost <= 0n) return undefined;
-        return run(this.books, lostDisputeOp(payment, { at: AT }, { dispute: 'cb', amount: lost, suspend: false }));
+        return run(
+          this.books,
+          createLostDisputeOp(payment, { at: AT }, { dispute: 'cb', amount: lost, suspend: false }),
+        );
       }
     }
   }
@@ -130,7 +133,7 @@ class Story {
   check(): void {
     const { avail, held, charged, topped, adjusted } = this.wallet();
     const { credited, refunded, shortfall } = this.payment();
-    const asked = parseRefunds(this.payment()).reduce((sum, refund) => sum + heldForRefund(refund), 0n);
+    const asked = parseRefunds(this.payment()).reduce((sum, refund) => sum + computeHeldForRefund(refund), 0n);
     expect(topped).to.equal(credited - refunded - asked);
     expect(topped >= 0n && shortfall >= 0n && shortfall <= refunded).to.equal(true);
     expect(avail + held + charged).to.equal(topped + adjusted);

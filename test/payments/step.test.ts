@@ -1,7 +1,7 @@
 // The next step of a payment as tables: its phase, what its provider reports, and what follows.
 import { expect } from 'chai';
 import { HOUR_MS, MINUTE_MS } from '../../lib/base/durations.ts';
-import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
+import { createPayment, NEVER_STARTED, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
 import { toProviderId } from '../../lib/payments/ids.ts';
 import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
@@ -10,7 +10,7 @@ const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;
 const FACTS: PaymentStepFacts = { at: AT, suspend: true, live: true, costly: undefined };
 
-const ORDER = newPayment({
+const ORDER = createPayment({
   id: 'pay_1',
   wallet: 'acc_1',
   provider: 'till',

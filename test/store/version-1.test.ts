@@ -12,7 +12,7 @@ import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
-import { lostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money/payback.ts';
+import { createLostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -280,7 +280,9 @@ for (const old of OLD_STORES.filter(({ name }) => longer(name === 'sqlite', true
         const wish = { at, refund: 'rfd_asked', reason: 'the provider refuses it' };
         expect(await statuses(store, refundRefusalOp(await payment('asked'), wish))).to.deep.equal(['done']);
         const lost = { dispute: 'cb_disputed', amount: 1000n * RUB, suspend: true };
-        expect(await statuses(store, lostDisputeOp(await payment('disputed'), { at }, lost))).to.deep.equal(['done']);
+        expect(await statuses(store, createLostDisputeOp(await payment('disputed'), { at }, lost))).to.deep.equal([
+          'done',
+        ]);
         expect((await wallet('main'))?.avail).to.equal(before - 1300n * RUB);
       });
 

@@ -4,7 +4,7 @@ import { capOutput } from '../../catalog/text-facts.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { NewAttempt } from '../../money/attempt.ts';
 import type { Micro } from '../../money/money.ts';
-import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
+import { countHeldTokens, type Tokens, textCost } from '../../money/price.ts';
 import { MOVED_NAME, nameTokens } from '../../money/token-usage.ts';
 import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
@@ -37,7 +37,7 @@ export class TextAnswer<Out> implements PaidCall<ReplyFinishPart, TextAnswerDue>
     const buffered = (candidates[0] ?? model).delivery === 'buffered';
     const { tokensHeld } = estimate;
     const maxTokens = capOutput(model, request.maxTokens);
-    this.#held = heldTokens({ input: tokensHeld, maxTokens });
+    this.#held = countHeldTokens({ input: tokensHeld, maxTokens });
     this.terms = {
       kind: 'text',
       model: model.id,

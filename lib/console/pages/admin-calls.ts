@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../base/durations.ts';
 import { fault } from '../../base/faults.ts';
 import { ATTEMPT_ENDINGS, type Attempt } from '../../money/attempt.ts';
-import { momentAtWallTime } from '../../money/period.ts';
+import { findMoment } from '../../money/period.ts';
 import type { AttemptSearch } from '../../store/ports/attempts.ts';
 import { checkbox, field, filterBox, select, shortTime, table, usual } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -112,7 +112,7 @@ function readSearch({ query, services, signedIn }: UserVisit): AttemptSearch {
 /** Reads `2026-11-26T09:00`, as browsers send it. */
 function readWallTime(text: string | null, zone: string): number | undefined {
   const at = /^[12]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text ?? '') ? Date.parse(`${text}Z`) : Number.NaN;
-  return Number.isNaN(at) ? undefined : momentAtWallTime(at, zone);
+  return Number.isNaN(at) ? undefined : findMoment(at, zone);
 }
 
 function readPosition(text: string | null): AttemptSearch['before'] {

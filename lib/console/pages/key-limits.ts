@@ -7,7 +7,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { type BudgetSum, getBudgetKeyId, getSpent } from '../../money/budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub } from '../../money/money.ts';
-import { formatMoment, momentAtWallTime, periodAt } from '../../money/period.ts';
+import { findMoment, findPeriod, formatMoment } from '../../money/period.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -150,7 +150,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   // The form may be older than a rotation, which has set an expiry: an unchanged day changes nothing.
   const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : formatExpiryDay(before));
-  const expiresAt = same ? before.expiresAt : wall === null ? null : momentAtWallTime(wall, before.zone);
+  const expiresAt = same ? before.expiresAt : wall === null ? null : findMoment(wall, before.zone);
   const names = sent
     .text('models')
     .split(',')
@@ -193,7 +193,7 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Bud
   const words = WORDS[visit.language];
   const { format, services } = visit;
   const { budget, reset, expiresAt, models, endUsers } = limits;
-  const spent = getSpent(sum, periodAt(services.now(), limits).start);
+  const spent = getSpent(sum, findPeriod(services.now(), limits).start);
   const bar =
     budget !== null &&
     html`<meter min="0" max="${Number(budget)}" value="${Number(spent)}" aria-label="${name}"></meter><br>`;

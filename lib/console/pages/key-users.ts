@@ -3,7 +3,7 @@
 import { fault } from '../../base/faults.ts';
 import { digestName, endUserSumId, endUserSumIds } from '../../ledger/caps.ts';
 import { type BudgetSum, getSpent } from '../../money/budget.ts';
-import { periodAt } from '../../money/period.ts';
+import { findPeriod } from '../../money/period.ts';
 import { definitionList, field, table } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -66,7 +66,7 @@ export const keyUsers = page({
       name === ''
         ? await ledger.budgetPage({ after, before, limit: PER_PAGE })
         : await ledger.budgets([endUserSumId(key, name)]);
-    const { start, end } = periodAt(services.now(), { reset: endUsers.reset, zone });
+    const { start, end } = findPeriod(services.now(), { reset: endUsers.reset, zone });
     const columns = [{ title: words.digest }, ...[words.spent, words.left].map((title) => ({ title, number: true }))];
     const toCells = (sum: BudgetSum) => {
       const spent = getSpent(sum, start);

@@ -10,7 +10,7 @@ import { fault } from '../../base/faults.ts';
 import { readNetworks } from '../../base/network.ts';
 import { isOneLine } from '../../base/one-line.ts';
 import { OperatorError, UnknownError } from '../../base/operator-error.ts';
-import { momentAtWallTime } from '../../money/period.ts';
+import { findMoment } from '../../money/period.ts';
 import type { ManagementKey } from '../../store/ports/management.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
@@ -122,7 +122,7 @@ function readKey({ visit, account, zone }: Whose, sent: Form): NewManagementKey 
   const scopes = OPERATOR_SCOPES.filter((scope) => sent.has(`scope-${scope}`));
   const day = sent.text('expires');
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
-  const expiresAt = wall === null || Number.isNaN(wall) ? wall : momentAtWallTime(wall, zone);
+  const expiresAt = wall === null || Number.isNaN(wall) ? wall : findMoment(wall, zone);
   const named = sent
     .text('addresses')
     .split(',')

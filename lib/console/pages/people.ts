@@ -2,7 +2,7 @@
 import { HOUR_MS } from '../../base/durations.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent } from '../../money/budget.ts';
-import { periodAt } from '../../money/period.ts';
+import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
 import type { Membership, User } from '../../store/ports/users.ts';
 import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
@@ -136,7 +136,7 @@ async function memberTable(visit: OwnerVisit, rows: readonly Person[]): Promise<
   const cells = rows.map(({ member, user }) => {
     const { cap } = member;
     const sum = sums.find(({ key }) => key === memberSumId(member));
-    const spent = cap && getSpent(sum, periodAt(services.now(), cap).start);
+    const spent = cap && getSpent(sum, findPeriod(services.now(), cap).start);
     const notes = [
       ...(member.user === signedIn.user.id ? [words.you] : []),
       ...(user?.status === 'suspended' ? [words.isSuspended] : []),

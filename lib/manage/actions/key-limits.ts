@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../base/operator-error.ts';
 import { type BudgetSum, getSpent } from '../../money/budget.ts';
 import type { KeyLimits, Reset } from '../../money/key-limits.ts';
 import { type Micro, toRub } from '../../money/money.ts';
-import { periodAt } from '../../money/period.ts';
+import { findPeriod } from '../../money/period.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { formatMoney, toTime } from '../answer.ts';
 import { REMOVED } from '../removed.ts';
@@ -66,7 +66,7 @@ export function limitsJson({ budget, reset, zone, expiresAt, models, endUsers, r
 
 /** What a key has spent of its budget in the current period. */
 export function computeSpent({ limits }: KeyRow, sum: BudgetSum | undefined): Micro {
-  return getSpent(sum, periodAt(Date.now(), limits).start);
+  return getSpent(sum, findPeriod(Date.now(), limits).start);
 }
 
 /** The limits in one table cell. */

@@ -3,7 +3,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { endUserSumId, endUserSumIds } from '../../ledger/caps.ts';
 import { getSpent } from '../../money/budget.ts';
 import { toRub } from '../../money/money.ts';
-import { periodAt } from '../../money/period.ts';
+import { findPeriod } from '../../money/period.ts';
 import { type Answer, formatTable } from '../answer.ts';
 import type { Session } from '../session.ts';
 
@@ -31,7 +31,7 @@ async function list(
     name === undefined
       ? await store.ledger.budgetPage({ after: `${first}${after}`, before, limit })
       : await store.ledger.budgets([endUserSumId(key, name)]);
-  const { start } = periodAt(Date.now(), { reset: endUsers.reset, zone });
+  const { start } = findPeriod(Date.now(), { reset: endUsers.reset, zone });
   const users = sums.map((sum) => ({ user: sum.key.slice(first.length), spent_rub: toRub(getSpent(sum, start)) }));
   const last = name === undefined && sums.length === limit ? users.at(-1) : undefined;
   const rows = users.map(({ user, spent_rub: spent }) => [user, String(spent)]);

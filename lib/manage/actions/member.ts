@@ -5,7 +5,7 @@ import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent } from '../../money/budget.ts';
 import { isExpired, type Reset } from '../../money/key-limits.ts';
 import { type Micro, toRub } from '../../money/money.ts';
-import { periodAt } from '../../money/period.ts';
+import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
 import type { Membership, Role } from '../../store/ports/users.ts';
 import { type Answer, formatMoney, formatTable, toTime } from '../answer.ts';
@@ -43,7 +43,7 @@ async function list(session: Session, idOrName: string): Promise<Answer> {
         role: member.role,
         status: user?.status ?? 'suspended',
         cap: cap ? { rub: toRub(cap.limit), reset: cap.reset, time_zone: cap.zone } : null,
-        spent_rub: cap ? toRub(getSpent(sum, periodAt(now, cap).start)) : null,
+        spent_rub: cap ? toRub(getSpent(sum, findPeriod(now, cap).start)) : null,
         active_keys: own.length,
       };
     }),

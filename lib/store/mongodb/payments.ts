@@ -1,7 +1,7 @@
 // Payments in the MongoDB store, with saved methods, consents, automatic top-ups and webhooks.
 import type { Db, Document } from 'mongodb';
 import { NEVER_STARTED } from '../../money/payment.ts';
-import { decidePayment, newPayment, type Payment } from '../../money/payment-rules.ts';
+import { createPayment, decidePayment, type Payment } from '../../money/payment-rules.ts';
 import { fromCells, PAYMENT_FIELDS, type PaymentTable } from '../payment-rows.ts';
 import {
   type AutoTopupRow,
@@ -40,7 +40,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
 
   return {
     async create(start, auto) {
-      const made = newPayment(start);
+      const made = createPayment(start);
       return transactions.run({
         steps: async (step) => {
           const found = await readFirstBatch(step(findOne('payments', { _id: start.id })));

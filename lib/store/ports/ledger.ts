@@ -14,7 +14,7 @@ export interface LedgerStore {
   readonly batchMax: number;
   /**
    * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit. Operations are idempotent
-   * by `operationId`, so a batch with an unknown outcome is resent, whole or in parts. A batch may contain several
+   * by `getOperationId`, so a batch with an unknown outcome is resent, whole or in parts. A batch may contain several
    * wallets even if each has its own lane, if no other process writes them.
    */
   apply(operations: readonly Operation[]): Promise<readonly Outcome[]>;

@@ -2,10 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NEVER_STARTED } from '../../money/payment.ts';
 import {
+  createPayment,
   decidePayment,
   type FreePaymentChange,
   type NewPayment,
-  newPayment,
   type Payment,
   type PaymentOutcome,
 } from '../../money/payment-rules.ts';
@@ -95,7 +95,7 @@ export function paymentWrites({ db, write }: Connection): PortWrites<'payments'>
       write(() => {
         if (load(start.id)) return 'exists';
         if (auto && !changeAutoTopupRow(auto)) return 'stale';
-        save(newPayment(start));
+        save(createPayment(start));
         return 'created';
       }),
     claim: (asked: JobClaim): Payment[] =>

@@ -1,7 +1,7 @@
 // Further budgets of a call, beside that of its key: each as exact as the first, in the hold's transaction.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { accountCallsId, keyCallsId } from '../../../lib/money/budget.ts';
+import { getAccountCallsId, getKeyCallsId } from '../../../lib/money/budget.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { itLong, longer } from '../../../testkit/long.ts';
@@ -143,7 +143,7 @@ export function capContract(context: StoreContext): void {
 
   it('of calls at once never let more run, count in no money, and take each back at its end', async () => {
     const openers = [context.store, await context.other()];
-    const [wallet, id] = [await newWallet(context.store), accountCallsId(newId('acc'))];
+    const [wallet, id] = [await newWallet(context.store), getAccountCallsId(newId('acc'))];
     const caps = [{ id, period: 0, limit: 5n }];
     const running = { now: 0, most: 0 };
     /** Tries until it has a place, runs for a moment, and ends in one of the ways that a call can end. */
@@ -179,7 +179,7 @@ export function capContract(context: StoreContext): void {
   it('of calls at once follow a limit that is lowered or removed while calls run', async () => {
     const { store } = context;
     const other = await context.other();
-    const [wallet, id] = [await newWallet(store), keyCallsId(newId('key'))];
+    const [wallet, id] = [await newWallet(store), getKeyCallsId(newId('key'))];
     const within = (limit: bigint) => reserve(wallet, { caps: [{ id, period: 0, limit }] });
     const begun = await applied(store, within(3n), within(3n), within(3n), within(3n));
     expect(begun.map(({ status, cap: refused }) => refused ?? status)).to.deep.equal(['done', 'done', 'done', id]);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { BudgetSum } from '../../../lib/money/budget.ts';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
-import { emptyWallet } from '../../../lib/money/decide.ts';
+import { createEmptyWallet } from '../../../lib/money/decide.ts';
 import { addExposure, fold, getExposure } from '../../../lib/money/fold.ts';
 import { decideStatusChange } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -176,7 +176,7 @@ function operationOf(
 
 /** The ledger in memory, with every row always loaded. */
 function createModel(id: string) {
-  const wallets = new Map<string, Wallet>([[id, emptyWallet(id)]]);
+  const wallets = new Map<string, Wallet>([[id, createEmptyWallet(id)]]);
   const charges = new Map<string, Charge>();
   const journal = new Map<string, Entry>();
   const budgets = new Map<string, BudgetSum>();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { keyCallsId } from '../../../lib/money/budget.ts';
+import { getKeyCallsId } from '../../../lib/money/budget.ts';
 import type { Order } from './child.ts';
 import {
   AT,
@@ -87,7 +87,7 @@ export function processContract(kind: StoreKind): void {
       const { store } = context;
       const wallet = await newWallet(store);
       const owner = newId('own');
-      const caps = [{ id: keyCallsId(newId('key')), period: 0, limit: 1n }];
+      const caps = [{ id: getKeyCallsId(newId('key')), period: 0, limit: 1n }];
       const child = await start();
       expect(await ask(child, { task: 'hold', wallet, owner, caps })).to.deep.equal(['done']);
       const exited = once(child, 'exit');
