@@ -54,7 +54,7 @@ describe('the startup report', () => {
       const { stdout } = await run({ SANDBOX: 'off', HOST: hasIpv6 ? '::1' : 'localhost' });
       const [, host] = /^Tollgate is listening on http:\/\/(.*):\d+ \(0 models\)$/m.exec(stdout) ?? [];
       expect(host).to.equal(hasIpv6 ? '[::1]' : 'localhost');
-      expect(stdout).to.contain('Set one of: (the catalog has none); or SANDBOX=on');
+      expect(stdout).to.contain('Or set one of: (the catalog has none); or SANDBOX=on');
       expect(stdout).to.not.match(LOOPBACK).and.to.not.contain('Sandbox mode');
     },
   );
