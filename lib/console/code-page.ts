@@ -1,4 +1,5 @@
 // Asks an operator for a code when a form came without a right one: everything else that was sent goes along again.
+import { UPSTREAM_WORDS } from './catalog/upstream-words.ts';
 import { codeField } from './code-field.ts';
 import { field, form, message } from './components.ts';
 import type { Form } from './forms.ts';
@@ -11,16 +12,12 @@ const WORDS = defineWords({
     title: 'Confirm with a code',
     needed: 'Nothing was changed yet: this needs a fresh code. What you entered is kept.',
     wrong: 'Nothing was changed yet: the code is wrong or already used. What you entered is kept.',
-    key: 'Key of the upstream',
-    keyLost: 'Enter the key again: it is not shown, and not kept.',
     button: 'Confirm',
   },
   ru: {
     title: 'Подтвердите кодом',
     needed: 'Пока ничего не изменено: нужен новый код. Введённое сохранилось.',
     wrong: 'Пока ничего не изменено: код неверен или уже использован. Введённое сохранилось.',
-    key: 'Ключ поставщика',
-    keyLost: 'Введите ключ ещё раз: он не показывается и не сохраняется.',
     button: 'Подтвердить',
   },
 });
@@ -39,7 +36,8 @@ interface CodePage {
 export function codePage(visit: UserVisit, sent: Form): CodePage {
   const words = WORDS[visit.language];
   const kept = sent.entries().filter(([name]) => !OWN.includes(name));
-  const secret = { name: SECRET, label: words.key, hint: words.keyLost, type: 'password' } as const;
+  const { key, keyLost } = UPSTREAM_WORDS[visit.language];
+  const secret = { name: SECRET, label: key, hint: keyLost, type: 'password' } as const;
   const fields = html`${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${sent.text(SECRET) === '' ? undefined : field(secret)}
 ${codeField(visit)}`;
