@@ -1,4 +1,5 @@
 // Asks an operator for a code when a form came without a right one: everything else that was sent goes along again.
+import { hideAddressSecrets } from './catalog/upstream-form.ts';
 import { UPSTREAM_WORDS } from './catalog/upstream-words.ts';
 import { codeField } from './code-field.ts';
 import { field, form, message } from './components.ts';
@@ -24,6 +25,8 @@ const WORDS = defineWords({
 
 /** An upstream's key, which no page may show: it is asked for again. */
 const SECRET = 'key';
+/** An upstream's address, in which somebody may have typed a key. */
+const ADDRESS = 'url';
 /** Of the form itself, the code that was wrong, and the secret. */
 const OWN = ['csrf', 'code', SECRET];
 
@@ -35,7 +38,10 @@ interface CodePage {
 
 export function codePage(visit: UserVisit, sent: Form): CodePage {
   const words = WORDS[visit.language];
-  const kept = sent.entries().filter(([name]) => !OWN.includes(name));
+  const kept = sent
+    .entries()
+    .filter(([name]) => !OWN.includes(name))
+    .map(([name, value]) => [name, name === ADDRESS ? hideAddressSecrets(value) : value] as const);
   const { key, keyLost } = UPSTREAM_WORDS[visit.language];
   const secret = { name: SECRET, label: key, hint: keyLost, type: 'password' } as const;
   const fields = html`${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}

@@ -112,5 +112,7 @@ describe('a refused form', function () {
     const { status, text } = await operator.post(path, { ...opened?.hidden, ...sent });
     expect([status, text.includes(sent.key), text.includes(sent.url)]).to.deep.equal([403, false, true]);
     expect(text).to.match(/name="key" type="password"/);
+    const hidden = await operator.post(path, { ...opened?.hidden, ...sent, url: `https://x.example/?key=${sent.key}` });
+    expect([hidden.status, hidden.text.includes(sent.key)]).to.deep.equal([403, false]);
   });
 });

@@ -106,6 +106,32 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await deeds()).to.include.members(['upstream.add', 'upstream.test']);
     });
 
+    it('takes no secret in an address, and shows none again', async () => {
+      const wish = { vendor: 'chat', name: 'leaky', key: '' };
+      const path = `${UPSTREAMS}/vendor-one`;
+      const spelled = [
+        'https://me:hunter2@vendor.example/v1',
+        'https://hunter2@vendor.example/v1',
+        'https://me:hunter2@vendor.example:x/v1',
+        'https://vendor.example/v1?key=hunter2',
+        'https://vendor.example/v1?version=1&subscription-key=hunter2',
+        'https://vendor.example/v1?access_token=hunter2&access_token=hunter2',
+        'https://vendor.example/v1#key=hunter2',
+        'ftp://me:hunter2@vendor.example/v1',
+      ];
+      for (const url of spelled) {
+        const added = await operator.submit(UPSTREAMS, { ...wish, url });
+        const changed = await operator.submit(path, { change: 'settings', url, key: KEY });
+        for (const { status, text } of [added, changed])
+          expect([status, text.includes('hunter2')], url).to.deep.equal([400, false]);
+      }
+      const refused = await operator.submit(UPSTREAMS, { ...wish, url: 'https://vendor.example/v1?a=b&key=hunter2' });
+      expect(plain(refused.text)).to.contain('must not carry a password or a key: enter it in the field “Key”');
+      expect(refused.text).to.contain('value="https://vendor.example/v1?a=b&amp;key=***"');
+      const log = JSON.stringify(await test.store.auditLog.page({ limit: 100 }));
+      expect(log).to.contain('upstream.add').and.to.not.contain('hunter2');
+    });
+
     it('lists the models of the vendor, and sells those that are chosen after a preview', async () => {
       const path = `${UPSTREAMS}/vendor-one/models`;
       const listed = await go((await operator.get(`${UPSTREAMS}/vendor-one`)).text, path, { filter: 'gpt' });

@@ -22,6 +22,7 @@ export const PROBLEM_FIELDS: Readonly<Partial<Record<UpstreamProblem, string>>> 
   name: 'name',
   taken: 'name',
   url: 'url',
+  urlSecret: 'url',
   urlNeeded: 'url',
   key: 'key',
   keyAgain: 'key',
@@ -39,7 +40,8 @@ export function readNewUpstream(sent: Form): WantedUpstream | UpstreamProblem {
   if (!vendor) return 'vendor';
   const typed = sent.text('url');
   if (typed === '' && vendor.baseUrl === undefined) return 'urlNeeded';
-  if (typed !== '' && !isBaseUrl(typed)) return 'url';
+  const wrong = typed === '' ? undefined : checkBaseUrl(typed);
+  if (wrong) return wrong;
   const key = readKey(name, sent.text('key'));
   if (!key) return 'key';
   const settings = { baseUrl: typed === '' ? vendor.baseUrl : typed, ...key.setting };
@@ -48,7 +50,8 @@ export function readNewUpstream(sent: Form): WantedUpstream | UpstreamProblem {
 
 export function readChangedUpstream(name: string, before: LayerUpstream, sent: Form): WantedUpstream | UpstreamProblem {
   const url = sent.text('url');
-  if (!isBaseUrl(url)) return 'url';
+  const wrong = checkBaseUrl(url);
+  if (wrong) return wrong;
   const key = readKey(name, sent.text('key'));
   if (!key) return 'key';
   const { baseUrl, apiKey, ...others } = before.settings;
@@ -58,10 +61,32 @@ export function readChangedUpstream(name: string, before: LayerUpstream, sent: F
   return { name, upstream: { ...before, settings }, secrets: key.secrets };
 }
 
-function isBaseUrl(text: string): boolean {
+function checkBaseUrl(text: string): 'url' | 'urlSecret' | undefined {
   const url = URL.parse(text);
-  const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol);
-  return isWeb && url.username === '' && url.password === '' && !text.includes(VARIABLE) && text.length <= 500;
+  const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol) && url.hash === '';
+  if (!isWeb || text.includes(VARIABLE) || text.length > 500) return 'url';
+  return url.username === '' && url.password === '' && listSecretNames(url).length === 0 ? undefined : 'urlSecret';
+}
+
+/** Names of parameters that vendors read keys, tokens, passwords and signatures from. */
+const SECRET_NAME = /key|token|secret|pass|pwd|auth|credential|^(?:sig|signature|code)$/i;
+const HIDDEN = '***';
+
+function listSecretNames({ searchParams }: URL): readonly string[] {
+  return [...searchParams.keys()].filter((name) => SECRET_NAME.test(name));
+}
+
+/** An address as it may be shown again; it is refused again for what is hidden in it. */
+export function hideAddressSecrets(text: string): string {
+  const url = URL.parse(text);
+  if (!url) return /[@?#]/.test(text) ? HIDDEN : text;
+  const names = listSecretNames(url);
+  if (url.username === '' && url.password === '' && url.hash === '' && names.length === 0) return text;
+  for (const name of names) url.searchParams.set(name, HIDDEN);
+  if (url.username !== '' || url.password !== '') url.username = HIDDEN;
+  url.password = '';
+  if (url.hash !== '') url.hash = HIDDEN;
+  return url.href;
 }
 
 function readKey(upstream: string, text: string): TypedKey | undefined {

@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
-import { PROBLEM_FIELDS, readChangedUpstream } from '../catalog/upstream-form.ts';
+import { hideAddressSecrets, PROBLEM_FIELDS, readChangedUpstream } from '../catalog/upstream-form.ts';
 import { testUpstream } from '../catalog/upstream-test.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
@@ -166,7 +166,8 @@ function settingsForm(visit: UserVisit, { name, own, version }: Own): Html {
   const hidden = (change: string) =>
     html`<input type="hidden" name="change" value="${change}"><input type="hidden" name="seen" value="${version}">`;
   const typed = typedFields(visit, { change: 'settings' });
-  const url = field({ ...typed('url', String(own.settings.baseUrl ?? '')), label: words.url });
+  const address = typed('url', String(own.settings.baseUrl ?? ''));
+  const url = field({ ...address, value: hideAddressSecrets(address.value ?? ''), label: words.url });
   const key = field({
     ...secretField(visit, { change: 'settings' }, { name: 'key', lost: words.keyLost }),
     label: words.key,

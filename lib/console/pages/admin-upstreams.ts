@@ -6,7 +6,7 @@ import { listVendors } from '../../catalog/vendors.ts';
 import { KEY_FAULTS } from '../../upstream/host/key-ring.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
-import { PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
+import { hideAddressSecrets, PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
 import { UPSTREAM_WORDS, type UpstreamProblem } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';
@@ -137,7 +137,7 @@ function addForm(visit: UserVisit, version: number): Html {
   const fields = html`<input type="hidden" name="seen" value="${version}">
 ${select({ name: 'vendor', label: words.vendor, chosen: typed('vendor').value ?? '' }, vendors)}
 ${field({ ...typed('name'), label: words.newName, hint: words.nameHint })}
-${field({ ...typed('url'), label: words.url, hint: words.urlHint, optional: true })}
+${field({ ...typed('url'), value: hideAddressSecrets(typed('url').value ?? ''), label: words.url, hint: words.urlHint, optional: true })}
 ${field({ ...secretField(visit, {}, { name: 'key', lost: words.keyLost }), label: words.key, hint: words.keyHint, type: 'password', optional: true })}${codeField(visit, 'add')}`;
   return html`${form(visit, { action: PATH, button: words.addButton, fields })}<p class="hint">${words.others}</p>`;
 }
