@@ -25,9 +25,9 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
   let returned = 0;
 
   async function expire(charge: Charge): Promise<void> {
-    const { wallet, id: chargeId } = charge;
+    const { wallet, id: chargeId, lease } = charge;
     const settle = ({ status }: Outcome) => {
-      // Another process may have been faster.
+      // Another process may have been faster, or a service has renewed its hold.
       if (status === 'done') returned += 1;
       if (status === 'done' || status === 'exists') skipped.delete(chargeId);
       else skipped.set(chargeId, performance.now() + RETRY_MS);
@@ -36,7 +36,7 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
     const at = clock();
     // A service of the operator asks no upstream.
     const attempts = charge.kind === 'service' ? [] : [presumeAttempt(charge, at)];
-    const outcome = await end({ kind: 'expire', wallet, chargeId, at, attempts }, settle);
+    const outcome = await end({ kind: 'expire', wallet, chargeId, at, lease, attempts }, settle);
     if (outcome) settle(outcome);
   }
 

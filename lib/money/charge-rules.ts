@@ -104,7 +104,8 @@ export function decideReturn(wallet: Wallet, charge: Charge | undefined, op: Ret
     const moved = { avail: charge.charged - gone, charged: -charge.charged, granted: -gone };
     return applyChange(wallet, refunded, op, { ...moved, ...(given && { given }) });
   }
-  if (charge.state !== 'held') return { status: 'exists', wallet, charge };
+  const isRenewed = op.lease !== undefined && op.lease !== charge.lease;
+  if (charge.state !== 'held' || isRenewed) return { status: 'exists', wallet, charge };
   const returned = withGrants(endCharge(charge, op.kind === 'release' ? 'released' : 'expired', op.at), undefined);
   const { gone, given } = giveGrantsBack(wallet, charge);
   const moved = { avail: charge.reserved - gone, held: -charge.reserved, granted: -gone };

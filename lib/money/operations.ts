@@ -144,6 +144,8 @@ export interface SettleOp extends Base, EndsAttempts {
 export interface ReturnOp extends Base, EndsAttempts {
   readonly kind: 'release' | 'expire';
   readonly chargeId: string;
+  /** The lease that is over: a hold that was renewed since then stays. Absent: whatever its lease is. */
+  readonly lease?: number | null;
 }
 
 /** Returns a settled charge. */

@@ -1,7 +1,9 @@
 // Caches the held charges of wallets. Every change of a charge comes with an entry, so while the `seq` of the wallet is
-// unchanged, its charges are unchanged and need not be read again.
+// unchanged, its charges are unchanged and need not be read again. Not those of services: a renewal of their lease is no
+// entry.
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../money/decide.ts';
+import { SERVICE_OWNER } from '../money/operations.ts';
 
 export interface WalletChargeCache {
   /** The charge as last seen; maybe stale, but its initial values never change. */
@@ -36,7 +38,7 @@ function createWalletCache(): WalletChargeCache {
     remember({ seqBefore, seqAfter, changed }) {
       if (seq !== seqBefore || charges.size > CHARGES_MAX) charges.clear();
       for (const charge of changed) {
-        if (charge.state === 'held') charges.set(charge.id, charge);
+        if (charge.state === 'held' && charge.owner !== SERVICE_OWNER) charges.set(charge.id, charge);
         else charges.delete(charge.id);
       }
       seq = seqAfter;

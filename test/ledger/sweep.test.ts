@@ -6,8 +6,9 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createSweep } from '../../lib/ledger/sweep.ts';
-import type { Charge, Outcome } from '../../lib/money/decide.ts';
-import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
+import type { Charge, Operation, Outcome } from '../../lib/money/decide.ts';
+import { SERVICE_OWNER } from '../../lib/money/operations.ts';
+import type { LedgerStore, OrphanPage } from '../../lib/store/ports/ledger.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { newId, newWallet, RUB, reserve, useStore, walletOf } from '../contract/store/context.ts';
 
@@ -33,6 +34,29 @@ for (const kind of STORES) {
       await client.db().collection<{ _id: string }>('wallets').deleteOne({ _id: wallet });
       await client.close();
     }
+
+    it('leaves a hold of a service alone that was renewed after it was found', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [charge, owner, now] = [newId('hold'), SERVICE_OWNER, Date.now()];
+      const held = { chargeId: charge, chargeKind: 'service', owner, lease: now - 100 } as const;
+      await store.ledger.apply([{ ...reserve(wallet), ...held } as Operation]);
+      const orphans = async (page: OrphanPage) => {
+        const found = await store.ledger.orphans(page);
+        // The renewal was asked for in time.
+        await store.ledger.renewLease({ charge, owner, lease: now + 60_000, now: now - 101 });
+        return found;
+      };
+      const ledger = createLedger({
+        store: { ...store, ledger: { ...store.ledger, orphans } },
+        ownerId: 'me',
+        leaseMs: LEASE_MS,
+        log: { warn: () => undefined, error: () => undefined },
+      });
+      expect(await ledger.expireOrphans({ now, limit: PAGE })).to.equal(0);
+      expect(await store.ledger.charge(charge)).to.include({ state: 'held', lease: now + 60_000 });
+      expect(await ledger.expireOrphans({ now: now + 60_001, limit: PAGE })).to.equal(1);
+    });
 
     it('reaches the holds behind more orphans of missing wallets than fit in a page', async () => {
       const { store } = context;
