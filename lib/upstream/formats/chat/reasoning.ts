@@ -8,9 +8,13 @@ export const CHAT_STATE = 'chat';
 /** Texts of a detail that arrive in fragments. */
 const FRAGMENTS = ['text', 'summary', 'data'];
 
+type Detail = Record<string, unknown>;
+
 /** Reads the `reasoning_details` of one reply. */
 export class ReasoningDetails {
-  #details: Record<string, unknown>[] = [];
+  #details: Detail[] = [];
+  /** The last of each type, by index. */
+  readonly #last = new Map<unknown, Map<unknown, Detail>>();
 
   get isEmpty(): boolean {
     return this.#details.length === 0;
@@ -30,9 +34,12 @@ export class ReasoningDetails {
 
   /** Fragments of a detail have its index and type. */
   #add(detail: JsonObject): void {
-    const last = this.#details.findLast(({ index, type }) => index === detail.index && type === detail.type);
+    const { index, type } = detail;
+    const last = this.#last.get(index)?.get(type);
     if (!last || isAnotherId(last, detail)) {
-      this.#details.push({ ...detail });
+      const added = { ...detail };
+      this.#details.push(added);
+      this.#last.set(index, (this.#last.get(index) ?? new Map()).set(type, added));
       return;
     }
     for (const [name, value] of Object.entries(detail)) {
@@ -48,6 +55,7 @@ export class ReasoningDetails {
     if (this.isEmpty) return;
     out.state({ format: CHAT_STATE, value: JSON.stringify(this.#details) });
     this.#details = [];
+    this.#last.clear();
   }
 }
 

@@ -26,7 +26,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
   let hasReason = false;
   const odd = new OddEvents(kit);
   let signatures = 0;
-  let usage: JsonObject = {};
+  const usage: Record<string, unknown> = {};
   /** The pages cited so far. */
   let cited: Set<string | undefined> | undefined;
 
@@ -93,8 +93,8 @@ export function createContentsReader(kit: Kit): AnswerReader {
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
       if (isFields(chunk.usageMetadata) && !isUncounted(chunk.usageMetadata)) {
         // What a chunk leaves out keeps its last value, but a total is of what is there.
-        usage = { ...usage, totalTokenCount: undefined, ...chunk.usageMetadata };
-        out.usage(readCounts(usage));
+        for (const name of COUNTS) if (chunk.usageMetadata[name] !== undefined) usage[name] = chunk.usageMetadata[name];
+        out.usage(readCounts({ ...usage, totalTokenCount: chunk.usageMetadata.totalTokenCount }));
       }
       takeBlock(chunk, out);
       const candidate = firstCandidate(chunk.candidates);
@@ -109,6 +109,15 @@ export function createContentsReader(kit: Kit): AnswerReader {
     },
   };
 }
+
+/** All but the total. */
+const COUNTS = [
+  'promptTokenCount',
+  'cachedContentTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'toolUsePromptTokenCount',
+];
 
 /** Further candidates are other answers to the same question. */
 function firstCandidate(candidates: unknown): JsonObject {

@@ -12,6 +12,7 @@ type Kit = Pick<Host, 'fault' | 'finishReason'>;
 interface Block {
   /** `other`: the input and result of a server's own tools, and what is not known. */
   readonly type: 'text' | 'reasoning' | 'tool' | 'other';
+  readonly index: unknown;
 }
 
 /** The format of the signatures and the redacted data that reasoning goes back with. */
@@ -162,10 +163,11 @@ export class MessageReply implements AnswerReader {
   /** Some endpoints never start blocks; what does not fit its block is one by itself. */
   #nameFor(type: 'text' | 'reasoning', block: Block | undefined, index: unknown): unknown {
     if (block?.type === type) return block;
-    return block ? `${type} ${index}` : this.#open({ type }, index);
+    return block ? `${type} ${index}` : this.#open(type, index);
   }
 
-  #open(block: Block, index: unknown): Block {
+  #open(type: Block['type'], index: unknown): Block {
+    const block = { type, index };
     this.#hasBlocks = true;
     this.#blocks.set(index, block);
     this.#last = block;
@@ -176,7 +178,7 @@ export class MessageReply implements AnswerReader {
     const block = this.#find(index);
     if (!block) return;
     out.end(block);
-    for (const [key, open] of this.#blocks) if (open === block) this.#blocks.delete(key);
+    if (this.#blocks.get(block.index) === block) this.#blocks.delete(block.index);
     if (this.#last === block) this.#last = undefined;
   }
 
@@ -187,7 +189,7 @@ export class MessageReply implements AnswerReader {
     const { type, id, name, input } = value;
     const before = this.#blocks.get(index);
     if (before) out.end(before);
-    const block = this.#open({ type: readBlockType(value) }, index);
+    const block = this.#open(readBlockType(value), index);
     if (block.type === 'tool') {
       const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
       out.tool({ block, id, name, ...(isWhole && { json: input }) });

@@ -3,7 +3,7 @@ import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { readFields } from '../../host/fields.ts';
 import { readResponsesAnnotation } from '../citations.ts';
 import { CUSTOM_INPUT } from '../tools.ts';
-import { WrittenText } from './written-text.ts';
+import { printText, WrittenText } from './written-text.ts';
 
 /** The format of items that reasoning goes back as: JSON. */
 export const RESPONSES_STATE = 'responses';
@@ -29,11 +29,18 @@ type TextName = 'output_text' | 'refusal';
 /** Stands between the parts of a summary. */
 const PARAGRAPH = '\n\n';
 
+/** How many parts a text of an unknown number is compared with. */
+const BEGUN_MAX = 16;
+
+/** The texts of one answer. */
+export interface AnswerTexts {
+  characters: number;
+}
+
 export class Item {
   readonly type: string;
   readonly id: unknown;
-  /** The item that began before. */
-  previous: Item | undefined;
+  readonly #texts: AnswerTexts;
   /** Of a call, once they are known. */
   callId: unknown;
   name: unknown;
@@ -47,10 +54,18 @@ export class Item {
   #isInputClosed = false;
   /** The writer knows a message's parts by these objects, and every other item by itself. */
   readonly #parts = new Map<string, WrittenText>();
+  /** Those that the server said begin. */
+  #begun: Map<PartKind, WrittenText[]> | undefined;
 
-  constructor(type: string, id: unknown) {
+  /** The part of the reasoning that was written last. */
+  #thought: WrittenText | undefined;
+  /** The reasoning of the parts before; most have none. */
+  #thoughts: Set<string> | undefined;
+
+  constructor(type: string, id: unknown, texts: AnswerTexts) {
     this.type = type;
     this.id = id;
+    this.#texts = texts;
   }
 
   begin(item: JsonObject, out: AnswerWriter): void {
@@ -81,7 +96,9 @@ export class Item {
   }
 
   #addText(part: WrittenText, delta: string, name: TextName, out: AnswerWriter): void {
+    if (part.length === 0) part.start = this.#texts.characters;
     part.add(delta);
+    this.#texts.characters += delta.length;
     if (name === 'refusal') {
       this.isRefused ||= delta !== '';
       out.refusal(delta, part);
@@ -107,33 +124,15 @@ export class Item {
   #annotate(part: WrittenText, place: unknown, annotation: unknown, out: AnswerWriter): void {
     if (typeof place === 'number' && place < part.annotated) return;
     part.annotated += 1;
-    const citation = readResponsesAnnotation(annotation, this.#countBefore(part));
+    const citation = readResponsesAnnotation(annotation, part.length === 0 ? this.#texts.characters : part.start);
     if (citation) out.cite(citation, part);
     else out.alive();
-  }
-
-  /** The characters of the answer's texts before a part. */
-  #countBefore(part: WrittenText): number {
-    let before = 0;
-    for (let item = this.previous; item; item = item.previous) before += item.#countText();
-    return before + this.#countText(part);
-  }
-
-  /** Up to a part, or of all. */
-  #countText(end?: WrittenText): number {
-    let characters = 0;
-    if (this.type !== 'message') return characters;
-    for (const part of this.#parts.values()) {
-      if (part === end) break;
-      characters += part.length;
-    }
-    return characters;
   }
 
   /** A part without content yet. */
   beginPart(event: JsonObject, kind: PartKind): void {
     const index = readPartIndex(event);
-    (this.#parts.get(namePart(kind, index)) ?? this.#addPart(kind, index)).isBegun = true;
+    this.#noteBegun(kind, this.#parts.get(namePart(kind, index)) ?? this.#addPart(kind, index));
   }
 
   completePart(event: JsonObject, kind: PartKind, out: AnswerWriter): void {
@@ -199,7 +198,12 @@ export class Item {
 
   #addThought(part: WrittenText, delta: string, out: AnswerWriter): void {
     if (delta === '') return;
-    const isNext = part.length === 0 && [...this.#parts.values()].some(({ length }) => length > 0);
+    const isNext = part.length === 0 && this.#thought !== undefined;
+    if (this.#thought && this.#thought !== part) {
+      this.#thoughts ??= new Set();
+      this.#thoughts.add(this.#thought.print);
+    }
+    this.#thought = part;
     part.add(delta);
     out.reasoning(isNext ? PARAGRAPH + delta : delta, this);
   }
@@ -208,8 +212,13 @@ export class Item {
     if (typeof text !== 'string') return;
     const part = this.#findPartOfText(kind, index, text);
     // Some servers call a summary at the end what was none before, or the other way round.
-    const isKnown = part.length === 0 && [...this.#parts.values()].some((written) => written.isAll(text));
+    const isKnown = part.length === 0 && this.#isWritten(text);
     if (!isKnown) this.#addThought(part, part.findMissing(text), out);
+  }
+
+  #isWritten(thought: string): boolean {
+    const print = printText(thought);
+    return this.#thought?.print === print || this.#thoughts?.has(print) === true;
   }
 
   /** Previews of the image came before, and are not shown. */
@@ -235,17 +244,22 @@ export class Item {
 
   /** Where a server has begun parts, a number that none of them has means the last one. */
   #findPart(kind: PartKind, index: unknown): WrittenText {
-    return this.#parts.get(namePart(kind, index)) ?? this.#listBegun(kind).at(-1) ?? this.#addPart(kind, index);
+    return this.#parts.get(namePart(kind, index)) ?? this.#begun?.get(kind)?.at(-1) ?? this.#addPart(kind, index);
   }
 
-  /** The same for a whole text: such a number means the part whose text it continues. */
+  /** The same for a whole text: such a number means the part whose text it continues, one of the last. */
   #findPartOfText(kind: PartKind, index: unknown, whole: string): WrittenText {
     const numbered = this.#parts.get(namePart(kind, index));
-    return numbered ?? this.#listBegun(kind).find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, index);
+    if (numbered) return numbered;
+    const begun = this.#begun?.get(kind)?.slice(-BEGUN_MAX);
+    return begun?.find((part) => part.isBeginningOf(whole)) ?? this.#addPart(kind, index);
   }
 
-  #listBegun(kind: PartKind): readonly WrittenText[] {
-    return [...this.#parts].flatMap(([name, part]) => (part.isBegun && name.startsWith(kind) ? [part] : []));
+  #noteBegun(kind: PartKind, part: WrittenText): void {
+    this.#begun ??= new Map();
+    const begun = this.#begun.get(kind);
+    if (!begun) this.#begun.set(kind, [part]);
+    else if (begun.at(-1) !== part) begun.push(part);
   }
 
   #addPart(kind: PartKind, index: unknown): WrittenText {

@@ -4,7 +4,8 @@ import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../contrac
 import { readFields } from '../../host/fields.ts';
 import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
-import { Item } from './item.ts';
+import { type AnswerTexts, Item } from './item.ts';
+import { UntakenItems } from './untaken-items.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
@@ -17,6 +18,7 @@ export class ResponsesReply implements AnswerReader {
   readonly #byIndex = new Map<unknown, Item>();
   /** The last of each id. */
   readonly #byId = new Map<unknown, Item>();
+  readonly #texts: AnswerTexts = { characters: 0 };
   #id: unknown;
   /** Since the last event of the format; most have none. */
   #odd: OddEvents | undefined;
@@ -118,7 +120,7 @@ export class ResponsesReply implements AnswerReader {
     const known = this.#findKnown(event, `${type}`, id) ?? (isDone ? this.#findOpen(event, `${type}`) : undefined);
     const isOver = isDone ? known?.isDone && (lacksIndexAndId(event, id) || isOtherCall(known, item)) : known?.isBegun;
     const isNew = !known || known.type !== type || isOver;
-    const found = isNew ? this.#add(new Item(`${type}`, id), event.output_index) : known;
+    const found = isNew ? this.#add(new Item(`${type}`, id, this.#texts), event.output_index) : known;
     if (isDone) found.complete(item, out);
     else found.begin(item, out);
   }
@@ -141,11 +143,12 @@ export class ResponsesReply implements AnswerReader {
 
   #find(event: JsonObject, type: string): Item {
     const known = this.#findKnown(event, type) ?? this.#findOpen(event, type);
-    return known?.type === type ? known : this.#add(new Item(type, event.item_id ?? undefined), event.output_index);
+    return known?.type === type
+      ? known
+      : this.#add(new Item(type, event.item_id ?? undefined, this.#texts), event.output_index);
   }
 
   #add(item: Item, index: unknown): Item {
-    item.previous = this.#items.at(-1);
     this.#items.push(item);
     if (item.id !== undefined) this.#byId.set(item.id, item);
     if (index !== undefined && index !== null) this.#byIndex.set(index, item);
@@ -169,23 +172,14 @@ export class ResponsesReply implements AnswerReader {
 
   /** Items have the same ids as before, or at least the same order among their type. */
   #completeAll(output: readonly unknown[], out: AnswerWriter): void {
-    const before = new Set(this.#items);
-    const take = (isSame: (item: Item) => boolean) => {
-      const found = [...before].find(isSame);
-      if (found) before.delete(found);
-      return found;
-    };
+    const before = new UntakenItems(this.#items);
     const items = output.map((value) => readFields(value));
-    const byId = items.map((item) => take((known) => known.type === item.type && sharesId(known, item)));
+    const byId = items.map((item) => before.takeById(item));
     for (const [at, item] of items.entries()) {
-      const known = byId[at] ?? take(({ type, name }) => type === item.type && (name ?? item.name) === item.name);
-      (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined), undefined)).complete(item, out);
+      const known = byId[at] ?? before.takeByName(item);
+      (known ?? this.#add(new Item(`${item.type}`, item.id ?? undefined, this.#texts), undefined)).complete(item, out);
     }
   }
-}
-
-function sharesId({ id, callId }: Item, item: JsonObject): boolean {
-  return (id !== undefined && id === item.id) || (callId !== undefined && callId === item.call_id);
 }
 
 /** Nothing tells the item of an event from others of its type. */

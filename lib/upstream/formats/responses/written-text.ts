@@ -6,8 +6,8 @@ export class WrittenText {
   #hash = FIRST_HASH;
   /** How many annotations of the part were written. */
   annotated = 0;
-  /** Whether the server said that it begins. */
-  isBegun = false;
+  /** How many characters of the answer's texts were written before it. */
+  start = 0;
 
   get length(): number {
     return this.#chars;
@@ -22,14 +22,23 @@ export class WrittenText {
     return hashText(whole.slice(0, this.#chars)) === this.#hash;
   }
 
-  isAll(text: string): boolean {
-    return this.#chars === text.length && this.isBeginningOf(text);
+  /** The same as that of an equal text. */
+  get print(): string {
+    return writePrint(this.#chars, this.#hash);
   }
 
   /** What is missing of a whole text; nothing if that is another text. */
   findMissing(whole: string): string {
     return this.isBeginningOf(whole) ? whole.slice(this.#chars) : '';
   }
+}
+
+export function printText(text: string): string {
+  return writePrint(text.length, hashText(text));
+}
+
+function writePrint(chars: number, hash: number): string {
+  return `${chars} ${hash}`;
 }
 
 const FIRST_HASH = 0x811c9dc5;
