@@ -7,7 +7,7 @@ import type { AccountPath } from './access.ts';
 import { attemptSignIn } from './audit.ts';
 import { codePage } from './code-page.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
-import { type Form, refuseForeign } from './forms.ts';
+import { csrfToken, type Form, refuseForeign } from './forms.ts';
 import { type Html, html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
@@ -208,9 +208,12 @@ function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.Retur
 
 function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Written>): ResponseObject {
   if ('body' in answer) {
-    const text = `<!doctype html>\n${layout(visit, answer).text}\n`;
+    const { session } = answer;
+    // Its forms are sent with the session that starts with it.
+    const shown = session === undefined ? visit : { ...visit, csrf: csrfToken(session) };
+    const text = `<!doctype html>\n${layout(shown, answer).text}\n`;
     const response = h.response(text).type('text/html; charset=utf-8');
-    if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
+    if (session !== undefined) setCookie(response, 'session', session, visit.secure);
     return response.code(answer.status ?? 200);
   }
   if ('content' in answer) {

@@ -1,8 +1,8 @@
-// Signs a user in: starts a session and remembers the device.
+// Signs a user in: starts a session and remembers the device. Renews the session of one who changes how they sign in.
 import { fault } from '../base/faults.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken } from '../users/token.ts';
-import type { Visit } from './visit.ts';
+import { hasRecentCode, type UserVisit, type Visit } from './visit.ts';
 
 /**
  * Resolves to the session and device cookies of a user whose password or link was checked; `proven` if a code was
@@ -22,6 +22,22 @@ export async function startSession(
     throw fault('stale_form');
   }
   return { device: await services.devices.remember(user, visit.device), session };
+}
+
+/**
+ * Starts a session that `change`, which gets its hash, leaves alone when it ends all others: somebody may have a copy of
+ * the visitor's own. Resolves to its token; undefined if the change was not made.
+ */
+export async function renewSession(
+  visit: UserVisit,
+  change: (kept: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  const { sessions } = visit.services;
+  const token = await sessions.open(visit.signedIn.user, visit, { proven: hasRecentCode(visit) });
+  const kept = hashToken(token);
+  if (await change(kept)) return token;
+  await sessions.end(kept);
+  return undefined;
 }
 
 function isUnchanged({ password, totpSecret }: User, now: User | undefined): boolean {

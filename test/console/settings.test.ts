@@ -1,8 +1,9 @@
 // The settings of a user: password, sessions, language, time zone, and the export of their data.
 import { expect } from 'chai';
 import { getFormat } from '../../lib/console/language.ts';
+import { makeTotpSecret } from '../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const PATH = '/account/settings';
@@ -45,6 +46,26 @@ describe('settings of a user', () => {
     expect((await other.get('/account')).status).to.equal(303);
     expect((await signIn(owner.email, PASSWORD)).status).to.equal(401);
     expect((await signIn(owner.email, fresh)).status).to.equal(303);
+  });
+
+  it('end also copies of the own session with a new password or app', async () => {
+    const owner = await comeIn();
+    const fresh = 'another tulip in rain';
+    const secret = makeTotpSecret();
+    for (const [name, fields] of [
+      ['password', { old: PASSWORD, password: fresh, again: fresh }],
+      ['app', { secret, code: makeCode(secret), old: fresh }],
+    ] as const) {
+      const copy = createVisitor(test.url, { session: owner.cookies.get('session') ?? '' });
+      const reply = await change(owner, name, fields);
+      expect(reply.status, name).to.be.oneOf([200, 303]);
+      expect([(await owner.get('/account')).status, (await copy.get('/account')).status], name).to.deep.equal([
+        200, 303,
+      ]);
+      // The page of recovery codes has the form that signs out.
+      if (reply.status === 200)
+        expect((await owner.post('/logout', hiddenFields(reply.text, '/logout'))).status).to.equal(303);
+    }
   });
 
   itTimed('throttle guesses of the password like signing in', async () => {

@@ -10,7 +10,8 @@ import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import type { Page } from '../page.ts';
+import type { Page, Redirect } from '../page.ts';
+import { renewSession } from '../start-session.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { codesPage } from './recovery-codes.ts';
 
@@ -64,9 +65,7 @@ export interface AppProblem {
   readonly secret?: string | undefined;
 }
 
-type AppOutcome =
-  | { readonly answer: Page | { readonly to: string } }
-  | { readonly problem: AppProblem; readonly status: 400 | 429 };
+type AppOutcome = { readonly answer: Page | Redirect } | { readonly problem: AppProblem; readonly status: 400 | 429 };
 
 /** Undefined for a guest, who has no password to confirm changes with. */
 export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promise<Html | undefined> {
@@ -151,14 +150,18 @@ interface Ending {
 
 /** Saves the change unless the user has changed meanwhile, ends all other sessions, and mails the user. */
 async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: Ending): Promise<AppOutcome> {
-  const { services, signedIn } = visit;
-  if (!(await services.people.change(user))) return createConflictOutcome(visit, change);
-  await services.sessions.endAll(user.id, signedIn.session.hash);
+  const { people, sessions } = visit.services;
+  const session = await renewSession(visit, async (kept) => {
+    if (!(await people.change(user))) return false;
+    await sessions.endAll(user.id, kept);
+    return true;
+  });
+  if (session === undefined) return createConflictOutcome(visit, change);
   await audit(visit, { action: `user.${change}`, target: user.id });
   mailSignInChange(visit, user, mailed);
   const back = linkTo(visit, '/account/settings');
-  if (codes.length > 0) return { answer: codesPage(visit, codes, back) };
-  return { answer: { to: linkTo(visit, '/account/settings?done=app_off') } };
+  if (codes.length > 0) return { answer: { ...codesPage(visit, codes, back), session } };
+  return { answer: { to: linkTo(visit, '/account/settings?done=app_off'), session } };
 }
 
 function createConflictOutcome({ language }: OwnerVisit, change: AppChange): AppOutcome {

@@ -13,6 +13,7 @@ import { roleWords } from '../member-words.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
 import { typedFields } from '../refused-form.ts';
+import { renewSession } from '../start-session.ts';
 import { listVisibleKeys } from '../visible-keys.ts';
 import { linkTo, mayVisit, type OwnerVisit } from '../visit.ts';
 import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
@@ -206,17 +207,18 @@ async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
 async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { services, signedIn, language } = visit;
   const words = WORDS[language];
-  const { user, session } = signedIn;
+  const { user } = signedIn;
   const fresh = sent.secret('password');
   const problem = findPasswordProblem(fresh, [user.email]);
   if (problem) return refused(visit, { password: passwordWords(language).problems[problem] });
   if (fresh !== sent.secret('again')) return refused(visit, { again: passwordWords(language).differs });
   const confirmed = await confirmPassword(visit, sent);
   if ('problems' in confirmed) return { ...(await refused(visit, confirmed.problems)), status: confirmed.status };
-  if (!(await services.people.setPassword(user, fresh, session.hash))) return refused(visit, { old: words.conflict });
+  const session = await renewSession(visit, (kept) => services.people.setPassword(user, fresh, kept));
+  if (session === undefined) return refused(visit, { old: words.conflict });
   await audit(visit, { action: 'user.password', target: user.id });
   mailSignInChange(visit, user, 'password');
-  return { to: linkTo(visit, '/account/settings?done=password') };
+  return { to: linkTo(visit, '/account/settings?done=password'), session };
 }
 
 async function answerApp(visit: OwnerVisit, change: AppChange, sent: Form): Promise<Answer> {
