@@ -40,7 +40,7 @@ export function createCallContext(asked: CallOfKey, spending?: RequestSpending):
     ...(priceList !== undefined && { priceList }),
     ...readCallBudget(holder),
     ...readCaps(holder, request.raw.req.headers, spending),
-    ...preparePlace(asked),
+    ...preparePlace(asked, spending),
     waitedMs,
     signal: call.signal,
     onFirst: () => {
@@ -53,11 +53,21 @@ export function createCallContext(asked: CallOfKey, spending?: RequestSpending):
 }
 
 /** A call whose key or account may run only so many at once has to find its place among them. */
-function preparePlace({ state, holder, call, services, turn }: CallOfKey): Pick<CallContext, 'takePlace'> {
+function preparePlace(
+  { state, holder, call, services, turn, request }: CallOfKey,
+  spending: RequestSpending | undefined,
+): Pick<CallContext, 'takePlace'> {
   if (listCallLimits(holder).length === 0) return {};
+  const { headers } = request.raw.req;
   const confirm = () => confirmHolder({ state, holder }, services.holders);
   const waiting = { holder, confirm, waitedMs: turn?.waitedMs ?? 0, signal: call.signal };
-  return { takePlace: (start) => services.turns.take(waiting, start) };
+  return {
+    takePlace: (start) =>
+      services.turns.take(waiting, (limits, current) => {
+        const { caps = [] } = readCaps(current, headers, spending);
+        return start({ ...readCallBudget(current), caps: [...caps, ...limits] });
+      }),
+  };
 }
 
 const SESSION = 'x-session-id';

@@ -3,10 +3,10 @@
 import { type Fault, fault } from '../base/faults.ts';
 import { type CallCap, type CallLimited, CallsFull, listCallLimits } from '../ledger/caps.ts';
 
-export interface WaitingCall {
-  readonly holder: CallLimited;
+export interface WaitingCall<Holder extends CallLimited = CallLimited> {
+  readonly holder: Holder;
   /** The holder as it is now: its limits may change while the call waits. Throws if it may not call any more. */
-  confirm(): Promise<CallLimited>;
+  confirm(): Promise<Holder>;
   /** How long the call has already waited for its turn. */
   readonly waitedMs: number;
   readonly signal: AbortSignal;
@@ -14,10 +14,14 @@ export interface WaitingCall {
 
 export interface CallPlaces {
   /**
-   * Runs `start` with the limits that its hold has to keep, again and again while it throws `CallsFull`. Rejects with a
-   * 429 fault if no call ends in time, with the reason of the signal, or with what `start` throws otherwise.
+   * Runs `start` with the limits that its hold has to keep and the holder as it is then, again and again while it throws
+   * `CallsFull`. Rejects with a 429 fault if no call ends in time, with the reason of the signal, or with what `start`
+   * throws otherwise.
    */
-  take<T>(call: WaitingCall, start: (caps: readonly CallCap[]) => Promise<T>): Promise<T>;
+  take<T, Holder extends CallLimited>(
+    call: WaitingCall<Holder>,
+    start: (caps: readonly CallCap[], holder: Holder) => Promise<T>,
+  ): Promise<T>;
   /** A call that counted here has ended in this process. */
   notify(id: string): void;
 }
@@ -61,7 +65,8 @@ export function createCallPlaces(): CallPlaces {
       const since = performance.now() - waitedMs;
       const waiter = new Waiter();
       let joined: string | undefined;
-      let limits = listCallLimits(holder);
+      let current = holder;
+      let limits = listCallLimits(current);
       // Whoever comes later waits behind those who wait already.
       let full = limits.find(({ cap }) => lines.has(cap.id));
       try {
@@ -76,12 +81,16 @@ export function createCallPlaces(): CallPlaces {
               joined = cap.id;
             }
             await waiter.wait(isFirst(cap.id, waiter) ? Math.min(leftMs, RETRY_MS) : leftMs, signal);
-            limits = listCallLimits(await confirm());
+            current = await confirm();
+            limits = listCallLimits(current);
             full = limits.find((limit) => limit.cap.id === cap.id && !isFirst(cap.id, waiter));
             if (full) continue;
           }
           try {
-            return await start(limits.map(({ cap }) => cap));
+            return await start(
+              limits.map(({ cap }) => cap),
+              current,
+            );
           } catch (error) {
             full = error instanceof CallsFull ? limits.find(({ cap }) => cap.id === error.id) : undefined;
             if (!full) throw error;

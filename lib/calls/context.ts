@@ -5,6 +5,9 @@ import type { KeyLimits } from '../money/key-limits.ts';
 import type { Micro } from '../money/money.ts';
 import type { AnswerMemory } from '../stream/answer-memory.ts';
 
+/** The budgets that a call counts in. */
+export type CallBudgets = Pick<CallContext, 'budget' | 'caps'>;
+
 export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
@@ -17,10 +20,10 @@ export interface CallContext {
   /** Further budgets that the call counts in; absent if there are none. */
   readonly caps?: readonly CallCap[];
   /**
-   * Runs `start` once the call is among the calls that may run at once, with the limits that its hold has to keep;
-   * absent if nothing limits them. Rejects with a 429 fault if that takes too long.
+   * Runs `start` once the call is among the calls that may run at once, with the budgets that its hold has to keep, which
+   * may have changed while it waited; absent if nothing limits them. Rejects with a 429 fault if that takes too long.
    */
-  readonly takePlace?: <T>(start: (limits: readonly CallCap[]) => Promise<T>) => Promise<T>;
+  readonly takePlace?: <T>(start: (budgets: CallBudgets) => Promise<T>) => Promise<T>;
   /** The most that the client lets it cost; absent if it does not say. */
   readonly maxCost?: Micro;
   /** Absent if the client sent no idempotency key. */

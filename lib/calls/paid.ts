@@ -4,7 +4,7 @@ import { refuseAboveMaxCost } from '../ledger/caps.ts';
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { NewAttempt } from '../money/attempt.ts';
 import type { Micro } from '../money/money.ts';
-import type { CallContext } from './context.ts';
+import type { CallBudgets, CallContext } from './context.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from './ending.ts';
 import { createRunningCalls } from './running.ts';
 
@@ -51,20 +51,20 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       const { context, terms } = call;
       context.signal.throwIfAborted();
       refuseAboveMaxCost(context.maxCost, { ...terms, amount: terms.amount + (terms.excess ?? 0n) });
-      const start = (caps = context.caps) =>
+      const start = ({ budget, caps }: CallBudgets = context) =>
         ledger.hold({
           ...terms,
           chargeId: context.requestId,
           wallet: context.accountId,
           key: context.keyId,
-          budget: context.budget,
+          budget,
           caps,
           idempotency: context.idempotency,
           owed: running.overshoot(context.accountId),
           waitedMs: context.waitedMs ?? 0,
         });
       // Last, so that a call waits for its turn only if there is money for it.
-      const hold = await (context.takePlace?.((limits) => start([...(context.caps ?? []), ...limits])) ?? start());
+      const hold = await (context.takePlace?.(start) ?? start());
       // The ledger already counts `excess`.
       const known = hold.charge.reserved + (terms.excess ?? 0n);
       return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };
