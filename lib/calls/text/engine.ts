@@ -40,7 +40,8 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const whole = request.estimate ?? (await estimateInput(request));
     const { limits } = context;
-    const candidates = findCandidates({ request, model, catalog: priced, health, caller: context, limits });
+    // A copy, because what grew has room for 17, and this is kept as long as the answer is open.
+    const candidates = findCandidates({ request, model, catalog: priced, health, caller: context, limits }).slice();
     refuseUnable(request, candidates);
     const estimate = candidates.some(seesImages) ? whole : withoutAnswerImages(whole, request);
     return new TextAnswer({ request, model, smart, candidates, context, output, estimate, engine });

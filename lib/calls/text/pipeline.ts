@@ -41,5 +41,6 @@ export function createTextPipeline<Out>(options: TextPipelineOptions<Out>): Text
   const transforms = [guard, meter, stops, ...extra, delivery, renderer, sink].filter(
     (transform) => transform !== undefined,
   );
-  return { transforms, guard, meter, stops, delivery };
+  // A copy is exactly as long as it is: what grew has room for 17, of every open stream.
+  return { transforms: transforms.slice(), guard, meter, stops, delivery };
 }
