@@ -222,7 +222,7 @@ class AnswerGuard implements Guard {
     checkState(state);
     this.#isAtWork = true;
     const waiting = this.#waiting?.find(index);
-    if (waiting) waiting.state = state;
+    if (waiting) this.#waiting?.setState(waiting, state);
     else if (index === this.#served) {
       // A call's state has passed with its start.
       if (this.#open === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
@@ -250,7 +250,7 @@ class AnswerGuard implements Guard {
     if (this.#hidden?.delete(index)) return;
     const waiting = this.#waiting?.find(index);
     if (!waiting) throw grammarError('the end of a block that is not open');
-    waiting.isEnded = true;
+    this.#waiting?.end(waiting);
   }
 
   /** However many tokens were counted before: it is paid for. */

@@ -1,6 +1,5 @@
 // What the answer of a hostile upstream costs to read: as much more as it is longer, whatever it is made of.
-import { expect } from 'chai';
-import type { AnswerReader, JsonObject, ProviderPart } from '../../../lib/upstream/contract/provider.ts';
+import type { AnswerReader, JsonObject } from '../../../lib/upstream/contract/provider.ts';
 import { ChatReply } from '../../../lib/upstream/formats/chat/reply.ts';
 import { createContentsReader } from '../../../lib/upstream/formats/contents/reply.ts';
 import { MessageReply } from '../../../lib/upstream/formats/message/reply.ts';
@@ -8,15 +7,7 @@ import { ResponsesReply } from '../../../lib/upstream/formats/responses/reply.ts
 import { createFinishReason } from '../../../lib/upstream/host/finish-words.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
 import { Writer } from '../../../lib/upstream/host/writer.ts';
-
-const SHORT = 8_000;
-const TIMES = 4;
-/** What is quadratic takes 16 times as much. */
-const TIMES_MAX = 9;
-/** Other work on the machine disturbs some. */
-const LOOKS = 3;
-/** Of which a short answer may have some more or less than a long one. */
-const NOISE_MS = 30;
+import { expectLinear } from '../../../testkit/growth.ts';
 
 const fault = createHostFault({ secrets: [] });
 const kit = { fault, finishReason: createFinishReason(fault) };
@@ -125,25 +116,16 @@ const ANSWERS: readonly (readonly [
   ],
 ];
 
-/** CPU in ms. */
-function measureReading(reader: AnswerReader, events: readonly object[]): number {
-  const parts: ProviderPart[] = [];
-  const out = new Writer();
-  out.into(parts);
-  const begin = process.cpuUsage();
-  for (const each of events) reader.take(each as JsonObject, out, () => '');
-  return process.cpuUsage(begin).user / 1000;
-}
-
 describe('the cost of an answer', () => {
   for (const [what, open, make] of ANSWERS) {
     it(`grows with its length: ${what}`, () => {
-      const looks: number[] = [];
-      for (let look = 0; look < LOOKS && Math.min(...looks) > TIMES_MAX; look += 1) {
-        const short = measureReading(open(), make(SHORT));
-        looks.push((measureReading(open(), make(SHORT * TIMES)) - NOISE_MS) / short);
-      }
-      expect(Math.min(...looks)).to.be.at.most(TIMES_MAX);
+      expectLinear((times) => {
+        const events = make(times) as readonly JsonObject[];
+        const reader = open();
+        const out = new Writer();
+        out.into([]);
+        return () => events.forEach((each) => void reader.take(each, out, () => ''));
+      });
     });
   }
 });
