@@ -18,7 +18,7 @@ import type { Charge, Entry, Wallet } from './wallet.ts';
  * cover the amount; `cap`: another budget does not; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that
  * is not settled; `first_topup_too_small`; `no_grant`; `too_many_grants`; `id_taken`: the id belongs to an operation with
  * other values; `stale_job`: the job has changed in the meantime or ended, so neither was applied; `stale_payment`: the
- * same for the payment;
+ * same for the payment; `stale_wallet`: the wallet has changed since the operation was decided on;
  * `repeated`: another call has taken the idempotency key; `key_misused`: that call was a different request.
  */
 export type OutcomeStatus =
@@ -39,6 +39,7 @@ export type OutcomeStatus =
   | 'id_taken'
   | 'stale_job'
   | 'stale_payment'
+  | 'stale_wallet'
   | 'repeated'
   | 'key_misused';
 

@@ -64,6 +64,8 @@ export interface AdjustOp extends Base {
   readonly adjustId: string;
   /** An operator has decided on the play money of the wallet: the rest of it pays for everything. */
   readonly settlesPlay?: true;
+  /** The `seq` of the wallet that it was decided on: refused after any other entry. Absent: whatever came since. */
+  readonly seenSeq?: number;
   /** It is the balance that the account had in another system: it may be a debt, and it opens the wallet. */
   readonly movesIn?: true;
 }

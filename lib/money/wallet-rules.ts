@@ -28,6 +28,7 @@ export function decideAdjustment(wallet: Wallet, prior: Entry | undefined, op: A
   if (prior) return compareWithPrior(wallet, prior, op);
   // Another operator was faster. A replayed journal of an earlier version may not say which money was play money.
   if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
+  if (op.seenSeq !== undefined && op.seenSeq !== wallet.seq) return { status: 'stale_wallet', wallet };
   const change = { avail: op.amount, adjusted: op.amount, note: op.reason };
   if (op.movesIn) {
     const overshoot = computeShortfall(-op.amount, getPaidBalance(wallet));

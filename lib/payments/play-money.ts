@@ -9,6 +9,7 @@ import type { Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import { type Micro, maxMicro, minMicro } from '../money/money.ts';
+import { getOperationId } from '../money/operations.ts';
 import { computeHeldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
@@ -111,13 +112,18 @@ export async function settlePlayMoney(
   const wallet = await store.ledger.wallet(id);
   if (!wallet) return { status: 'no_wallet', amount: 0n };
   if (!wallet.playMoney) return { status: 'none', amount: 0n, wallet };
-  if (how === 'write_off' && (wallet.held > 0n || (await hasOpenVideos(store, id, at))))
+  const isWrittenOff = how === 'write_off';
+  if (isWrittenOff && (wallet.held > 0n || (await hasOpenVideos(store, id, at))))
     return { status: 'running', amount: 0n, wallet };
-  const amount = how === 'convert' ? 0n : await playMoneyLeft(store, wallet);
+  const amount = isWrittenOff ? await playMoneyLeft(store, wallet) : 0n;
   const note = `play money ${how === 'convert' ? 'converted' : 'written off'}: ${reason}`;
   const what = { amount: -amount, reason: note, adjustId: newId('adj', at), settlesPlay: true } as const;
-  const { status, wallet: after = wallet } = await bookOperation(store, { kind: 'adjust', wallet: id, at, ...what });
-  if (status === 'done') return { status, amount, wallet: after };
+  const seen = isWrittenOff && { seenSeq: wallet.seq };
+  const op = { kind: 'adjust', wallet: id, at, ...what, ...seen } as const;
+  const { status, wallet: after = wallet } = await bookOperation(store, op);
+  // An earlier attempt may have done it whose answer was lost.
+  const isDone = status === 'done' || (status === 'exists' && (await store.ledger.entry(getOperationId(op))));
+  if (isDone) return { status: 'done', amount, wallet: after };
   return { status: after.playMoney ? 'stale' : 'none', amount: 0n, wallet: after };
 }
 

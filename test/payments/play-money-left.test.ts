@@ -4,7 +4,7 @@ import { toVideoId } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { playMoneyLeft, recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
-import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
   applied,
@@ -15,6 +15,7 @@ import {
   problemsOf,
   RUB,
   rejection,
+  reserve,
   topup,
 } from '../contract/store/context.ts';
 import { chargeWithJob } from '../contract/store/jobs.ts';
@@ -44,6 +45,42 @@ describe('play money beside a grant', () => {
     expect(await opened.read(wallet)).to.include({ avail: 20n * RUB, granted: 50n * RUB });
     expect(await problemsOf(real, wallet)).to.deep.equal([]);
   });
+
+  it('is said to be written off also if the answer of the store was lost', async () => {
+    const { real, store } = opened;
+    const wallet = await opened.wallet(0n);
+    await applied(real, { ...topup(wallet, 1000n * RUB, { paymentId: `demo-${wallet}` }), isPlay: true } as Operation);
+    opened.next('ledger.apply', lose);
+    const verdict = { how: 'write_off', reason: 'the trial is over', at: Date.now() } as const;
+    expect(await settlePlayMoney(store, wallet, verdict)).to.include({ status: 'done', amount: 1000n * RUB });
+    expect(await settlePlayMoney(store, wallet, verdict)).to.include({ status: 'none', amount: 0n });
+    expect(await opened.read(wallet)).to.include({ avail: 0n, adjusted: -1000n * RUB });
+  });
+
+  for (const [what, event] of Object.entries({
+    'more of it is paid': (wallet: string) => ({ ...topup(wallet, 500n * RUB), isPlay: true }) as Operation,
+    'a call starts': (wallet: string) => reserve(wallet, { amount: 30n * RUB }),
+  })) {
+    it(`is not written off while ${what}`, async () => {
+      const { real } = opened;
+      const wallet = await opened.wallet(0n);
+      await applied(real, {
+        ...topup(wallet, 1000n * RUB, { paymentId: `demo-${wallet}` }),
+        isPlay: true,
+      } as Operation);
+      await applied(real, topup(wallet, 2000n * RUB));
+      const list: typeof real.payments.list = async (query) => {
+        const found = await real.payments.list(query);
+        await applied(real, event(wallet));
+        return found;
+      };
+      const store = { ...real, payments: { ...real.payments, list } };
+      const verdict = { how: 'write_off', reason: 'the trial is over', at: Date.now() } as const;
+      expect(await settlePlayMoney(store, wallet, verdict)).to.include({ status: 'stale', amount: 0n });
+      const { playMoney, adjusted } = await opened.read(wallet);
+      expect({ playMoney, adjusted }).to.deep.equal({ playMoney: true, adjusted: 0n });
+    });
+  }
 });
 
 describe('play money beside hundreds of payments and videos', () => {
