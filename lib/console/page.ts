@@ -148,6 +148,7 @@ async function admitVisitor(
 }
 
 interface FormRoute<V extends Visit> {
+  readonly path: string;
   readonly who: Who;
   readonly post: (visit: V, form: Form) => Promise<Answer> | Answer;
   readonly beforeForm?: (visit: V) => Promise<Answer | undefined>;
@@ -156,22 +157,32 @@ interface FormRoute<V extends Visit> {
 
 async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promise<Answer> {
   const { who, post, beforeForm, imageField } = route;
-  const { signedIn, services } = visit;
+  const { services } = visit;
   refuseForeign(visit.request);
   const early = await beforeForm?.(visit);
   if (early) return early;
   const rules = imageField === undefined ? undefined : { name: imageField, limits: services.bodyLimits };
   const { form, close } = await openForm(visit, rules);
   try {
-    if (signedIn && who === 'operator' && !(await hasProvenCode({ ...visit, signedIn }, form))) {
+    const admitted = await readmitVisitor(visit, route);
+    if ('to' in admitted) return admitted;
+    const { signedIn } = admitted;
+    if (signedIn && who === 'operator' && !(await hasProvenCode({ ...admitted, signedIn }, form))) {
       // Files cannot be sent along again.
       if (form.files.length > 0) throw fault('code_needed');
-      return codePage({ ...visit, signedIn }, form);
+      return codePage({ ...admitted, signedIn }, form);
     }
-    return await post(visit, form);
+    return await post(admitted, form);
   } finally {
     close();
   }
+}
+
+/** A form may be on its way for minutes, in which its visitor may have been signed out, removed, or given another role. */
+async function readmitVisitor<V extends Visit>(visit: V, { who, path }: FormRoute<V>): Promise<V | Redirect> {
+  if (who === 'anyone') return visit;
+  const now = await openVisit(visit.request, visit.services);
+  return (await admitVisitor({ ...now, path: visit.path }, { who, path })) as V | Redirect;
 }
 
 /** An operator's change needs a recent code. */

@@ -1,5 +1,7 @@
 // The routes of the management API and of the API of owners, made of the table of verbs.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { isActiveManagementKey } from '../../accounts/management-keys.ts';
+import { orUnavailable } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { readBody } from '../../http/body.ts';
@@ -74,12 +76,19 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     try {
       const { req } = request.raw;
       const bytes = await readBody(req, { signal, reservation, limits: { bytesMax: BODY_BYTES_MAX } });
+      await confirmManager(request);
       if (bytes.length === 0) return { bytes, value: {} };
       checkJsonType(req.headers['content-type']);
       return { bytes, value: parseJson(bytes) };
     } finally {
       reservation.releaseAll();
     }
+  }
+
+  /** A body may be on its way for minutes, in which the key may have ended. */
+  async function confirmManager(request: Request): Promise<void> {
+    const key = await orUnavailable(services.store.management.getKey(getManager(request).id));
+    if (!key || !isActiveManagementKey(key, Date.now())) throw fault('invalid_key');
   }
 
   async function read(action: Action): Promise<object> {
