@@ -9,7 +9,6 @@ import type { Wallet } from '../money/decide.ts';
 import { getGrantedBalance, getPaidBalance } from '../money/grants.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import { type Micro, maxMicro, minMicro } from '../money/money.ts';
-import { getOperationId } from '../money/operations.ts';
 import { computeHeldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
@@ -121,9 +120,7 @@ export async function settlePlayMoney(
   const seen = isWrittenOff && { seenSeq: wallet.seq };
   const op = { kind: 'adjust', wallet: id, at, ...what, ...seen } as const;
   const { status, wallet: after = wallet } = await bookOperation(store, op);
-  // An earlier attempt may have done it whose answer was lost.
-  const isDone = status === 'done' || (status === 'exists' && (await store.ledger.entry(getOperationId(op))));
-  if (isDone) return { status: 'done', amount, wallet: after };
+  if (status === 'done') return { status, amount, wallet: after };
   return { status: after.playMoney ? 'stale' : 'none', amount: 0n, wallet: after };
 }
 

@@ -55,6 +55,14 @@ describe('a booking', () => {
   it('books an operation once that may have been written', async () => {
     const op = await adjustOf('adj_unknown');
     const { status, wallet } = await bookOperation(failing(2, 'unknown'), op);
+    expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['done', 5_000_000n, 1]);
+  });
+
+  it('reports a repeat of what was booked before as such, even if its first answer is lost', async () => {
+    const op = await adjustOf('adj_before');
+    expect((await bookOperation(store, op)).status).to.equal('done');
+    const repeat = { ...op, at: op.at + 1 };
+    const { status, wallet } = await bookOperation(failing(1, 'unknown'), repeat);
     expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['exists', 5_000_000n, 1]);
   });
 
