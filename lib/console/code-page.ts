@@ -13,12 +13,16 @@ const WORDS = defineWords({
     title: 'Confirm with a code',
     needed: 'Nothing was changed yet: this needs a fresh code. What you entered is kept.',
     wrong: 'Nothing was changed yet: the code is wrong or already used. What you entered is kept.',
+    wait: (seconds: number) =>
+      `Nothing was changed yet: too many wrong codes. Try again in ${seconds} s. What you entered is kept.`,
     button: 'Confirm',
   },
   ru: {
     title: 'Подтвердите кодом',
     needed: 'Пока ничего не изменено: нужен новый код. Введённое сохранилось.',
     wrong: 'Пока ничего не изменено: код неверен или уже использован. Введённое сохранилось.',
+    wait: (seconds: number) =>
+      `Пока ничего не изменено: слишком много неверных кодов. Повторите через ${seconds} с. Введённое сохранилось.`,
     button: 'Подтвердить',
   },
 });
@@ -36,7 +40,13 @@ interface CodePage {
   readonly status: number;
 }
 
-export function codePage(visit: UserVisit, sent: Form): CodePage {
+/** Why a form's code does not count. */
+export interface CodeProblem {
+  /** Until another may be tried, s; absent if one may be tried at once. */
+  readonly waitS?: number;
+}
+
+export function codePage(visit: UserVisit, sent: Form, { waitS }: CodeProblem): CodePage {
   const words = WORDS[visit.language];
   const kept = sent
     .entries()
@@ -48,7 +58,8 @@ export function codePage(visit: UserVisit, sent: Form): CodePage {
 ${sent.text(SECRET) === '' ? undefined : field(secret)}
 ${codeField(visit)}`;
   const action = `${visit.request.path}${visit.request.url.search}`;
-  const body = html`${message('error', sent.text('code') === '' ? words.needed : words.wrong)}
+  const unproven = sent.text('code') === '' ? words.needed : words.wrong;
+  const body = html`${message('error', waitS === undefined ? unproven : words.wait(waitS))}
 ${form(visit, { action, button: words.button, fields })}`;
-  return { title: words.title, body, status: 403 };
+  return { title: words.title, body, status: waitS === undefined ? 403 : 429 };
 }

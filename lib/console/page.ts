@@ -5,7 +5,7 @@ import { DEVICE_DAYS } from '../users/devices.ts';
 import { getCodeFactor } from '../users/sign-in.ts';
 import type { AccountPath } from './access.ts';
 import { attemptSignIn } from './audit.ts';
-import { codePage } from './code-page.ts';
+import { type CodeProblem, codePage } from './code-page.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { csrfToken, type Form, refuseForeign } from './forms.ts';
 import { type Html, html } from './html.ts';
@@ -167,12 +167,8 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
     const admitted = await readmitVisitor(visit, route);
     if ('to' in admitted) return admitted;
     const { signedIn } = admitted;
-    if (signedIn && who === 'operator' && !(await hasProvenCode({ ...admitted, signedIn }, form))) {
-      // Files cannot be sent along again.
-      if (form.files.length > 0) throw fault('code_needed');
-      return codePage({ ...admitted, signedIn }, form);
-    }
-    return await post(admitted, form);
+    const asking = signedIn && who === 'operator' ? await askForCode({ ...admitted, signedIn }, form) : undefined;
+    return asking ?? (await post(admitted, form));
   } finally {
     close();
   }
@@ -185,17 +181,27 @@ async function readmitVisitor<V extends Visit>(visit: V, { who, path }: FormRout
   return (await admitVisitor({ ...now, path: visit.path }, { who, path })) as V | Redirect;
 }
 
-/** An operator's change needs a recent code. */
-async function hasProvenCode(visit: UserVisit, form: Form): Promise<boolean> {
-  if (hasRecentCode(visit)) return true;
+/** The page that asks for a code if an operator's form lacks one, or has a wrong one. */
+async function askForCode(visit: UserVisit, form: Form): Promise<Answer | undefined> {
+  const problem = await proveCode(visit, form);
+  if (!problem) return undefined;
+  // Files cannot be sent along again.
+  if (form.files.length === 0) return codePage(visit, form, problem);
+  const { waitS: retryAfterS } = problem;
+  throw retryAfterS === undefined ? fault('code_needed') : fault('try_later', { retryAfterS });
+}
+
+/** An operator's change needs a recent code: undefined if there is one now. */
+async function proveCode(visit: UserVisit, form: Form): Promise<CodeProblem | undefined> {
+  if (hasRecentCode(visit)) return undefined;
   const { services, signedIn } = visit;
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
   const checked = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
-  if (checked.status === 'wait') throw fault('try_later', { retryAfterS: checked.seconds });
-  if (checked.status !== 'ok') return false;
+  if (checked.status === 'wait') return { waitS: checked.seconds };
+  if (checked.status !== 'ok') return {};
   await services.sessions.prove(signedIn.session);
-  return true;
+  return undefined;
 }
 
 /** Above what the page of an account shows. */

@@ -115,4 +115,18 @@ describe('a refused form', function () {
     const hidden = await operator.post(path, { ...opened?.hidden, ...sent, url: `https://x.example/?key=${sent.key}` });
     expect([hidden.status, hidden.text.includes(sent.key)]).to.deep.equal([403, false]);
   });
+
+  it('keeps a form whose code was wrong too often', async () => {
+    const { operator } = tour.visitors;
+    const path = '/admin/accounts';
+    const session = hashToken(operator.cookies.get('session') ?? '');
+    await test.store.sessions.touch(session, { seenAt: Date.now(), provenAt: Date.now() - 11 * 60_000 });
+    const [opened] = formsIn((await operator.get(path)).text);
+    const sent = { ...opened?.hidden, name: 'Kept for later', code: '000000' };
+    let asked = await operator.post(path, sent);
+    for (let times = 0; times < 30 && asked.status === 403; times += 1) asked = await operator.post(path, sent);
+    const again = formsIn(asked.text).find((form) => form.texts.includes('code'));
+    expect([asked.status, again?.action, again?.hidden.name]).to.deep.equal([429, path, sent.name]);
+    expect(asked.text).to.match(/try again in \d+ s/i);
+  });
 });
