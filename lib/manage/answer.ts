@@ -35,7 +35,7 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 /** Lines of comma-separated values (RFC 4180). Text that a spreadsheet would run as a formula is defused. */
 export function formatCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toCell = (cell: string) => {
-    const plain = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+    const plain = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/.test(cell) ? `'${cell}` : cell;
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   return [head, ...rows].map((row) => `${row.map(toCell).join(',')}\n`).join('');
