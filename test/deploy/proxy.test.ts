@@ -201,7 +201,12 @@ describe('deploy/Caddyfile', () => {
     });
     const proxy = await startBefore(gateway.host, gateway.host);
     const token = makeSecret();
-    const paths = [`/setup?token=${token}`, `/reset?lang=en&token=${token}&x=1`, `/media/${token}.png?token=${token}`];
+    const paths = [
+      `/setup?token=${token}`,
+      `/reset?lang=en&token=${token}&x=1`,
+      `/login?next=${encodeURIComponent(`/account/join?token=${token}`)}`,
+      `/media/${token}.png?token=${token}`,
+    ];
     const headers = { cookie: 'session=secret-2', authorization: 'Bearer tg-sk-secret-3' };
     for (const path of paths) await send(proxy.url + path, { key: 'tg-sk-secret-1', headers }).catch(() => undefined);
     await until(() => proxy.log().includes('aborting with incomplete response'));
