@@ -9,6 +9,7 @@ import type { ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from '../contract/answer.ts';
 import type { HostFault } from '../contract/fault.ts';
 import type { JsonObject } from '../contract/request.ts';
+import { JsonScan } from './json-scan.ts';
 import { TemplateJsonParser } from './json-template-parser.ts';
 import { Writer } from './writer.ts';
 
@@ -75,6 +76,9 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   #data = '';
   /** The first lines of a document in several lines. */
   #document = '';
+  /** Absent as long as there is one line. */
+  #dataScan: JsonScan | undefined;
+  #documentScan: JsonScan | undefined;
   /** The start of what is neither. */
   #excerpt = '';
   #hasValue = false;
@@ -244,12 +248,22 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   #addData(text: string): void {
     if (this.#data === '') {
       this.#data = text.trim() === '' ? '' : text;
+      this.#dataScan = undefined;
       return;
     }
+    this.#dataScan ??= startScan(this.#data);
     this.#data += `\n${text}`;
-    const value = parse(this.#data);
+    const value = this.#parseClosed(this.#dataScan, text, this.#data);
     if (value !== INCOMPLETE) this.#give(value);
-    else if (this.#data.length > this.#piecesMax) throw new NotJson(this.#data);
+  }
+
+  /** Parses once, when the last line closes the outermost value: trying at every line would be quadratic. */
+  #parseClosed(scan: JsonScan, line: string, whole: string): unknown {
+    const wasComplete = scan.isComplete;
+    scan.read(line);
+    const value = scan.isComplete && !wasComplete ? parse(whole) : INCOMPLETE;
+    if (value === INCOMPLETE && whole.length > this.#piecesMax) throw new NotJson(whole);
+    return value;
   }
 
   #mark(): void {
@@ -272,17 +286,18 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     else if (text.startsWith('data:')) this.#readData(text, 'data:'.length, text.length);
     else if (text.startsWith('{') || text.startsWith('[')) {
       const value = parse(text);
-      if (value === INCOMPLETE) this.#document = text;
-      else this.#give(value);
+      if (value !== INCOMPLETE) this.#give(value);
+      else {
+        this.#document = text;
+        this.#documentScan = undefined;
+      }
     } else if (this.#excerpt.length < EXCERPT_CHARS) this.#excerpt += `${line.slice(0, EXCERPT_CHARS)} `;
   }
 
-  /** Tried only where a document can end: trying at every line would be quadratic. */
   #addToDocument(line: string): void {
+    this.#documentScan ??= startScan(this.#document);
     this.#document += `\n${line}`;
-    if (this.#document.length > this.#piecesMax) throw new NotJson(this.#document);
-    if (!line.startsWith('}') && !line.startsWith(']')) return;
-    const value = parse(this.#document);
+    const value = this.#parseClosed(this.#documentScan, line, this.#document);
     if (value === INCOMPLETE) return;
     this.#document = '';
     this.#give(value);
@@ -317,6 +332,12 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     this.done = true;
     this.error = error instanceof NotJson ? this.#fault.make('protocol', `not JSON: ${error.message}`) : error;
   }
+}
+
+function startScan(first: string): JsonScan {
+  const scan = new JsonScan();
+  scan.read(first);
+  return scan;
 }
 
 function parse(text: string): unknown {

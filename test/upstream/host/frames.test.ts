@@ -7,6 +7,7 @@ import type { ToolPiece } from '../../../lib/upstream/contract/answer.ts';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../../lib/upstream/contract/provider.ts';
 import { Frames } from '../../../lib/upstream/host/frames.ts';
 import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+import { expectLinear } from '../../../testkit/growth.ts';
 import { longer } from '../../../testkit/long.ts';
 
 const fault = createHostFault({ secrets: [] });
@@ -235,6 +236,21 @@ describe('frames', () => {
     expect([finish, error, done]).to.deep.equal(['s', undefined, false]);
     expect(read(data({ text: 'a' }) + data({ boom: 'x' })).error).to.have.property('message', 'x');
   });
+
+  const VALUES: readonly (readonly [what: string, line: (at: number) => string])[] = [
+    ['data that never ends', () => 'data: {"a":\n'],
+    ['data that may end with each line', (at) => (at === 0 ? 'data: {"a":[1\n' : 'data: ,[]\n')],
+    ['a document that may end with each line', (at) => (at === 0 ? '[[1\n' : '],[1\n')],
+  ];
+  for (const [what, line] of VALUES) {
+    it(`take time in proportion to the lines of ${what}`, () => {
+      expectLinear((lines) => {
+        const bytes = Buffer.from(Array.from({ length: lines }, (_, at) => line(at)).join(''));
+        const frames = new Frames({ reader: new Teller(), fault });
+        return () => frames.push(bytes, []);
+      }, 3_000);
+    });
+  }
 
   it('give up a value in pieces that never ends, and a line above the limit', () => {
     const frames = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
