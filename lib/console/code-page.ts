@@ -4,7 +4,7 @@ import { UPSTREAM_WORDS } from './catalog/upstream-words.ts';
 import { codeField } from './code-field.ts';
 import { field, form, message } from './components.ts';
 import type { Form } from './forms.ts';
-import { type Html, html } from './html.ts';
+import { html } from './html.ts';
 import { defineWords } from './language.ts';
 import type { UserVisit } from './visit.ts';
 
@@ -34,19 +34,13 @@ const ADDRESS = 'url';
 /** Of the form itself, the code that was wrong, and the secret. */
 const OWN = ['csrf', 'code', SECRET];
 
-interface CodePage {
-  readonly title: string;
-  readonly body: Html;
-  readonly status: number;
-}
-
 /** Why a form's code does not count. */
 export interface CodeProblem {
   /** Until another may be tried, s; absent if one may be tried at once. */
-  readonly waitS?: number;
+  readonly retryAfterS?: number;
 }
 
-export function codePage(visit: UserVisit, sent: Form, { waitS }: CodeProblem): CodePage {
+export function codePage(visit: UserVisit, sent: Form, { retryAfterS }: CodeProblem) {
   const words = WORDS[visit.language];
   const kept = sent
     .entries()
@@ -59,7 +53,7 @@ ${sent.text(SECRET) === '' ? undefined : field(secret)}
 ${codeField(visit)}`;
   const action = `${visit.request.path}${visit.request.url.search}`;
   const unproven = sent.text('code') === '' ? words.needed : words.wrong;
-  const body = html`${message('error', waitS === undefined ? unproven : words.wait(waitS))}
+  const body = html`${message('error', retryAfterS === undefined ? unproven : words.wait(retryAfterS))}
 ${form(visit, { action, button: words.button, fields })}`;
-  return { title: words.title, body, status: waitS === undefined ? 403 : 429 };
+  return { title: words.title, body, ...(retryAfterS === undefined ? { status: 403 } : { status: 429, retryAfterS }) };
 }

@@ -30,6 +30,8 @@ export interface Page {
   readonly body: Html;
   /** 200 if absent. */
   readonly status?: number;
+  /** What a 429 says in `retry-after`, s. */
+  readonly retryAfterS?: number;
   /** A session that starts with it. */
   readonly session?: string;
   /** The device it starts on. */
@@ -187,7 +189,7 @@ async function askForCode(visit: UserVisit, form: Form): Promise<Answer | undefi
   if (!problem) return undefined;
   // Files cannot be sent along again.
   if (form.files.length === 0) return codePage(visit, form, problem);
-  const { waitS: retryAfterS } = problem;
+  const { retryAfterS } = problem;
   throw retryAfterS === undefined ? fault('code_needed') : fault('try_later', { retryAfterS });
 }
 
@@ -198,7 +200,7 @@ async function proveCode(visit: UserVisit, form: Form): Promise<CodeProblem | un
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
   const checked = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
-  if (checked.status === 'wait') return { waitS: checked.seconds };
+  if (checked.status === 'wait') return { retryAfterS: checked.seconds };
   if (checked.status !== 'ok') return {};
   await services.sessions.prove(signedIn.session);
   return undefined;
@@ -231,6 +233,7 @@ function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Writt
     const text = `<!doctype html>\n${layout(shown, answer).text}\n`;
     const response = h.response(text).type('text/html; charset=utf-8');
     if (session !== undefined) setCookie(response, 'session', session, visit.secure);
+    if (answer.retryAfterS !== undefined) response.header('retry-after', String(answer.retryAfterS));
     return response.code(answer.status ?? 200);
   }
   if ('content' in answer) {
