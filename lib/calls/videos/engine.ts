@@ -8,7 +8,6 @@ import { refuseAboveMaxCost } from '../../ledger/caps.ts';
 import type { Ledger, Paid } from '../../ledger/ledger.ts';
 import type { NewAttempt } from '../../money/attempt.ts';
 import type { Job, JobOutcome } from '../../money/job-rules.ts';
-import type { AttemptStore } from '../../store/ports/attempts.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
 import type { ImageInput, VideoRef } from '../../upstream/contract/provider.ts';
 import { AttemptLog } from '../attempts.ts';
@@ -23,7 +22,6 @@ import type { VideoTerms } from './terms.ts';
 import type { Worker } from './worker.ts';
 
 export interface VideoEngineOptions {
-  readonly attempts: Pick<AttemptStore, 'put'>;
   readonly jobs: Pick<JobStore, 'change'>;
   readonly ledger: Pick<Ledger, 'charge' | 'refund'>;
   readonly worker: Pick<Worker, 'hold' | 'computeFirstPollAt' | 'expect'>;
@@ -166,9 +164,10 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
       const dueAt = worker.computeFirstPollAt();
       try {
-        await options.attempts.put(toJobAttemptRows(job, attempts));
         const outcome = await jobs.change(
           createJobChange(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const),
+          undefined,
+          toJobAttemptRows(job, attempts),
         );
         const isNoted = outcome.status === 'done' || outcome.status === 'exists';
         if (isNoted) worker.expect(job.id, dueAt);

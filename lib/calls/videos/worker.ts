@@ -12,7 +12,7 @@ import { computeNextPollMs } from './poll-interval.ts';
 
 export interface WorkerOptions {
   readonly jobs: JobStore;
-  readonly attempts: Pick<AttemptStore, 'list' | 'put'>;
+  readonly attempts: Pick<AttemptStore, 'list'>;
   readonly ledger: Pick<Ledger, 'refund'>;
   readonly pollJob: PollJob;
   /** Tells the upstream that a job was given up; never rejects. */
@@ -115,9 +115,8 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function complete(job: Job, result: string): Promise<void> {
     const { id, version } = job;
-    // Before the job ends, so that none is completed without its cost.
-    await options.attempts.put(toJobAttemptRows(job, await endAttempts(job, 'completed')));
-    const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job);
+    const attempts = toJobAttemptRows(job, await endAttempts(job, 'completed'));
+    const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job, attempts);
     if (status === 'done' || status === 'exists') reportJobEnd(job, 'completed');
   }
 

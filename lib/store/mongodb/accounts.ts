@@ -12,7 +12,7 @@ import { isText } from './fields.ts';
 import { BATCH } from './intervals.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, readWalletDocument, toEntryDocument, toLong } from './rows.ts';
-import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
+import { readFirstBatch, repeatUnknown, type Step, type Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 const NO_TOPUP = { enabled: false, amount: 0n, threshold: 0n };
@@ -191,14 +191,6 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     },
     ...createLists({ db, scanner }),
   };
-}
-
-/** If the first attempt was committed, the second one changes nothing. */
-function repeatUnknown<T>(change: () => Promise<T>): Promise<T> {
-  return change().catch((error: unknown) => {
-    if (error instanceof StoreError && error.applied === 'unknown') return change();
-    throw error;
-  });
 }
 
 async function changeWalletStatus(step: Step, id: string, status: Account['status']): Promise<boolean> {

@@ -58,10 +58,7 @@ export function attemptStore({ db, scanner }: Connection): AttemptStore {
       readSnapshot({ db, scanner }, SCAN_MS, (reading) => readUnknownCharges(reading, after, limit)),
     async put(attempts) {
       if (attempts.length === 0) return;
-      const updates = attempts.map(toAttemptDocument).map((u) => ({ q: { _id: u._id }, u, upsert: true }));
-      await call({ repeatable: true }, (signal) =>
-        send(db, { update: CALL_ATTEMPTS, updates, ...MAJORITY }, { signal }),
-      );
+      await call({ repeatable: true }, (signal) => send(db, { ...putAttempts(attempts), ...MAJORITY }, { signal }));
     },
   };
 }
@@ -84,6 +81,12 @@ async function readUnknownCharges({ db, ...sending }: SnapshotReading, after: st
   const last = found.length < limit ? undefined : found.at(-1);
   const unknown = [...wallets].map(([charge, wallet]) => ({ charge, wallet }));
   return last ? { found: unknown, next: last.charge as string } : { found: unknown };
+}
+
+/** The command that writes at least one attempt, overwriting. */
+export function putAttempts(attempts: readonly Attempt[]): Document {
+  const updates = attempts.map(toAttemptDocument).map((u) => ({ q: { _id: u._id }, u, upsert: true }));
+  return { update: CALL_ATTEMPTS, updates };
 }
 
 /** Writes attempts in the transaction that ends their calls; those of the listed charges are replaced. */

@@ -1,13 +1,15 @@
 // Jobs in the MongoDB store: every change applies only to the version that it was decided on.
 import type { Document } from 'mongodb';
+import type { Attempt } from '../../money/attempt.ts';
 import { decideJob, type Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import { listWrongMarks, markRow } from '../row-mark.ts';
+import { putAttempts } from './attempts.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { buildVersionedReplacement, type Claimable, createClaims, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { type Row, readPlainDocument } from './rows.ts';
-import type { Step, Transactions } from './transaction.ts';
+import { repeatUnknown, type Step, type Transactions } from './transaction.ts';
 
 const JOBS: Claimable<Job> = { collection: 'jobs', toDocument: toJobDocument, read: readJobDocument };
 
@@ -24,19 +26,31 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
     return row ? readJobDocument(row) : undefined;
   }
 
+  async function write(update: Document): Promise<boolean> {
+    const { n } = await call({ repeatable: true }, (signal) => send(db, { ...update, ...MAJORITY }, { signal }));
+    return n === 1;
+  }
+
+  function writeWith(update: Document, attempts: readonly Attempt[]): Promise<boolean> {
+    const steps = async (step: Step) => {
+      const { n } = await step(update);
+      if (n === 1) await step(putAttempts(attempts));
+      return n === 1;
+    };
+    return repeatUnknown(() => transactions.run({ steps }));
+  }
+
   return {
     get,
     claim: rows.claim,
-    async change(change, known) {
+    async change(change, known, attempts = []) {
       for (let job = known ?? (await get(change.id)); ; job = await get(change.id)) {
         const outcome = decideJob(job, change);
         if (outcome.status !== 'done' || !outcome.job) return outcome;
-        const updates = [buildVersionedReplacement(JOBS, outcome.job, change.version)];
-        const { n } = await call({ repeatable: true }, (signal) =>
-          send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }),
-        );
+        const update = { update: 'jobs', updates: [buildVersionedReplacement(JOBS, outcome.job, change.version)] };
+        const isWritten = await (attempts.length > 0 ? writeWith(update, attempts) : write(update));
         // Another process was faster, or an earlier attempt succeeded: the next read will show.
-        if (n === 1) return outcome;
+        if (isWritten) return outcome;
       }
     },
     renew: rows.renew,

@@ -1,5 +1,6 @@
 // Runs a transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
+import { StoreError } from '../store.ts';
 import { ATTEMPT_MS, CALL_MS, delay, send, withDeadline } from './call.ts';
 import { isConflict, isDuplicate, isKilled, isTransient, toStoreError } from './failure.ts';
 import type { TransactionSessions } from './transaction-sessions.ts';
@@ -91,4 +92,12 @@ async function rollBackTransaction(session: ClientSession, error: unknown): Prom
   // Does not wait for a server that may be frozen: killing the session ends the transaction.
   aborted.catch(() => undefined);
   return 'broken';
+}
+
+/** If the first attempt was committed, the second one changes nothing. */
+export function repeatUnknown<T>(change: () => Promise<T>): Promise<T> {
+  return change().catch((error: unknown) => {
+    if (error instanceof StoreError && error.applied === 'unknown') return change();
+    throw error;
+  });
 }

@@ -75,6 +75,6 @@ export interface AttemptStore {
     after: string,
     limit: number,
   ): Promise<{ readonly found: readonly Pick<Attempt, 'charge' | 'wallet'>[]; readonly next?: string }>;
-  /** Writes rows, overwriting: for jobs, whose attempts end after their charge, and for a copy. */
+  /** Writes rows, overwriting: for a copy. */
   put(attempts: readonly Attempt[]): Promise<void>;
 }

@@ -1,5 +1,6 @@
 // The port of jobs: which process works on a job, by lease. The ledger moves their money in the same transactions.
 
+import type { Attempt } from '../../money/attempt.ts';
 import type { CreateJob, FailJob, Job, JobChange, JobOutcome } from '../../money/job-rules.ts';
 import type { WrongMarks } from './wrong-marks.ts';
 
@@ -42,9 +43,9 @@ export interface JobStore {
   claim(claim: JobClaim): Promise<readonly Job[]>;
   /**
    * Decides the change by `decideJob` and writes it only to the version that it was decided on. `known`: the job in that
-   * version, which saves a read.
+   * version, which saves a read. The attempts of its call are written with it, or not at all.
    */
-  change(change: FreeJobChange, known?: Job): Promise<JobOutcome>;
+  change(change: FreeJobChange, known?: Job, attempts?: readonly Attempt[]): Promise<JobOutcome>;
   /** Renews the lease if the job still has this owner and version, which stays the same; false otherwise. */
   renew(renewal: JobRenewal): Promise<boolean>;
   /** The number of jobs that have not ended. */

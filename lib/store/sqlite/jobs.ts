@@ -1,10 +1,12 @@
 // Jobs in the SQLite store: claimed, changed and renewed in write transactions, of which SQLite runs one at a time.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Attempt } from '../../money/attempt.ts';
 import { decideJob, type Job, type JobOutcome } from '../../money/job-rules.ts';
 import { compareDue } from '../claim.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
 import type { WrongMarks } from '../ports/wrong-marks.ts';
 import { listWrongMarks, markRow } from '../row-mark.ts';
+import { createSaveAttempt } from './attempts.ts';
 import { createClaim, createRenew } from './claim.ts';
 import type { Connection } from './connection.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -19,12 +21,15 @@ export function jobWrites({ db, write }: Connection): PortWrites<'jobs'> {
   const renew = createRenew(db, 'jobs');
   const load = createLoadJob(db);
   const save = createSaveJob(db);
+  const saveAttempt = createSaveAttempt(db);
   return {
     claim: (asked: JobClaim): Job[] => write(() => claim(asked, Date.now()).map(readJobRow).sort(compareDue)),
-    change: (change: FreeJobChange): JobOutcome =>
+    change: (change: FreeJobChange, _known?: Job, attempts: readonly Attempt[] = []): JobOutcome =>
       write(() => {
         const outcome = decideJob(load(change.id), change);
-        if (outcome.status === 'done' && outcome.job) save(outcome.job);
+        if (outcome.status !== 'done' || !outcome.job) return outcome;
+        save(outcome.job);
+        for (const attempt of attempts) saveAttempt(attempt);
         return outcome;
       }),
     renew: (renewal: JobRenewal): boolean => write(() => renew(renewal, Date.now())),

@@ -1,10 +1,11 @@
 // What a video books of its attempts, whenever the store fails in between: each once, and none completed without a cost.
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import { foldUsage } from '../../../lib/ledger/usage-fold.ts';
 import type { Attempt } from '../../../lib/money/attempt.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { until } from '../../../testkit/client.ts';
-import { type FaultyStore, lose, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
+import { type FaultyStore, lose, makeGate, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
 import { accepts, type Behaviour, finished, LEASE_MS, openStage, processing, type VideoStage } from './stage.ts';
 
 const WAYS = { 'is not taken': refuse, 'is taken and its answer lost': lose };
@@ -32,7 +33,7 @@ describe('attempts of a video', () => {
     stages = [];
   });
   afterEach(async () => {
-    for (const name of ['attempts.put', 'attempts.list'] as const) faulty.always(name, undefined);
+    for (const name of ['jobs.change', 'attempts.list'] as const) faulty.always(name, undefined);
     for (const { worker, engine, ledger } of stages) {
       await worker.stop();
       engine.stop();
@@ -44,7 +45,7 @@ describe('attempts of a video', () => {
 
   for (const [how, fails] of Object.entries(WAYS)) {
     it(`are booked once when the row of a start ${how}`, async () => {
-      faulty.next('attempts.put', fails);
+      faulty.next('jobs.change', fails);
       const { thrown, requestId, job } = await open().begin(wallet);
       expect([thrown, job?.phase]).to.deep.equal([undefined, 'running']);
       expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'running', 'possible']]);
@@ -53,7 +54,7 @@ describe('attempts of a video', () => {
     it(`get their end when the row of a completion ${how}`, async () => {
       const stage = open();
       const { id, requestId } = await stage.begin(wallet);
-      faulty.next('attempts.put', fails);
+      faulty.next('jobs.change', fails);
       stage.worker.start();
       await until(async () => (await faulty.real.jobs.get(id))?.phase === 'completed');
       expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'answered', 'reported']]);
@@ -94,14 +95,31 @@ describe('attempts of a video', () => {
   });
 
   it('are presumed of a start whose process died before it could book them', async () => {
-    faulty.always('attempts.put', refuse);
+    faulty.always('jobs.change', refuse);
     const dying = open();
     setTimeout(() => dying.engine.stop(), 100);
     const { id, requestId } = await dying.begin(wallet);
-    faulty.always('attempts.put', undefined);
+    faulty.always('jobs.change', undefined);
     const other = open({ poll: finished }, 'own_other');
     other.worker.start();
     await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed', 20 * LEASE_MS + 10_000);
+    expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'lost', 'possible']]);
+  });
+
+  it('stay as they were when another process took this one for dead, which then hears that its upstream accepts', async () => {
+    const gate = makeGate();
+    const late: typeof accepts = async (...call) => {
+      await gate.opened;
+      return accepts(...call);
+    };
+    const begun = open({ starts: [late], startWithinMs: 60_000 }).begin(wallet);
+    const other = open({}, 'own_other');
+    other.worker.start();
+    await until(async () => (await faulty.read(wallet)).seq === 3, 20 * LEASE_MS + 10_000);
+    await foldUsage(faulty.real, wallet);
+    gate.open();
+    const { thrown, requestId, job } = await begun;
+    expect([thrown?.message, job?.phase]).to.deep.equal(['The upstream provider failed. Charge refunded.', 'failed']);
     expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'lost', 'possible']]);
   });
 });

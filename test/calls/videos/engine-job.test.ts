@@ -40,7 +40,6 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
   const charged: { asked?: object; job?: object & { facts?: string } } = {};
   let upstream = 'up-0';
   const engine = createVideoEngine({
-    attempts: { put: async () => undefined },
     jobs: {
       change: async (asked: Change) => {
         told.events.push(`${asked.kind} begins`);

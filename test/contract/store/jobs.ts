@@ -1,6 +1,7 @@
 // Jobs: made with their charge, failed with its refund, claimed by one process at a time, changed in one version only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { type AttemptEnding, toAttemptRows } from '../../../lib/money/attempt.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
 import type { FailJob, Job } from '../../../lib/money/job-rules.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -9,6 +10,7 @@ import {
   balances,
   charge,
   giveBack,
+  newAttempt,
   newId,
   newWallet,
   type StoreKind,
@@ -175,6 +177,32 @@ export function jobContract(kind: StoreKind): void {
       const late = { kind: 'reroute', id: job.id, version: job.version, at: 6, upstream: 'up-2' } as const;
       expect((await store.jobs.change(late, job)).status).to.equal('stale');
       expect((await store.jobs.change(begin, job)).status).to.equal('exists');
+    });
+
+    it('write the attempts of the call with them, or nothing if they are stale or repeated', async () => {
+      const { jobs, attempts } = context.store;
+      const job = await newJob(context.store, await newWallet(context.store));
+      const rows = (ending: AttemptEnding) => toAttemptRows(job, [newAttempt({ ending })]);
+      const begin = {
+        kind: 'begin',
+        id: job.id,
+        version: job.version,
+        at: 5,
+        ref: '{"id":"up"}',
+        dueAt: 1000,
+      } as const;
+      const running = await jobs.change(begin, job, rows('running'));
+      expect([running.status, await attempts.list([job.charge])]).to.deep.equal(['done', rows('running')]);
+      for (const [change, status] of [
+        [begin, 'exists'],
+        [{ ...begin, ref: 'other' }, 'stale'],
+      ] as const) {
+        expect((await jobs.change(change, job, rows('failed'))).status).to.equal(status);
+        expect(await attempts.list([job.charge])).to.deep.equal(rows('running'));
+      }
+      const complete = { kind: 'complete', id: job.id, version: job.version + 1, at: 6, result: 'res_1' } as const;
+      expect((await jobs.change(complete, running.job, rows('answered'))).status).to.equal('done');
+      expect(await attempts.list([job.charge])).to.deep.equal(rows('answered'));
     });
 
     it('do nothing if they are stale, repeated or for an unknown job', async () => {
