@@ -55,6 +55,9 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
     return (await management.listKeys()).filter((key) => key.account === null);
   }
 
+  const listActive = async (account: string | null, now: number) =>
+    (await list(account)).filter((key) => isActiveManagementKey(key, now));
+
   return {
     async create({ name, scopes = [], account, addresses = null, expiresAt = null, createdBy }) {
       const createdAt = clock();
@@ -64,9 +67,7 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
         throw new UnknownError(`There is no account ${JSON.stringify(account)}.`);
       if (addresses) checkRequestLimits({ addresses });
       if (expiresAt !== null && expiresAt <= createdAt) throw new OperatorError('The expiry date is in the past.');
-      const active = (await list(account)).filter((key) => isActiveManagementKey(key, createdAt));
-      if (active.length >= MANAGEMENT_KEYS_MAX)
-        throw new OperatorError(`There are ${MANAGEMENT_KEYS_MAX} active keys already, the maximum. Revoke one first.`);
+      if ((await listActive(account, createdAt)).length >= MANAGEMENT_KEYS_MAX) throw tooManyKeysError();
       const key = makeKey(keyPrefix, MANAGEMENT_MARK);
       const id = `mk_${randomBytes(12).toString('hex')}`;
       await management.addKey({
@@ -83,7 +84,10 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
         revokedAt: null,
         lastUsedAt: null,
       });
-      return { id, key };
+      // Others may have been made since the keys were counted.
+      if ((await listActive(account, createdAt)).length <= MANAGEMENT_KEYS_MAX) return { id, key };
+      await management.revokeKey(id, createdAt);
+      throw tooManyKeysError();
     },
     list,
     async get(id) {
@@ -106,6 +110,10 @@ export function createManagementKeys({ store, keyPrefix, clock = Date.now }: Man
 
 export function isActiveManagementKey({ revokedAt, expiresAt }: ManagementKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function tooManyKeysError(): OperatorError {
+  return new OperatorError(`There are ${MANAGEMENT_KEYS_MAX} active keys already, the maximum. Revoke one first.`);
 }
 
 function unknownKeyError(id: string): UnknownError {

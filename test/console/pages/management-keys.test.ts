@@ -1,9 +1,10 @@
 // The pages with keys of the management API: an operator makes and revokes them with a code, an owner for one account.
 import { expect } from 'chai';
 import { hashKey } from '../../../lib/accounts/key.ts';
+import { MANAGEMENT_KEYS_MAX } from '../../../lib/accounts/management-keys.ts';
 import { send } from '../../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
-import { createVisitor, setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { createVisitor, hiddenFields, setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 import { after as behind, openPages, type Pages } from '../stage.ts';
 
 const ADMIN = '/admin/management-keys';
@@ -77,6 +78,17 @@ describe('pages with management keys', () => {
     expect((await createVisitor(test.url).get(OWN)).status).to.equal(303);
     expect((await owner.submit(`${OWN}/${row?.id}`, {})).status).to.equal(303);
     expect(await statusOf(key, '/account/wallet')).to.equal(401);
+  });
+
+  it('make no more than the maximum, also at once', async () => {
+    const { id } = await test.account();
+    const visitor = await setUpOwner(test, id);
+    const { csrf = '' } = hiddenFields((await visitor.get(OWN)).text, OWN);
+    const names = Array.from({ length: MANAGEMENT_KEYS_MAX + 10 }, (_, at) => `key ${at}`);
+    const replies = await Promise.all(names.map((name) => visitor.post(OWN, { csrf, name })));
+    const active = (await test.store.management.listKeys(id)).filter(({ revokedAt }) => revokedAt === null);
+    expect(active.length).to.be.at.most(MANAGEMENT_KEYS_MAX);
+    expect(replies.filter(({ text }) => readKey(text) !== '')).to.have.length(active.length);
   });
 });
 
