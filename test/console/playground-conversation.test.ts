@@ -14,6 +14,7 @@ import { attachImages } from '../../lib/console/playground/images.ts';
 import type { RequestImage } from '../../lib/media/reference.ts';
 import { parseEvents, type Reply } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { expectLinear } from '../../testkit/growth.ts';
 import { hiddenFields, setUpOwner, unescapeHtml } from '../../testkit/pages.ts';
 
 const PAGE = '/account/playground';
@@ -55,6 +56,14 @@ describe('a conversation of the playground', () => {
     expect(readConversation(writeConversation(conversation))).to.deep.equal(conversation);
     const huge = addTurn(conversation, { ...TURN, answered: 'x'.repeat(CONVERSATION_BYTES_MAX) });
     expect([huge.turns.length, huge.forgotten, huge.spent]).to.deep.equal([0, 13, '6.50']);
+  });
+
+  it('takes time in proportion to its turns and the new answer', () => {
+    expectLinear((times) => {
+      const turns = Array.from({ length: times / 20 }, () => TURN);
+      const turn = { ...TURN, answered: 'ж'.repeat(times * 20) };
+      return () => expect(addTurn({ ...NO_CONVERSATION, turns }, turn).turns).to.have.lengthOf(0);
+    });
   });
 
   it('sends no empty answer back', () => {

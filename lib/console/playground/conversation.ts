@@ -82,12 +82,18 @@ export function writeConversation(conversation: Conversation): string {
 export function addTurn({ turns, forgotten, spent }: Conversation, turn: Turn): Conversation {
   const sum = formatRub(parseSum(spent) + parseSum(turn.charged));
   const all = [...turns, turn];
-  const fits = (from: number) =>
-    Buffer.byteLength(JSON.stringify({ turns: all.slice(from), forgotten: forgotten + from, spent: sum })) <=
-    CONVERSATION_BYTES_MAX;
-  let from = 0;
-  while (from < all.length && !fits(from)) from += 1;
+  let room = CONVERSATION_BYTES_MAX - countBytes({ turns: [], forgotten: forgotten + all.length, spent: sum });
+  let from = all.length;
+  for (; from > 0; from -= 1) {
+    // With its comma.
+    room -= countBytes(all[from - 1]) + 1;
+    if (room < 0) break;
+  }
   return { turns: all.slice(from), forgotten: forgotten + from, spent: sum };
+}
+
+function countBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 export function parseSum(roubles: string): Micro {
