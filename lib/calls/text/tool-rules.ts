@@ -1,6 +1,6 @@
 // Names of tools and ids of calls as a vendor takes them, and the names as the client knows them in its answer: one place
 // for all wire formats and plugins.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type {
   Content,
   Provider,
@@ -31,7 +31,9 @@ export function fitTools<Fitted extends Call>(
   { toolNames = NAMES }: Pick<Provider, 'toolNames'>,
 ): FittedCall<Fitted> {
   const vendorNames = new Map<string, string>();
-  for (const name of listNames(call)) if (!toolNames.test(name)) vendorNames.set(name, shortenName(name));
+  for (const name of listNames(call)) {
+    if (!vendorNames.has(name) && !toolNames.test(name)) vendorNames.set(name, shortenName(name));
+  }
   const clientNames = new Map([...vendorNames].map(([name, short]) => [short, name]));
   if (vendorNames.size === 0 && !call.messages.some(({ content }) => content.some(hasLongId)))
     return { call, clientNames };
@@ -88,7 +90,7 @@ function shortenName(name: string): string {
 }
 
 function digestHex(text: string, characters: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, characters);
+  return hash('sha256', text).slice(0, characters);
 }
 
 /** The answer with the client's names. */
