@@ -1,6 +1,7 @@
 // Keeps usage sums close to the end of the journal, so that a page never waits for a hundred thousand calls. Periodically
-// folds the wallets that had calls, at once a wallet whose page is open, and after a start the wallets that were left
-// behind by an earlier process or by a copy of the store. Pauses between steps, so that calls come first.
+// folds the wallets that had calls, at once a wallet whose page is open, and after a start, and now and then, the wallets
+// that others left behind: an earlier process, one that has died, a command, a copy of the store. Pauses between steps, so
+// that calls come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
@@ -10,7 +11,7 @@ export interface UsageChoreOptions {
   readonly store: Pick<Store, 'attempts' | 'journal' | 'ledger' | 'usage'>;
   /** Called with the first of consecutive failures. */
   readonly onError: (error: unknown) => void;
-  /** Whether to look for wallets left behind; only one of several worker processes does. */
+  /** Whether to search for wallets left behind; only one of several worker processes does. */
   readonly sweeps?: boolean;
   /** Average pause between two rounds. */
   readonly everyMs?: number;
@@ -33,6 +34,8 @@ const EVERY_MS = 60_000;
 /** The first round waits: a start has more urgent work, and open pages use `foldSoon`. */
 const FIRST_MS = 1000;
 const WALLETS_PER_PAGE = 1000;
+/** The search for wallets left behind begins again so many rounds after its end. */
+const SEARCH_ROUNDS = 10;
 
 export function createUsageChore(options: UsageChoreOptions): UsageChore {
   const { store, onError, sweeps = true, everyMs = EVERY_MS } = options;
@@ -44,6 +47,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   let urgentQueue = Promise.resolve();
   /** Where the search for wallets left behind continues; undefined when it is finished. */
   let sweepAfter = sweeps ? '' : undefined;
+  let roundsToSearch = SEARCH_ROUNDS;
   let timer: NodeJS.Timeout | undefined;
   let isFoldingAll = false;
   let failing = false;
@@ -92,6 +96,12 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   }
 
   async function foldBehind(): Promise<void> {
+    if (sweeps && sweepAfter === undefined) {
+      roundsToSearch -= 1;
+      if (roundsToSearch > 0) return;
+      sweepAfter = '';
+      roundsToSearch = SEARCH_ROUNDS;
+    }
     while (sweepAfter !== undefined && !stopping.signal.aborted) {
       const { found, next } = await store.usage.findBehind(sweepAfter, WALLETS_PER_PAGE);
       for (const wallet of found) {
@@ -114,18 +124,10 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   return {
     watch: (ledger) => ({
       ...ledger,
-      settle(hold, due) {
-        behind.add(hold.charge.wallet);
-        return ledger.settle(hold, due);
-      },
-      charge(request, job) {
-        behind.add(request.wallet);
-        return ledger.charge(request, job);
-      },
-      refund(request) {
-        behind.add(request.wallet);
-        return ledger.refund(request);
-      },
+      // Afterwards: a round in the meantime does not see the entry.
+      settle: (hold, due) => ledger.settle(hold, due).finally(() => behind.add(hold.charge.wallet)),
+      charge: (request, job) => ledger.charge(request, job).finally(() => behind.add(request.wallet)),
+      refund: (request) => ledger.refund(request).finally(() => behind.add(request.wallet)),
     }),
     start: () => scheduleRound(Math.min(everyMs, FIRST_MS)),
     stop() {

@@ -83,7 +83,7 @@ for (const kind of longer([SQLITE], STORES)) {
       });
     });
 
-    it('looks after a start for wallets left behind by an earlier process or a copy', async () => {
+    it('looks after a start, and again in every tenth round, for wallets left behind by others', async () => {
       const { store } = context;
       const one = await newWallet(store);
       const other = await newWallet(store);
@@ -96,8 +96,11 @@ for (const kind of longer([SQLITE], STORES)) {
       ]);
       await applied(store, reserve(one));
       await chore.fold();
-      // Searched only once: from then on the chore observes the calls.
+      // Between two searches the chore observes the calls of its own process.
+      for (let rounds = 2; rounds < 10; rounds += 1) await chore.fold();
       expect((await store.usage.progress(one)).cursor).to.equal(2);
+      await chore.fold();
+      expect((await store.usage.progress(one)).cursor).to.equal(3);
     });
 
     it('folds a wallet shown on a page at once', async () => {
@@ -120,6 +123,25 @@ for (const kind of longer([SQLITE], STORES)) {
 }
 
 describe('the usage chore', () => {
+  it('folds a call that ended during a round in the next one', async () => {
+    const faulty = await openFaultyStore();
+    const { store } = faulty;
+    const wallet = await newWallet(store);
+    const chore = createUsageChore({ store, onError: String, sweeps: false });
+    const log = { warn: () => undefined, error: () => undefined };
+    const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
+    const hold = await ledger.hold(request(wallet));
+    const gate = makeGate();
+    faulty.next('ledger.apply', waitFor(gate.opened));
+    const settled = ledger.settle(hold, { amount: RUB, usage: { tokens_input: 1, tokens_output: 1 } });
+    await chore.fold();
+    gate.open();
+    await settled;
+    await chore.fold();
+    expect((await store.usage.sums(wallet, { by: 'model' }))[0]?.charged).to.equal(RUB);
+    await faulty.close();
+  });
+
   it('continues in the next round after a failure, reported once', async () => {
     const faulty = await openFaultyStore();
     const { store } = faulty;
