@@ -50,9 +50,10 @@ async function checkJobAttempts(
   report: ReportProblem,
 ): Promise<void> {
   const found = Map.groupBy(await attempts.list(jobs.map(({ charge }) => charge)), ({ charge }) => charge);
-  for (const { id, wallet, charge, phase } of jobs) {
+  for (const { id, wallet, charge, phase, ref } of jobs) {
     const rows = found.get(charge) ?? [];
-    if (phase !== 'starting' && rows.length === 0) report(wallet, `job ${id}: it has no attempt at an upstream`);
+    // One that never ran may have failed before any upstream was asked.
+    if (ref !== null && rows.length === 0) report(wallet, `job ${id}: it has no attempt at an upstream`);
     if (phase === 'completed' && rows.at(-1)?.ending === 'running')
       report(wallet, `job ${id}: it is completed, and its last attempt is running`);
   }

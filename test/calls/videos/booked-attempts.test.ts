@@ -5,7 +5,14 @@ import { foldUsage } from '../../../lib/ledger/usage-fold.ts';
 import type { Attempt } from '../../../lib/money/attempt.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { until } from '../../../testkit/client.ts';
-import { type FaultyStore, lose, makeGate, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
+import {
+  answerAfter,
+  type FaultyStore,
+  lose,
+  makeGate,
+  openFaultyStore,
+  refuse,
+} from '../../../testkit/faulty-store.ts';
 import { accepts, type Behaviour, finished, LEASE_MS, openStage, processing, type VideoStage } from './stage.ts';
 
 const WAYS = { 'is not taken': refuse, 'is taken and its answer lost': lose };
@@ -104,6 +111,15 @@ describe('attempts of a video', () => {
     other.worker.start();
     await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed', 20 * LEASE_MS + 10_000);
     expect(brief(await booked(requestId))).to.deep.equal([['up-0', 'lost', 'possible']]);
+  });
+
+  it('are none of a video whose charge went back before any upstream was asked', async () => {
+    const gate = makeGate();
+    faulty.next('ledger.apply', answerAfter(gate.opened));
+    const { id, requestId } = await open().begin(wallet);
+    gate.open();
+    await until(async () => (await faulty.real.jobs.get(id))?.phase === 'failed');
+    expect(await booked(requestId)).to.deep.equal([]);
   });
 
   it('stay as they were when another process took this one for dead, which then hears that its upstream accepts', async () => {
