@@ -3,14 +3,14 @@ import { Counter, type Registry } from 'prom-client';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CERTAINTIES, type Certainty, type NewAttempt } from '../money/attempt.ts';
 import { toRub } from '../money/money.ts';
-import type { AttemptStore } from '../store/ports/attempts.ts';
+import type { JobStore } from '../store/ports/jobs.ts';
 import { createMissingSeries, listRoutes, type SeriesFacts } from './series.ts';
 
 interface CostMetrics {
   /** Wraps a ledger to count the attempts of calls that have ended. */
   watchLedger(ledger: Ledger): Ledger;
   /** Wraps the store's port to count what a finished job has cost. */
-  watchAttempts(attempts: AttemptStore): AttemptStore;
+  watchJobCosts(jobs: JobStore): JobStore;
 }
 
 const COSTLY: readonly Certainty[] = CERTAINTIES.filter((certainty) => certainty !== 'none');
@@ -66,12 +66,13 @@ export function createCostMetrics(registry: Registry, facts: SeriesFacts): CostM
         return refund;
       },
     }),
-    watchAttempts: (attempts) => ({
-      ...attempts,
-      async put(rows) {
-        await attempts.put(rows);
+    watchJobCosts: (jobs) => ({
+      ...jobs,
+      async change(change, known, attempts) {
+        const outcome = await jobs.change(change, known, attempts);
         // A running job has no certain cost yet; one that fails is counted with its refund.
-        if (rows.at(-1)?.ending === 'answered') count(rows);
+        if (change.kind === 'complete' && outcome.status === 'done') count(attempts);
+        return outcome;
       },
     }),
   };

@@ -7,7 +7,7 @@ import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { CountedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/bad-input.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { AttemptStore } from '../store/ports/attempts.ts';
+import type { JobStore } from '../store/ports/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { createMediaMetrics, type MediaMetrics } from './media.ts';
 import { createMoneyMetrics } from './money.ts';
@@ -37,8 +37,8 @@ export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   watchStore(store: Store): Store;
   /** Wraps a ledger to count its money. */
   watchLedger(ledger: Ledger): Ledger;
-  /** Wraps the attempts of a store to count what jobs have cost. */
-  watchAttempts(attempts: AttemptStore): AttemptStore;
+  /** Wraps the jobs of a store to count what jobs have cost. */
+  watchJobCosts(jobs: JobStore): JobStore;
   /** Reports the state of the service, which is read at each scrape. */
   watchService(facts: WatchedFacts): void;
   /** Reports the workers of this primary. */
@@ -63,7 +63,7 @@ export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string
 export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { onAudit, watchStore, watchLedger, watchAttempts } = createMoneyMetrics(registry, facts);
+  const { onAudit, watchStore, watchLedger, watchJobCosts } = createMoneyMetrics(registry, facts);
   const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
   let watched: WatchedFacts | undefined;
   return {
@@ -76,7 +76,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
     media: createMediaMetrics(registry),
     watchStore,
     watchLedger,
-    watchAttempts,
+    watchJobCosts,
     watchService({ upstreams, ...service }) {
       watched = { upstreams, ...service };
       createServiceMetrics(registry, service);

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallCost, Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
 import { TOKEN_NAMES } from '../money/token-usage.ts';
-import type { AttemptStore } from '../store/ports/attempts.ts';
+import type { JobStore } from '../store/ports/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { createCostMetrics } from './costs.ts';
 import { createMissingSeries, modelSeries, type SeriesFacts } from './series.ts';
@@ -12,7 +12,7 @@ export interface MoneyMetrics {
   readonly onAudit: (problems: number) => void;
   watchStore(store: Store): Store;
   watchLedger(ledger: Ledger): Ledger;
-  watchAttempts(attempts: AttemptStore): AttemptStore;
+  watchJobCosts(jobs: JobStore): JobStore;
 }
 
 export function createMoneyMetrics(registry: Registry, facts: SeriesFacts): MoneyMetrics {
@@ -22,7 +22,7 @@ export function createMoneyMetrics(registry: Registry, facts: SeriesFacts): Mone
     onAudit: createAuditMetrics(registry),
     watchStore: createCommitWatch(registry),
     watchLedger: (ledger) => costs.watchLedger(watchLedger(ledger)),
-    watchAttempts: costs.watchAttempts,
+    watchJobCosts: costs.watchJobCosts,
   };
 }
 

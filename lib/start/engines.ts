@@ -48,7 +48,7 @@ export function openEngines(settings: EngineSettings, parts: EngineParts) {
   const images = createImageEngine({ paidCalls, results, totalTimeoutMs, health, onAttempt });
   const videos = openVideos({
     settings,
-    store: { jobs: store.jobs, attempts: metrics?.watchAttempts(store.attempts) ?? store.attempts },
+    store: { jobs: metrics?.watchJobCosts(store.jobs) ?? store.jobs, attempts: store.attempts },
     catalog: catalog.current,
     ledger,
     owner,

@@ -5,9 +5,11 @@ import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { createMoneyMetrics, type MoneyMetrics } from '../../lib/metrics/money.ts';
+import { type AttemptEnding, toAttemptRows } from '../../lib/money/attempt.ts';
 import { type Exposition, parseExposition } from '../../testkit/exposition.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse, vanish, waitFor } from '../../testkit/faulty-store.ts';
 import { newAttempt } from '../contract/store/context.ts';
+import { newJob } from '../contract/store/jobs.ts';
 
 const none = buildCatalog(readCatalogFiles([], []), new Map());
 const RUB = 1_000_000n;
@@ -94,6 +96,24 @@ describe('money metrics', () => {
     expect(total({ upstream: 'other', certainty: 'possible' })).to.equal(2);
     const booked = (certainty: string) => sum('tollgate_upstream_attempts_booked_total', { certainty });
     expect(['reported', 'estimated', 'possible', 'none'].map(booked)).to.deep.equal([1, 0, 2, 1]);
+  });
+
+  it('counts what a video has cost once it is completed, and once', async () => {
+    const job = await newJob(store.real, wallet);
+    const jobs = metrics.watchJobCosts(store.store.jobs);
+    const rows = (ending: AttemptEnding) => {
+      const cost = { currency: 'RUB', prices: '{}', rate: RUB, cost: RUB, costRub: RUB };
+      return toAttemptRows(job, [newAttempt({ model: 'film-a', ending, cost })]);
+    };
+    const begin = { kind: 'begin', id: job.id, version: 1, at: 5, ref: '{}', dueAt: 10 } as const;
+    const complete = { kind: 'complete', id: job.id, version: 2, at: 6, result: '{}' } as const;
+    const read = async () => (await look()).sum('tollgate_upstream_cost_rubles_total', { model: 'film-a' });
+    expect((await jobs.change(begin, undefined, rows('running'))).status).to.equal('done');
+    expect(await read()).to.equal(0);
+    for (const status of ['done', 'exists']) {
+      expect((await jobs.change(complete, undefined, rows('answered'))).status).to.equal(status);
+      expect(await read()).to.equal(1);
+    }
   });
 
   it('counts no money for a refused hold, and passes the refusal on', async () => {
