@@ -18,6 +18,7 @@ export const READS = {
     'movements',
     'movedSince',
     'paidBefore',
+    'hadGrants',
     'grantsCharged',
     'paymentSums',
     'budgets',

@@ -113,7 +113,7 @@ describe('forms of papers while the store fails', () => {
         'settings.get',
         'papers.get',
         'archives.opening',
-        'ledger.wallet',
+        'ledger.hadGrants',
         'accounts.get',
         'ledger.chargedAt',
         'ledger.grantsCharged',

@@ -148,7 +148,7 @@ async function readSums(
 ): Promise<Sums | undefined> {
   const first = await findBegin(store, { account, month, zone });
   if (!first) return undefined;
-  const { begin, chargedBegin, start } = first;
+  const { begin, chargedBegin, start, paidBegin } = first;
   const later = await findAct(store, account, shiftMonth(month, 1));
   const chargedEnd = later?.chargedBegin ?? (await store.ledger.chargedAt(account, to - 1));
   const end = begin + chargedEnd - chargedBegin - (await sumGrants(store, account, { from: start, to }));
@@ -158,8 +158,8 @@ async function readSums(
     chargedEnd,
     end: later?.begin ?? end,
     grants: await sumGrants(store, account, { from, to }),
-    paidBegin: await store.ledger.paidBefore(account, from),
-    paidEnd: await store.ledger.paidBefore(account, to),
+    paidBegin: paidBegin ?? (await store.ledger.paidBefore(account, from)),
+    paidEnd: later?.paidBegin ?? (await store.ledger.paidBefore(account, to)),
   };
 }
 
@@ -169,6 +169,8 @@ const CARRIED_MAX = 12;
 interface Begin extends Pick<Sums, 'begin' | 'chargedBegin'> {
   /** From when on the calls of the act count. */
   readonly start: number;
+  /** What had been paid in up to the end of the act of the month before; absent if that has none. */
+  readonly paidBegin?: Micro;
 }
 
 /**
@@ -181,7 +183,7 @@ async function findBegin(
 ): Promise<Begin | undefined> {
   const start = findMonthStart(month, zone);
   const before = await findAct(store, account, shiftMonth(month, -1));
-  if (before) return beginAfter(before);
+  if (before) return { ...beginAfter(before), paidBegin: before.paidEnd };
   const chargedBegin = await store.ledger.chargedAt(account, start - 1);
   const grants = await sumAllGrants(store, account, start);
   if (grants === undefined) return undefined;
@@ -208,15 +210,10 @@ function beginAfter({ month, zone, end, chargedEnd }: Act): Begin {
 
 /** What grants paid of all calls before a time; undefined if calls are archived: nobody can tell how much of them. */
 async function sumAllGrants(store: ActStore, account: string, at: number): Promise<Micro | undefined> {
-  if (!(await hasGrants(store, account))) return 0n;
+  if (!(await store.ledger.hadGrants(account))) return 0n;
   if ((await findLatestArchiveDate(store, account)) !== undefined) return undefined;
   const createdAt = (await store.accounts.get(account))?.createdAt ?? at;
   return sumGrants(store, account, { from: createdAt, to: at });
-}
-
-/** A wallet whose grants were all taken back or given back has none. */
-async function hasGrants({ ledger }: Pick<Store, 'ledger'>, account: string): Promise<boolean> {
-  return (await ledger.wallet(account))?.granted !== undefined;
 }
 
 /** A day at a time: an account may have a million calls. */
@@ -225,7 +222,7 @@ async function sumGrants(
   account: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Micro> {
-  if (!(await hasGrants(store, account))) return 0n;
+  if (!(await store.ledger.hadGrants(account))) return 0n;
   let sum = 0n;
   for (let at = from; at < to; at += DAY_MS)
     sum += await store.ledger.grantsCharged(account, { from: at, to: Math.min(at + DAY_MS, to) });

@@ -9,7 +9,9 @@ import { CHARGING, MOVES_MONEY } from './schema.ts';
 /** A day of an account with many calls. */
 const DAY_READ_MS = 20_000;
 
-export function createPaidReads(entries: Collection<Row>): Pick<LedgerStore, 'paidBefore' | 'grantsCharged'> {
+export function createPaidReads(
+  entries: Collection<Row>,
+): Pick<LedgerStore, 'paidBefore' | 'hadGrants' | 'grantsCharged'> {
   return {
     async paidBefore(wallet, at) {
       const $match = { wallet, ...MOVES_MONEY, at: { $lt: at } };
@@ -18,6 +20,11 @@ export function createPaidReads(entries: Collection<Row>): Pick<LedgerStore, 'pa
         entries.aggregate([{ $match }, { $group: { _id: null, amount } }], { signal }).toArray();
       const [row] = await read(sums, DAY_READ_MS);
       return row ? sumToMicro(row.amount) : 0n;
+    },
+    async hadGrants(wallet) {
+      const given = { wallet, $and: [MOVES_MONEY, { kind: 'grant' }] };
+      const found = (signal: AbortSignal) => entries.findOne(given, { projection: { _id: 1 }, signal });
+      return (await read(found, DAY_READ_MS)) !== null;
     },
     async grantsCharged(wallet, { from, to }) {
       const pipeline = [{ $match: { grants: { $type: 'string' } } }, { $project: { grants: 1 } }];

@@ -42,6 +42,8 @@ export interface LedgerStore {
   movedSince(wallet: string, at: number): Promise<Micro>;
   /** Payments and corrections of a wallet before a time, less what went back; grants do not count. */
   paidBefore(wallet: string, at: number): Promise<Micro>;
+  /** Whether a grant was ever given to a wallet, also if nothing is left of it. */
+  hadGrants(wallet: string): Promise<boolean>;
   /**
    * What grants paid of the calls of a wallet that were charged in a span, less what its refunds gave back; the calls must
    * not be archived. Reads each of them: at most a day at once.

@@ -248,6 +248,10 @@ function movementTests(context: StoreContext): void {
     await applied(store, adjust(wallet, -30n * RUB));
     const paid = await Promise.all([AT, AT + 1].map((at) => store.ledger.paidBefore(wallet, at)));
     expect(paid).to.deep.equal([0n, 970n * RUB]);
+    expect(await Promise.all([wallet, newId('acc')].map((id) => store.ledger.hadGrants(id)))).to.deep.equal([
+      true,
+      false,
+    ]);
     const spans = [
       [2, 4],
       [4, 5],

@@ -168,6 +168,30 @@ describe('acts', () => {
     expect([computeActKopecks(april), april.grants]).to.deep.equal([400n, -20n * RUB]);
   });
 
+  it('leave out what grants paid, although all of it was given back by now', async () => {
+    for (const end of ['2026-03-20', '2026-04-05']) {
+      const account = await newAccount();
+      const id = newId('grant');
+      await applied(faults.real, grant(account, 30n * RUB, { at: at('2026-02-01'), grantId: id }));
+      const film = await call(account, 30n * RUB, at('2026-03-05'));
+      await call(account, 25n * RUB, at('2026-03-10'));
+      const last = [
+        { ...endGrant(account, id), at: at(end) },
+        giveBack('refund', account, film, { at: at('2026-04-02') }),
+      ];
+      // The grant is over when the call is given back, or only later.
+      await applied(faults.real, ...(last.toSorted((one, other) => one.at - other.at) as never[]));
+      await call(account, 4n * RUB, at('2026-04-10'));
+      expect((await faults.real.ledger.wallet(account))?.granted).to.equal(undefined);
+      const acts = [await issue(account, '2026-03'), await issue(account, '2026-04')];
+      const sums = acts.map((act) => [computeActKopecks(act), act.grants]);
+      expect(sums).to.deep.equal([
+        [2500n, 30n * RUB],
+        [400n, -30n * RUB],
+      ]);
+    }
+  });
+
   it('begin where the one before ended, although the account has another time zone now', async () => {
     // Between the end of March in Tokyo and in Moscow, and the other way round.
     for (const [moment, first, second] of [
@@ -247,6 +271,33 @@ describe('acts', () => {
     expect(computeAdvance(february)).to.deep.equal({ opening: 100_000n, received: 0n, closing: 90_000n });
     expect(computeAdvance(march)).to.deep.equal({ opening: 90_000n, received: 50_000n, closing: 114_999n });
     expect(computeActKopecks(march)).to.equal(25_001n);
+  });
+
+  it('state the advance that the one before left, although the account has another time zone now', async () => {
+    // Paid between the end of March in Tokyo and in Moscow, and the other way round; March first, and April first.
+    for (const [first, second] of [
+      ['Asia/Tokyo', ZONE],
+      [ZONE, 'Asia/Tokyo'],
+    ] as const) {
+      for (const isLate of [false, true]) {
+        const account = await newAccount();
+        await call(account, 3n * RUB, at('2026-03-10'));
+        await applied(faults.real, topup(account, 500n * RUB, { at: at('2026-03-31', '20:00:00') }));
+        await call(account, 4n * RUB, at('2026-04-10'));
+        const months = [
+          ['2026-03', first],
+          ['2026-04', second],
+        ] as const;
+        const acts: Act[] = [];
+        for (const [month, zone] of isLate ? months.toReversed() : months) {
+          const answer = await order(account, month, { zone });
+          if ('act' in answer) acts.push(answer.act);
+        }
+        const [march, april] = acts.toSorted((one, other) => one.month.localeCompare(other.month)).map(computeAdvance);
+        expect(april?.opening, `${first} ${isLate}`).to.equal(march?.closing);
+        expect(april?.closing).to.equal(149_300n);
+      }
+    }
   });
 
   it('are of months that are over in the zone of the account', async () => {

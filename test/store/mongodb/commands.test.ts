@@ -43,6 +43,7 @@ describe('calls of the MongoDB store', () => {
       movements: ['w', { from: 0, to: AT, ...page }],
       movedSince: ['w', AT],
       paidBefore: ['w', AT],
+      hadGrants: ['w'],
       grantsCharged: ['w', { from: AT, to: AT + 1 }],
       paymentSums: [{ from: 0, to: AT }],
       budgets: [['k']],
