@@ -130,15 +130,28 @@ describe('the people of an account', function () {
     expect(await mailedLink(email)).to.contain('token=');
   });
 
-  it('are invited twenty times an hour at most', async () => {
+  async function countInvitations(whose: string, times: number): Promise<void> {
     const now = Date.now();
     const hour = 3_600_000;
-    const counted = (at: number) => `letters:member:${account.id}:${Math.floor(at / hour)}`;
+    const counted = (at: number) => `letters:member:${whose}:${Math.floor(at / hour)}`;
     // Also those of the next hour, if it is about to begin.
-    for (const name of [counted(now), counted(now + 60_000)]) {
+    for (const name of new Set([counted(now), counted(now + 60_000)])) {
       const rule = { now, since: now - hour, waitsMs: [0] };
-      for (let count = 0; count < 20; count += 1) await test.store.sessions.count(name, rule);
+      for (let count = 0; count < times; count += 1) await test.store.sessions.count(name, rule);
     }
+  }
+
+  it('get three emails an hour at most, which keep nobody else from theirs', async () => {
+    const email = newEmail('often');
+    await countInvitations(`${account.id}:${email}`, 2);
+    expect((await owner.submit(PEOPLE, { email, role: 'member' })).status).to.equal(200);
+    const again = () => owner.submit(PEOPLE, { email, change: 'again' }, { action: INVITATION });
+    expect([(await again()).status, (await again()).status]).to.deep.equal([429, 429]);
+    expect((await owner.submit(PEOPLE, { email: newEmail('other'), role: 'member' })).status).to.equal(200);
+  });
+
+  it('are invited twenty times an hour at most', async () => {
+    await countInvitations(account.id, 20);
     const { status, text } = await owner.submit(PEOPLE, { email: newEmail('late'), role: 'member' });
     expect([status, text.includes('Too many invitations')]).to.deep.equal([429, true]);
     expect(await invitations()).to.deep.equal([]);

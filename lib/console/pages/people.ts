@@ -5,7 +5,7 @@ import { getSpent } from '../../money/budget.ts';
 import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
 import type { Membership, User } from '../../store/ports/users.ts';
-import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
 import { field, form, message, table } from '../components.ts';
@@ -22,6 +22,8 @@ import { WORDS } from './people-words.ts';
 const PEOPLE = '/account/people';
 /** Invitations of an account in an hour: each may send an email to a stranger. */
 const INVITATIONS_MAX = 20;
+/** Of these, emails to one address. */
+const EMAILS_MAX = 3;
 
 interface PageState {
   readonly sent?: Form;
@@ -73,9 +75,12 @@ export const invitation = page({
 async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer): Promise<Answer> {
   const { services, account } = visit;
   const hour = Math.floor(services.now() / HOUR_MS);
-  const waitsMs = withFreeAttempts(INVITATIONS_MAX, [HOUR_MS]);
-  const counted = { name: `letters:member:${account.id}:${hour}`, waitsMs, windowMs: HOUR_MS };
-  if ((await countAttempt(services.store.sessions, [counted], services.now())) > 0)
+  const countIn = (whose: string, max: number) => {
+    return { name: `letters:member:${whose}:${hour}`, waitsMs: withFreeAttempts(max, [HOUR_MS]), windowMs: HOUR_MS };
+  };
+  const emails = services.mailer ? [countIn(`${account.id}:${email}`, EMAILS_MAX)] : [];
+  const counted = [countIn(account.id, INVITATIONS_MAX), ...emails];
+  if ((await countAttempt(services.store.sessions, counted, services.now())) > 0)
     return { ...(await peoplePage(visit, { problem: WORDS[visit.language].tooMany })), status: 429 };
   await audit(visit, { action: 'member.invite', target: email, detail: toOfferDetail(offer) });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email, offer });
@@ -88,6 +93,7 @@ async function invite(visit: OwnerVisit, email: string, offer: MembershipOffer):
     );
   } catch (err) {
     services.log.error({ err }, 'could not send an email');
+    await uncountAttempt(services.store.sessions, emails);
     return { ...(await peoplePage(visit, { problem: WORDS[visit.language].notSent(email) })), status: 503 };
   }
 }
