@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { CallContext, CallLog } from '../calls/context.ts';
 import type { RequestSpending } from '../calls/spending.ts';
+import { refuseModel } from '../catalog/lookup.ts';
 import type { MemoryReservation } from '../http/memory-quota.ts';
 import type { LiveCall, RequestState } from '../http/request-state.ts';
 import { listCallLimits } from '../ledger/caps.ts';
@@ -18,7 +19,7 @@ interface CallOfKey {
   /** As returned by `confirmHolder`. */
   readonly holder: KeyHolder;
   readonly call: Pick<LiveCall, 'signal'>;
-  readonly services: Pick<Services, 'log' | 'turns' | 'holders'>;
+  readonly services: Pick<Services, 'log' | 'turns' | 'holders' | 'catalog'>;
   /** How long it has waited for its turn; absent: not at all. */
   readonly turn?: Pick<Turn, 'waitedMs'>;
   /** The memory that the request takes; absent if nothing is measured. */
@@ -62,8 +63,9 @@ function preparePlace(
   const confirm = () => confirmHolder({ state, holder }, services.holders);
   const waiting = { holder, confirm, waitedMs: turn?.waitedMs ?? 0, signal: call.signal };
   return {
-    takePlace: (start) =>
+    takePlace: (start, model) =>
       services.turns.take(waiting, (limits, current) => {
+        refuseModel(current.limits, services.catalog().byName.get(model) ?? { id: model, aliases: [] });
         const { caps = [] } = readCaps(current, headers, spending);
         return start({ ...readCallBudget(current), caps: [...caps, ...limits] });
       }),

@@ -21,9 +21,10 @@ export interface CallContext {
   readonly caps?: readonly CallCap[];
   /**
    * Runs `start` once the call is among the calls that may run at once, with the budgets that its hold has to keep, which
-   * may have changed while it waited; absent if nothing limits them. Rejects with a 429 fault if that takes too long.
+   * may have changed while it waited; absent if nothing limits them. Rejects with a 429 fault if that takes too long, and
+   * with a 403 fault if the key may not use the model any more.
    */
-  readonly takePlace?: <T>(start: (budgets: CallBudgets) => Promise<T>) => Promise<T>;
+  readonly takePlace?: <T>(start: (budgets: CallBudgets) => Promise<T>, model: string) => Promise<T>;
   /** The most that the client lets it cost; absent if it does not say. */
   readonly maxCost?: Micro;
   /** Absent if the client sent no idempotency key. */

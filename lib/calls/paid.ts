@@ -64,7 +64,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
           waitedMs: context.waitedMs ?? 0,
         });
       // Last, so that a call waits for its turn only if there is money for it.
-      const hold = await (context.takePlace?.(start) ?? start());
+      const hold = await (context.takePlace?.(start, terms.model) ?? start());
       // The ledger already counts `excess`.
       const known = hold.charge.reserved + (terms.excess ?? 0n);
       return { hold, remove: running.add(context.accountId, () => call.overshoot?.(known) ?? 0n) };

@@ -134,23 +134,27 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await count(getAccountCallsId(account.id))).to.equal(0n);
     });
 
-    it('are held to the budgets that the key has when their turn comes', async () => {
-      const held = Promise.withResolvers<void>();
-      const key = await issue({ atOnce: 1, waitSeconds: 60 });
-      for (const at of [0, 1]) expect((await post(account.key, at)).status).to.equal(200);
-      upstream.behave(answerAfter(() => held.promise));
-      const begun = post(key.key, 0);
-      await until(() => running.now === 1);
-      const waiting = post(key.key, 1);
-      // Long enough to wait in line.
-      await sleep(500);
-      await createAccounts({ store: gateways[0].store, keyPrefix: 'tg-' }).limitKey(key.id, { budget: 1n });
-      await sleep(2 * KEY_CACHE_MS);
-      held.resolve();
-      expect((await begun).status).to.equal(200);
-      const { status, text } = await waiting;
-      expect(status, text).to.equal(402);
-    });
+    for (const [what, limits, wanted] of [
+      ['budget', { budget: 1n }, 402],
+      ['models', { models: ['other'] }, 403],
+    ] as const)
+      it(`are held to the ${what} that the key has when their turn comes`, async () => {
+        const held = Promise.withResolvers<void>();
+        const key = await issue({ atOnce: 1, waitSeconds: 60 });
+        for (const at of [0, 1]) expect((await post(account.key, at)).status).to.equal(200);
+        upstream.behave(answerAfter(() => held.promise));
+        const begun = post(key.key, 0);
+        await until(() => running.now === 1);
+        const waiting = post(key.key, 1);
+        // Long enough to wait in line.
+        await sleep(500);
+        await createAccounts({ store: gateways[0].store, keyPrefix: 'tg-' }).limitKey(key.id, limits);
+        await sleep(2 * KEY_CACHE_MS);
+        held.resolve();
+        expect((await begun).status).to.equal(200);
+        const { status, text } = await waiting;
+        expect(status, text).to.equal(wanted);
+      });
 
     it('take no place for requests that are free, and give it back after a failure', async () => {
       await limit({ atOnce: 1 });
