@@ -195,9 +195,11 @@ describe('images', () => {
 
   describe('edits', () => {
     it('take a data URI, and reply with the bill', async () => {
+      const before = Math.floor(Date.now() / 1000);
       const reply = await edit({ size: '1024x1024' });
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.json).to.have.all.keys('created', 'model', 'data', 'billing');
+      expect(reply.json.created).to.be.within(before, before + 10);
       expect(reply.json.model).to.equal('draw');
       expect(reply.json.billing).to.deep.equal({ charged_rub: 10, balance_rub: 990 });
       expect(reply.json.data).to.have.length(1);
