@@ -94,6 +94,17 @@ describe('fields', () => {
     }
   });
 
+  it('of every request say in the document what they are', () => {
+    const { schemas } = (describeApi('http://x') as never as { components: { schemas: Record<string, Json> } })
+      .components;
+    const requests = Object.entries(schemas).filter(([name]) => name.endsWith('Request'));
+    expect(requests.map(([name]) => name)).to.include.members(['ResponseRequest', 'EmbeddingRequest', 'VideoRequest']);
+    for (const [name, schema] of requests) {
+      for (const [field, { $ref, description }] of Object.entries(schema.properties as Record<string, Json>))
+        if ($ref === undefined) expect(description, `${name}.${field}`).to.be.a('string').and.match(/\S/);
+    }
+  });
+
   it('of a chat and of a response name the endpoint that takes them', () => {
     const [input, messages] = ['hi', [{ role: 'user', content: 'hi' }]];
     expect(() => parseChatRequest({ model: 'm', input })).to.throw(
