@@ -140,6 +140,27 @@ export function memberContract(context: StoreContext): void {
     expect((await findWrong(keys)).filter(({ wallet }) => wallet === account)).to.deep.equal([]);
   });
 
+  it('keep their keys with a new cap or role, but for members who become accountants', async () => {
+    const { keys, users } = context.store;
+    const account = await newAccount(context.store);
+    const [capped, raised, lowered, accountant] = [
+      ...[await newMember(account, 'member'), await newMember(account, 'member')],
+      ...[await newMember(account, 'owner'), await newMember(account, 'owner')],
+    ] as const;
+    await newMember(account, 'owner');
+    const issued = [capped, raised, lowered, accountant].map(({ user }) => newKey(account, user));
+    for (const key of issued) expect(await keys.add(key, 10)).to.equal('added');
+    const changes = [
+      { ...capped, role: 'member', cap: CAP },
+      { ...raised, role: 'owner' },
+      { ...lowered, role: 'member' },
+      { ...accountant, role: 'accountant' },
+    ] as const;
+    for (const change of changes) expect(await users.setMembership(change, AT + 1)).to.equal('done');
+    const ends = await Promise.all(issued.map(async ({ id }) => (await keys.get(id))?.revokedAt));
+    expect(ends).to.deep.equal([null, null, null, null]);
+  });
+
   it('lose their keys of the management API with the role of an owner, in whatever way', async () => {
     const { management, users } = context.store;
     const [account, elsewhere] = [await newAccount(context.store), await newAccount(context.store)];
