@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { copyDatabase } from '../../../lib/store/sqlite/backup.ts';
+import { copyDatabase, reportBackupProgress } from '../../../lib/store/sqlite/backup.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { newMedia, piecesOf } from '../../contract/store/media.ts';
@@ -25,6 +25,15 @@ describe('backup of a SQLite store', () => {
     const [[first = 0, total = 0] = []] = told;
     expect(first).to.be.above(0).and.below(total);
     expect(told.at(-1)).to.deep.equal([total, total]);
+  });
+
+  it('reports nothing before the number of pages is known, and its end once it is done', async () => {
+    const told: unknown[] = [];
+    const report = (progress: unknown) => void told.push(progress);
+    await reportBackupProgress(async () => undefined, report);
+    expect(told).to.deep.equal([]);
+    await reportBackupProgress(async (pages) => pages.set([3, 3]), report);
+    expect(told).to.deep.equal([{ done: 3, total: 3 }]);
   });
 
   it('has no row of a lost media file', async () => {
