@@ -19,16 +19,24 @@ export function createFraming(name: FramingName, bytesMax: number): Framing {
   }
 }
 
+/** Of a separator, with the character behind it that may have to be seen. */
+const SEPARATOR_CHARS_MAX = 5;
+
 /** What ends with a separator, and at the end of the body what is left. */
 function frameText(bytesMax: number, separator: RegExp | undefined, read: (text: string) => readonly Frame[]): Framing {
   const decoder = new TextDecoder();
-  let rest = '';
+  // The frame that is open, apart from its end, in which a separator may begin: only that is searched again.
+  let begun = '';
+  let end = '';
   return (chunk) => {
-    rest += chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
-    const pieces = separator ? rest.split(separator) : [rest];
-    rest = chunk ? (pieces.pop() ?? '') : '';
-    if (rest.length > bytesMax) throw new Error('a frame is too long');
-    return pieces.flatMap(read);
+    const text = end + (chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode());
+    const [first = '', ...others] = separator ? text.split(separator) : [text];
+    const pieces = [begun + first, ...others];
+    const open = chunk ? (others.at(-1) ?? first) : '';
+    begun = (others.length === 0 && chunk ? begun : '') + open.slice(0, -SEPARATOR_CHARS_MAX);
+    end = open.slice(-SEPARATOR_CHARS_MAX);
+    if (begun.length + end.length > bytesMax) throw new Error('a frame is too long');
+    return (chunk ? pieces.slice(0, -1) : pieces).flatMap(read);
   };
 }
 
@@ -48,22 +56,37 @@ const CRC_BYTES = 4;
 
 /** Messages of a length, each with headers and a JSON payload, and a checksum of both. */
 function frameAwsEvents(bytesMax: number): Framing {
-  let rest: Buffer = Buffer.alloc(0);
+  let chunks: Uint8Array[] = [];
+  let bytes = 0;
+  /** Of the message that is open. */
+  let needed = PRELUDE_BYTES;
   return (chunk) => {
     if (!chunk) return [];
-    rest = Buffer.concat([rest, chunk]);
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes < needed) return [];
+    let rest = Buffer.concat(chunks);
     const frames: Frame[] = [];
-    while (rest.length >= PRELUDE_BYTES) {
-      const length = rest.readUInt32BE(0);
-      const isWhole = crc32(rest.subarray(0, 8)) === rest.readUInt32BE(8);
-      if (!isWhole || length < PRELUDE_BYTES + CRC_BYTES) throw new Error('not a message of an AWS event stream');
-      if (length > bytesMax) throw new Error('a message is too long');
-      if (rest.length < length) break;
-      frames.push(readAwsMessage(rest.subarray(0, length)));
-      rest = rest.subarray(length);
+    needed = PRELUDE_BYTES;
+    while (rest.length >= needed) {
+      needed = readAwsLength(rest, bytesMax);
+      if (rest.length < needed) break;
+      frames.push(readAwsMessage(rest.subarray(0, needed)));
+      rest = rest.subarray(needed);
+      needed = PRELUDE_BYTES;
     }
+    chunks = [rest];
+    bytes = rest.length;
     return frames;
   };
+}
+
+function readAwsLength(message: Buffer, bytesMax: number): number {
+  const length = message.readUInt32BE(0);
+  const isWhole = crc32(message.subarray(0, 8)) === message.readUInt32BE(8);
+  if (!isWhole || length < PRELUDE_BYTES + CRC_BYTES) throw new Error('not a message of an AWS event stream');
+  if (length > bytesMax) throw new Error('a message is too long');
+  return length;
 }
 
 function readAwsMessage(message: Buffer): Frame {

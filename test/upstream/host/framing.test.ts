@@ -3,8 +3,10 @@ import { expect } from 'chai';
 import { encodeAwsEvents } from '../../../lib/upstream/check/aws-events.ts';
 import type { Frame } from '../../../lib/upstream/contract/provider.ts';
 import { createFraming, type FramingName } from '../../../lib/upstream/host/framing.ts';
+import { expectLinear } from '../../../testkit/growth.ts';
 
 const BYTES_MAX = 1000;
+const PIECE_BYTES = 64;
 
 function read(name: FramingName, body: string | Buffer, size = 1): readonly Frame[] {
   const framing = createFraming(name, BYTES_MAX);
@@ -55,6 +57,21 @@ describe('framing', () => {
   for (const [name, what, body, frames] of CASES) {
     it(`of ${name} reads ${what}`, () => {
       for (const size of [1, 2, 5, 1000]) expect(read(name, body, size), `pieces of ${size}`).to.deep.equal(frames);
+    });
+  }
+
+  for (const name of ['events', 'aws-event-stream'] as const) {
+    it(`of ${name} takes time in proportion to the pieces of a long frame`, () => {
+      expectLinear((pieces) => {
+        const text = 'x'.repeat(PIECE_BYTES * pieces);
+        const bytes =
+          name === 'aws-event-stream' ? encodeAwsEvents([{ event: 'a', data: { text } }]) : Buffer.from(text);
+        const framing = createFraming(name, 2 * bytes.length);
+        return () => {
+          for (let at = 0; at < bytes.length; at += PIECE_BYTES) framing(bytes.subarray(at, at + PIECE_BYTES));
+          expect(framing(undefined)).to.have.lengthOf(0);
+        };
+      }, 3_000);
     });
   }
 
