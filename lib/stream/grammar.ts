@@ -15,11 +15,15 @@ export function settleBlock(block: Block, toolNames: readonly string[] | undefin
   return { ...block, name: findToolName(block.name, toolNames) };
 }
 
+/** No tool has such a long name, and each part of one is looked up. */
+const NAME_CHARACTERS_READ = 1000;
+
 /**
  * Models put a namespace that they were trained with before the name of a tool (`functions.`), and servers leave a marker
  * or a number of the model's own language behind it. A name that is still unknown without these stays.
  */
 function findToolName(name: string, toolNames: readonly string[]): string {
+  if (name.length > NAME_CHARACTERS_READ) return name;
   const plain = name.replace(/<\|.*$/s, '').trim();
   for (const bare of [plain, plain.replace(/:\d+$/, '')]) {
     if (toolNames.includes(bare)) return bare;

@@ -80,6 +80,7 @@ describe('guard of calls of tools', () => {
       ['get_times', 'get_times'],
       ['my_get_time', 'my_get_time'],
       ['functions.other', 'functions.other'],
+      [`${'functions.'.repeat(200)}f`, `${'functions.'.repeat(200)}f`],
       ['<|channel|>', '<|channel|>'],
     ] as const) {
       expect(nameIn(given, toolNames), given).to.deep.equal([known]);
