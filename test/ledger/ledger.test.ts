@@ -197,6 +197,7 @@ describe('the ledger', () => {
         expect(settlement).to.deep.equal({ charged: amount, reserved: 10n * RUB, balance: avail, confirmed: true });
         expect(await store.read(wallet)).to.include({ avail, held: 0n, charged: amount });
         expect(await chargeOf(a)).to.include({ state: 'settled', usage: '{"tokens_input":1,"tokens_output":2}' });
+        expect(logged).to.deep.equal([]);
       });
     }
 
@@ -235,6 +236,19 @@ describe('the ledger', () => {
       expect(settlement).to.include({ charged: 4n * RUB, balance: 996n * RUB, confirmed: true });
       expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
       expect(errors()).to.deep.equal([]);
+    });
+
+    it('is free, and logged, if the client has repeated the call while its hold was expired', async () => {
+      const idempotency = { id: `rep-${a}`, body: 'hash-1', awaited: true, expiresAt: Date.now() + 60_000 };
+      const hold = await ledger.hold(request(a, { idempotency }));
+      await store.apply({ kind: 'expire', wallet, chargeId: a, at: Date.now() });
+      const again = await ledger.hold(request(`${a}-again`, { idempotency }));
+      expect(await ledger.settle(again, used(3n * RUB))).to.include({ charged: 3n * RUB });
+      expect(logged).to.deep.equal([]);
+      expect(await ledger.settle(hold, used(4n * RUB))).to.include({ charged: 0n, balance: 997n * RUB });
+      expect(logged.map(({ level, message }) => [level, message])).to.deep.equal([
+        ['warn', 'a late call is free: its client has repeated it'],
+      ]);
     });
 
     for (const ends of [['release'], ['settle', 'refund']] as const) {
