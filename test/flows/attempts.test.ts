@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import type { Attempt } from '../../lib/money/attempt.ts';
 import { ask, CHAT, type Reply, send, until } from '../../testkit/client.ts';
+import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
 import { chatAnswer, startUpstream, type TestUpstream, type UpstreamCall } from '../../testkit/upstream.ts';
@@ -65,7 +66,7 @@ describe('attempts at upstreams', () => {
         { ...model('film', 'video', { second: { '720p': '80' } }, { second: { '720p': '0.1' } }), seconds: [4] },
       ],
     };
-    gateway = await startGateway({ catalog, env: { VIDEO_POLL_MS: '50' } });
+    gateway = await startGateway({ catalog, env: { VIDEO_POLL_MS: '50', METRICS_PORT: '0' } });
     account = await gateway.account();
   });
   afterEach(async () => {
@@ -132,6 +133,8 @@ describe('attempts at upstreams', () => {
     const rows = await booked((last) => last?.ending === 'answered');
     expect(rows.map(brief)).to.deep.equal([[1, 1, 'vid-at-vendor', 'answered', 'reported', 400_000]]);
     expect(rows[0]?.usage).to.equal('{"seconds":4,"resolution":"720p"}');
+    const cost = ['tollgate_upstream_cost_rubles_total', { model: 'film', certainty: 'reported' }] as const;
+    await until(async () => (await scrape(gateway.gateway.facts.metricsUrl ?? '')).sum(...cost) === 32);
   });
 
   it('of a video that failed may have cost all of it, and of a refused one nothing', async () => {
