@@ -191,6 +191,23 @@ export function usageContract(context: StoreContext): void {
     }
   });
 
+  it('lists, in pages, the wallets with entries after the cursor or with open jobs', async () => {
+    const { usage } = context.store;
+    const made = [await newWallet(context.store), await newWallet(context.store), await newWallet(context.store)];
+    const [counted = '', waiting = '', behind = ''] = made;
+    const step = { from: 0, to: 1, hours: [] };
+    const job = { charge: 'c', hour: 0, key: 'k', model: 'm', kind: 'video' } as const;
+    expect(await usage.add({ ...step, wallet: counted })).to.equal(true);
+    expect(await usage.add({ ...step, wallet: waiting, jobs: { from: [], to: [job] } })).to.equal(true);
+    const listed: string[] = [];
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: Awaited<ReturnType<typeof usage.findBehind>> = await usage.findBehind(after, 2);
+      listed.push(...page.found);
+      after = page.next;
+    }
+    expect(listed.filter((id) => made.includes(id))).to.deep.equal([waiting, behind].sort());
+  });
+
   describe('the days of a wallet', () => {
     const readDays = async (id: string) => (await context.store.usage.readAll(id)).days;
 
