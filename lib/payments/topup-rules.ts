@@ -92,9 +92,12 @@ export function markResumed(auto: AutoTopupRow): AutoTopupRow {
   return { ...auto, pausedAt: null, declines: 0, nextAt: 0, reason: null };
 }
 
-/** Waits for the owner to fix the setup. */
+/**
+ * Waits for the owner to fix the setup. Declines before it are forgotten: they would make it a pause that only another
+ * card ends.
+ */
 export function markPaused(auto: AutoTopupRow, reason: string, at: number): AutoTopupRow {
-  return { ...auto, pausedAt: at, reason };
+  return { ...auto, pausedAt: at, reason, declines: 0 };
 }
 
 function markDeclined(auto: AutoTopupRow, { state, reason }: Payment, at: number): TopupEnd {

@@ -226,7 +226,8 @@ describe('rules of automatic top-ups', () => {
   });
 
   it('is paused with a reason if it cannot start', () => {
-    expect(markPaused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
+    const declined = { ...ROW, declines: 2, reason: 'insufficient_funds' };
+    expect(markPaused(declined, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
   });
 
   it('never starts more than three orders a day or charges more than its monthly cap, in any sequence of events', () => {
