@@ -83,17 +83,20 @@ async function readIncoming({ store }: Session, file: string): Promise<readonly 
   throw new OperatorError(`The statement has no payments to the account ${seller.account}.`);
 }
 
-async function previewAll({ store }: Session, incoming: readonly StatedPayment[]): Promise<readonly Row[]> {
+async function previewAll(session: Session, incoming: readonly StatedPayment[]): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const payment of incoming) rows.push(await previewOne(session, payment));
+  return rows;
+}
+
+async function previewOne({ store }: Session, payment: StatedPayment): Promise<Row> {
   const { matchBankPayment } = await import('../payments/papers/matching.ts');
   const { findBankPayment, makeBankPaymentId } = await import('../payments/papers/bank-payments.ts');
-  const rows: Row[] = [];
-  for (const payment of incoming) {
-    const known = await findBankPayment(store, makeBankPaymentId(payment));
-    const match = await matchBankPayment(store, payment);
-    const found = match.status === 'certain' ? 'certain' : match.reason;
-    rows.push({ payment, result: known && known.state !== 'open' ? known.state : found, invoice: match.invoice });
-  }
-  return rows;
+  const known = await findBankPayment(store, makeBankPaymentId(payment));
+  // As it is kept, which is what is credited.
+  const match = await matchBankPayment(store, known?.isReceived ? known : payment);
+  const found = match.status === 'certain' ? 'certain' : match.reason;
+  return { payment, result: known && known.state !== 'open' ? known.state : found, invoice: match.invoice };
 }
 
 async function bookAll(session: Session, file: string, incoming: readonly StatedPayment[]): Promise<readonly Row[]> {
@@ -119,10 +122,10 @@ async function bookAll(session: Session, file: string, incoming: readonly Stated
         });
       },
     });
-    // What is not certain keeps its reason.
     const status = result.status === 'refused' ? `refused: ${result.refusal}` : result.status;
     const isUndecided = result.status === 'unsure' || result.status === 'stale' || result.status === 'known';
-    rows.push({ ...row, result: isUndecided ? row.result : status });
+    // Looked up once more: a payment above may have paid its invoice, or somebody else credited it.
+    rows.push(isUndecided ? await previewOne(session, payment) : { ...row, result: status });
   }
   return rows;
 }

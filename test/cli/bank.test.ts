@@ -61,6 +61,24 @@ describe('cli bank import', () => {
       'bank.credit',
       'bank.import',
     ]);
+    // The invoice is paid by the first of two; a line that is there twice is one payment.
+    const next = await onStore((store) => newInvoice(store, account));
+    const twice = ['51', '51', '52'].map((number) => ({
+      ...paid,
+      Номер: number,
+      НазначениеПлатежа: describePurpose(next),
+    }));
+    writeFileSync(file, writeStatement(twice));
+    expect(await results('--book')).to.deep.equal(['credited', 'credited', 'paid_already']);
+    // Once kept as doubtful, a payment stays so, whatever a later file says of it.
+    const last = await onStore((store) => newInvoice(store, account));
+    const doubtful = [{ ...paid, Номер: '61', НазначениеПлатежа: describePurpose(last) }];
+    const plain = writeStatement(doubtful, { encoding: 'UTF-8' }).toString();
+    for (const text of [plain.replace('КонецДокумента', 'Сумма=9.00\r\nКонецДокумента'), plain]) {
+      writeFileSync(file, text);
+      expect(await results('--book')).to.deep.equal(['contradiction']);
+    }
+    expect(await results()).to.deep.equal(['contradiction']);
     writeFileSync(file, 'not a statement');
     expect(await rig.refused(1, 'bank', 'import', file)).to.contain('is not a bank statement');
   });
