@@ -24,5 +24,7 @@ describe('the schedule of polls', () => {
   it('polls every minute until a payment link exists, and backs off for refunds', () => {
     expect(nextPollAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
     expect([nextRefundPollAt(0, MINUTE), nextRefundPollAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
+    const end = 10 * MINUTE;
+    expect([nextRefundPollAt(0, end - 1), nextRefundPollAt(0, end)]).to.deep.equal([end - 1 + MINUTE, end + HOUR]);
   });
 });
