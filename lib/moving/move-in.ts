@@ -66,6 +66,8 @@ export async function* moveAccounts(
   for (const user of source.users) {
     yield await moveAccount(store, { source, user, keys: keys.get(user.id) ?? [] }, options);
   }
+  // Once more: another command that had read them before may have written over them.
+  if (store && !options.isDry) await noteMovedKeys(store, listHashes(source.keys));
 }
 
 function listHashes(keys: readonly SourceKey[]): readonly string[] {
@@ -250,7 +252,12 @@ async function moveKey(store: Store, { row, isRevoked, now, told }: PlannedKey):
   if (found && found.id !== row.id) {
     return { ...told, state: 'left out', notes: [`the key ${found.id} of ${found.account} has the same text`] };
   }
-  if (!found) await store.keys.add(row, KEYS_MAX);
+  if (!found) {
+    await store.keys.add(row, KEYS_MAX).catch(async (error: unknown) => {
+      // Another command has added it since.
+      if ((await store.keys.find(row.hash))?.id !== row.id) throw error;
+    });
+  }
   if (isRevoked && (!found || found.revokedAt === null)) await store.keys.revoke(row.id, now);
   return found ? { ...told, state: 'there' } : told;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { hashKey } from '../../lib/accounts/key.ts';
+import { createMovedKeys } from '../../lib/accounts/moved-keys.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { type MovedAccount, type MoveOptions, moveAccounts } from '../../lib/moving/move-in.ts';
 import { readSource } from '../../lib/moving/read-source.ts';
@@ -182,6 +183,29 @@ for (const kind of longer([SQLITE], STORES)) {
       const [entry] = (await store.ledger.entries(id, { limit: 10 })) ?? [];
       expect(entry?.note?.isWellFormed()).to.equal(true);
       expect((await verifyLedger(store)).problems).to.deep.equal([]);
+    });
+
+    it('is done once by several commands at once', async () => {
+      const from = other('71', {});
+      const all = await Promise.all([move(from), move(from), move(from)]);
+      const ends = all.flatMap((accounts) => accounts.flatMap(({ keys }) => keys.map(({ state }) => state)));
+      expect(ends).to.include('moved').and.not.to.include('left out');
+      expect((await verifyLedger(store)).ok).to.equal(true);
+    });
+
+    it('notes its keys although another command, which had read before, wrote over them', async () => {
+      const before = (await store.settings.get('moved-keys')) ?? '';
+      const from = other('72', {});
+      const accounts = moveAccounts(
+        store,
+        { ...from, users: [...from.users, { ...(from.users[0] as SourceUser), id: '73' }] },
+        OPTIONS,
+      );
+      await accounts.next();
+      await store.settings.set('moved-keys', before);
+      await Array.fromAsync(accounts);
+      const key = hashKey(`sk-${from.keys[0]?.secret}`);
+      expect(await createMovedKeys(store).mayHave(key)).to.equal(true);
     });
 
     it('leaves out keys that could be guessed', async () => {
