@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Fault, fault } from '../base/faults.ts';
 import { freeOwnBytes } from '../base/free-bytes.ts';
+import { createGrowingBuffer } from '../base/growing-buffer.ts';
 import { GONE } from '../calls/context.ts';
-import { createGrowingBuffer } from './growing-buffer.ts';
 import type { MemoryReservation } from './memory-quota.ts';
 
 /** 48 MiB: four images in base64 are 43 MiB. */

@@ -3,9 +3,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
 import { type Fault, fault } from '../base/faults.ts';
+import { createGrowingBuffer, type GrowingBuffer } from '../base/growing-buffer.ts';
 import { rejectOnAbort } from '../media/deadline.ts';
 import { type BodyOptions, readPieces } from './body.ts';
-import { createGrowingBuffer, type GrowingBuffer } from './growing-buffer.ts';
 
 export interface Form {
   /** In the order received. */

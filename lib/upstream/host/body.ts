@@ -1,6 +1,6 @@
 // The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
 import assert from 'node:assert/strict';
-import { Buffer } from 'node:buffer';
+import { createGrowingBuffer } from '../../base/growing-buffer.ts';
 import { type ByteSource, type OpenBody, readBytes } from '../../stream/bytes.ts';
 import type { HostBody } from '../contract/host.ts';
 import { upstreamFault } from './fault.ts';
@@ -58,7 +58,7 @@ export class UpstreamBody implements HostBody {
 
   async bytes(limitBytes: number = BYTES_MAX): Promise<Uint8Array> {
     const { source: body, signal, toError } = this.#take();
-    const chunks: Uint8Array[] = [];
+    const room = createGrowingBuffer({ announced: undefined, bytesMax: limitBytes });
     let bytes = 0;
     for await (const arrived of readBytes({ body, signal, toError })) {
       for (const chunk of arrived) bytes += chunk.length;
@@ -66,9 +66,9 @@ export class UpstreamBody implements HostBody {
         body.destroy();
         throw upstreamFault('protocol', `the answer is longer than ${limitBytes} bytes`);
       }
-      chunks.push(...arrived);
+      for (const chunk of arrived) room.append(chunk);
     }
-    return Buffer.concat(chunks);
+    return room.content();
   }
 
   async json(limitBytes?: number): Promise<unknown> {

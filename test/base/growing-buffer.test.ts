@@ -1,6 +1,6 @@
 // The memory that a growing buffer takes for any length, and that it loses no bytes.
 import { expect } from 'chai';
-import { createGrowingBuffer } from '../../lib/http/growing-buffer.ts';
+import { createGrowingBuffer } from '../../lib/base/growing-buffer.ts';
 
 const KIB = 1024;
 
