@@ -22,8 +22,9 @@ export function createPaidReads(
       return row ? sumToMicro(row.amount) : 0n;
     },
     async hadGrants(wallet) {
-      const given = { wallet, $and: [MOVES_MONEY, { kind: 'grant' }] };
-      const found = (signal: AbortSignal) => entries.findOne(given, { projection: { _id: 1 }, signal });
+      // Left alone, the planner walks all entries of the wallet, with those of its calls.
+      const options = { projection: { _id: 1 }, hint: 'of_money' } as const;
+      const found = (signal: AbortSignal) => entries.findOne({ wallet, kind: 'grant' }, { ...options, signal });
       return (await read(found, DAY_READ_MS)) !== null;
     },
     async grantsCharged(wallet, { from, to }) {
