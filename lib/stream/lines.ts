@@ -13,6 +13,9 @@ export interface LineLimits {
 /** An answer of 32768 tokens takes about 10 MiB in the wordiest format known; one event carries one image at most. */
 export const LINE_LIMITS: LineLimits = { charsMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 };
 
+/** Pieces of a few bytes take many times their size until they are joined. */
+const BLOCK_PIECES = 1024;
+
 export interface LineTaker {
   /**
    * Receives one line: the characters from `start` to `end` of `text`, without its end mark. Returns `end`, or the end of
@@ -28,6 +31,8 @@ export class LineSplitter {
   readonly #taker: LineTaker;
   /** The open line, in pieces: joining it for every chunk would be quadratic. */
   #pieces: string[] = [];
+  /** How many of them are joined of shorter ones. */
+  #blocks = 0;
   #piecesChars = 0;
   /** The first bytes of a character that continues in the next chunk. */
   #held: Buffer | undefined;
@@ -69,6 +74,7 @@ export class LineSplitter {
   fail(message: string): void {
     this.failure ??= new LimitError(message);
     this.#pieces = [];
+    this.#blocks = 0;
   }
 
   #split(text: string): void {
@@ -95,13 +101,20 @@ export class LineSplitter {
 
   #keep(piece: string): void {
     this.#pieces.push(piece);
+    if (this.#pieces.length - this.#blocks === BLOCK_PIECES) this.#joinBlock();
     this.#piecesChars += piece.length;
     if (this.#piecesChars > this.#limits.charsMax) this.#failLong();
+  }
+
+  #joinBlock(): void {
+    const block = this.#pieces.splice(this.#blocks).join('');
+    this.#blocks = this.#pieces.push(block);
   }
 
   #join(rest: string): string {
     const line = this.#pieces.length === 1 ? this.#pieces[0] + rest : this.#pieces.join('') + rest;
     this.#pieces = [];
+    this.#blocks = 0;
     this.#piecesChars = 0;
     return line;
   }

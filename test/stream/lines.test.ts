@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LINE_LIMITS, type LineLimits, LineSplitter } from '../../lib/stream/lines.ts';
+import { heapMiB } from '../../testkit/garbage.ts';
 import { longer } from '../../testkit/long.ts';
 
 const encoder = new TextEncoder();
@@ -156,5 +157,15 @@ describe('splitter of lines', () => {
     splitter.push(encoder.encode('ю').subarray(1));
     splitter.end();
     expect(lines).to.deep.equal(['"ю']);
+  });
+
+  it('takes little more memory for a line that comes in small pieces', () => {
+    const { splitter, lines } = split({ charsMax: 4_000_000, bytesMax: 4_000_000 });
+    const piece = encoder.encode('ab');
+    const before = heapMiB();
+    for (let at = 0; at < 1_000_000; at += 1) splitter.push(piece);
+    expect(heapMiB() - before).to.be.below(8);
+    splitter.push(encoder.encode('\n'));
+    expect(lines[0] === 'ab'.repeat(1_000_000)).to.equal(true);
   });
 });
