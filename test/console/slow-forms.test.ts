@@ -74,14 +74,20 @@ describe('a form that arrives slowly', () => {
     });
   }
 
-  it('changes nothing through a management key that is revoked meanwhile', async () => {
-    const { id: account } = await test.account();
-    const keys = createManagementKeys({ store: test.store, keyPrefix: 'tg-' });
-    const { id, key } = await keys.create({ name: 'billing', account, createdBy: 'usr_a' });
-    const headers = { 'x-api-key': key, 'idempotency-key': 'k-1', 'content-type': 'application/json' };
-    const body = JSON.stringify({ name: 'late key' });
-    const status = await sendSlowly('/api/v1/account/keys', { headers, body, change: () => keys.revoke(id) });
-    const names = (await test.store.keys.list(account)).map(({ name }) => name);
-    expect([status, names]).to.deep.equal([401, ['test key']]);
-  });
+  const endings: Readonly<Record<string, readonly [number, (id: string, account: string) => Promise<unknown>]>> = {
+    'that is revoked': [401, (id) => managementKeys().revoke(id)],
+    'whose account is suspended': [403, (_, account) => test.store.accounts.setStatus(account, 'suspended')],
+  };
+  const managementKeys = () => createManagementKeys({ store: test.store, keyPrefix: 'tg-' });
+  for (const [what, [wanted, end]] of Object.entries(endings)) {
+    it(`changes nothing through a management key ${what} meanwhile`, async () => {
+      const { id: account } = await test.account();
+      const { id, key } = await managementKeys().create({ name: 'billing', account, createdBy: 'usr_a' });
+      const headers = { 'x-api-key': key, 'idempotency-key': 'k-1', 'content-type': 'application/json' };
+      const body = JSON.stringify({ name: 'late key' });
+      const status = await sendSlowly('/api/v1/account/keys', { headers, body, change: () => end(id, account) });
+      const names = (await test.store.keys.list(account)).map(({ name }) => name);
+      expect([status, names]).to.deep.equal([wanted, ['test key']]);
+    });
+  }
 });

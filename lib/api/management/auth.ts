@@ -1,6 +1,6 @@
 // Authentication by management key, and what it may do, before a body is read.
 import type { Request, Server } from '@hapi/hapi';
-import type { ManagementKeys, ManagementScope } from '../../accounts/management-keys.ts';
+import { isActiveManagementKey, type ManagementKeys, type ManagementScope } from '../../accounts/management-keys.ts';
 import type { Limiter, LimitRule } from '../../accounts/rate-limiter.ts';
 import { orUnavailable } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
@@ -86,10 +86,7 @@ export function registerManagementAuth(server: Server, options: ManagementAuthOp
     if (retryAfterS !== undefined) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
     const scope = request.route.settings.plugins?.scope;
     if (scope === undefined || !key.scopes.includes(scope)) throw fault('key_scope', { hint: scope ?? '' });
-    if (key.account !== null) {
-      const account = await orUnavailable(store.accounts.get(key.account));
-      if (account?.status !== 'active') throw fault('account_suspended');
-    }
+    await refuseSuspended(store, key);
   }
 
   server.auth.scheme('management-key', () => ({
@@ -100,6 +97,19 @@ export function registerManagementAuth(server: Server, options: ManagementAuthOp
     },
   }));
   server.auth.strategy(MANAGEMENT_AUTH, 'management-key');
+}
+
+async function refuseSuspended({ accounts }: Pick<Store, 'accounts'>, key: ManagementKey): Promise<void> {
+  if (key.account === null) return;
+  const account = await orUnavailable(accounts.get(key.account));
+  if (account?.status !== 'active') throw fault('account_suspended');
+}
+
+/** A body may be on its way for minutes, in which its key may have ended, or its account been suspended. */
+export async function confirmManager(request: Request, store: Pick<Store, 'management' | 'accounts'>): Promise<void> {
+  const key = await orUnavailable(store.management.getKey(getManager(request).id));
+  if (!key || !isActiveManagementKey(key, Date.now())) throw fault('invalid_key');
+  await refuseSuspended(store, key);
 }
 
 /** The key that authenticated the request. */

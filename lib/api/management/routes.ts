@@ -1,7 +1,5 @@
 // The routes of the management API and of the API of owners, made of the table of verbs.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { isActiveManagementKey } from '../../accounts/management-keys.ts';
-import { orUnavailable } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { readBody } from '../../http/body.ts';
@@ -14,7 +12,7 @@ import { VERBS } from '../../manage/verbs.ts';
 import type { ManagementKey } from '../../store/ports/management.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Services } from '../services.ts';
-import { getManager, MANAGEMENT_AUTH } from './auth.ts';
+import { confirmManager, getManager, MANAGEMENT_AUTH } from './auth.ts';
 import { readBodyInput, readQueryInput } from './read-input.ts';
 import { hasChangedNothing, toManagementFault } from './refusals.ts';
 import { type ClaimedRequest, claimRequest } from './stored-replies.ts';
@@ -76,19 +74,13 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     try {
       const { req } = request.raw;
       const bytes = await readBody(req, { signal, reservation, limits: { bytesMax: BODY_BYTES_MAX } });
-      await confirmManager(request);
+      await confirmManager(request, services.store);
       if (bytes.length === 0) return { bytes, value: {} };
       checkJsonType(req.headers['content-type']);
       return { bytes, value: parseJson(bytes) };
     } finally {
       reservation.releaseAll();
     }
-  }
-
-  /** A body may be on its way for minutes, in which the key may have ended. */
-  async function confirmManager(request: Request): Promise<void> {
-    const key = await orUnavailable(services.store.management.getKey(getManager(request).id));
-    if (!key || !isActiveManagementKey(key, Date.now())) throw fault('invalid_key');
   }
 
   async function read(action: Action): Promise<object> {
