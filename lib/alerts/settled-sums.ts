@@ -1,6 +1,6 @@
 // What keys have spent of their budgets, without what calls that still run have reserved: most of it comes back.
 import { HOUR_MS } from '../base/durations.ts';
-import { type BudgetSum, getBudgetKeyId } from '../money/budget.ts';
+import { type BudgetSum, getBudgetKeyId, indexSums } from '../money/budget.ts';
 import type { Micro } from '../money/money.ts';
 import type { LedgerStore } from '../store/ports/ledger.ts';
 import { isBudgetDue, type WatchedKey } from './budget.ts';
@@ -22,7 +22,7 @@ export async function readSettledSums(
   ledger: Pick<LedgerStore, 'budgets' | 'wallet' | 'charges'>,
   { account, keys, at }: Budgets,
 ): Promise<ReadonlyMap<string, BudgetSum>> {
-  const readSums = async () => new Map((await ledger.budgets([...keys.keys()])).map((sum) => [sum.key, sum]));
+  const readSums = async () => indexSums(await ledger.budgets([...keys.keys()]));
   const before = await readSums();
   const isDue = ([id, key]: [string, WatchedKey]) => isBudgetDue(key, before.get(id));
   if (![...keys].some(isDue) || !(await ledger.wallet(account))?.held) return before;

@@ -6,7 +6,8 @@ import type { OwnerVisit } from './visit.ts';
 /** All keys of the account, or those of the visitor. */
 export async function listVisibleKeys({ services, account, ownKeys }: OwnerVisit): Promise<readonly KeyRow[]> {
   const rows = await services.store.keys.list(account.id);
-  return ownKeys ? rows.filter(({ id }) => ownKeys.includes(id)) : rows;
+  const own = ownKeys && new Set(ownKeys);
+  return own ? rows.filter(({ id }) => own.has(id)) : rows;
 }
 
 export function isVisibleKey({ ownKeys }: OwnerVisit, key: string): boolean {

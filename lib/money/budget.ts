@@ -105,6 +105,11 @@ export interface SharesBudget {
   readonly budgetKey: string | null;
 }
 
+/** By key: an account may have had thousands. */
+export function indexSums(sums: readonly BudgetSum[]): ReadonlyMap<string, BudgetSum> {
+  return new Map(sums.map((sum) => [sum.key, sum]));
+}
+
 /** The id under which the sum of a key is stored. */
 export function getBudgetKeyId({ id, budgetKey }: SharesBudget & { readonly id: string }): string {
   return budgetKey ?? id;

@@ -1,6 +1,6 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
-import { type BudgetSum, getBudgetKeyId } from '../../money/budget.ts';
+import { type BudgetSum, getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
 import { field, form, message, shortTime, table } from '../components.ts';
@@ -129,7 +129,7 @@ async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refus
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
   const members = await readMemberEmails(visit, rows);
-  const sums = await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId));
+  const sums = indexSums(await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId)));
   // Members have keys of their own, beside those of the account.
   const counted = visit.ownKeys ? rows : rows.filter(({ createdBy }) => !members.has(createdBy ?? ''));
   const active = counted.filter((key) => isActive(visit, key)).length;
@@ -172,7 +172,7 @@ async function readMemberEmails(visit: OwnerVisit, rows: readonly KeyRow[]): Pro
 }
 
 interface KeyTableParts {
-  readonly sums: readonly BudgetSum[];
+  readonly sums: ReadonlyMap<string, BudgetSum>;
   /** The emails of members by id. */
   readonly members: ReadonlyMap<string, string>;
 }
@@ -191,11 +191,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], { sums, members }:
   const cells = rows.map((key) => [
     html`${isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name}${members.has(key.createdBy ?? '') && html`<br><span class="hint">${members.get(key.createdBy ?? '')}</span>`}`,
     html`<code>…${key.last4}</code>`,
-    ...limitCells(
-      visit,
-      key,
-      sums.find((sum) => sum.key === getBudgetKeyId(key)),
-    ),
+    ...limitCells(visit, key, sums.get(getBudgetKeyId(key))),
     format.date(key.createdAt),
     key.lastUsedAt === null ? words.never : shortTime(visit, key.lastUsedAt),
     format.number(key.requestsCount),

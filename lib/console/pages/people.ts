@@ -1,7 +1,7 @@
 // The people of an account for its owners: roles, caps and what was spent of them, invitations.
 import { HOUR_MS } from '../../base/durations.ts';
 import { memberSumId } from '../../ledger/caps.ts';
-import { getSpent } from '../../money/budget.ts';
+import { getSpent, indexSums } from '../../money/budget.ts';
 import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
 import type { Membership, User } from '../../store/ports/users.ts';
@@ -137,11 +137,11 @@ async function memberTable(visit: OwnerVisit, rows: readonly Person[]): Promise<
   const words = WORDS[visit.language];
   const { services, format, signedIn } = visit;
   const roles = roleWords(visit);
-  const sums = await services.store.ledger.budgets(rows.map(({ member }) => memberSumId(member)));
+  const sums = indexSums(await services.store.ledger.budgets(rows.map(({ member }) => memberSumId(member))));
   const columns = [words.email, words.role, words.capHead].map((title) => ({ title }));
   const cells = rows.map(({ member, user }) => {
     const { cap } = member;
-    const sum = sums.find(({ key }) => key === memberSumId(member));
+    const sum = sums.get(memberSumId(member));
     const spent = cap && getSpent(sum, findPeriod(services.now(), cap).start);
     const notes = [
       ...(member.user === signedIn.user.id ? [words.you] : []),

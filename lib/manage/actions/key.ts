@@ -1,6 +1,6 @@
 // API keys of an account: issues, limits, rotates, lists and revokes them.
 import { InvalidInputError } from '../../base/operator-error.ts';
-import { getBudgetKeyId } from '../../money/budget.ts';
+import { getBudgetKeyId, indexSums } from '../../money/budget.ts';
 import { isExpired } from '../../money/key-limits.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
@@ -53,16 +53,8 @@ async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const keys = await (await open(session)).listKeys(id);
   const limited = keys.filter(({ limits }) => limits.budget !== null);
-  const sums = await session.store.ledger.budgets(limited.map(getBudgetKeyId));
-  const spent = new Map(
-    limited.map((key) => [
-      key.id,
-      computeSpent(
-        key,
-        sums.find((sum) => sum.key === getBudgetKeyId(key)),
-      ),
-    ]),
-  );
+  const sums = indexSums(await session.store.ledger.budgets(limited.map(getBudgetKeyId)));
+  const spent = new Map(limited.map((key) => [key.id, computeSpent(key, sums.get(getBudgetKeyId(key)))]));
   const rows = keys.map((key) => {
     const { id, last4, requestsCount, lastUsedAt, name } = key;
     const used = [String(requestsCount), toTime(lastUsedAt) ?? 'never'];

@@ -2,7 +2,7 @@
 
 import { InvalidInputError, OperatorError } from '../../base/operator-error.ts';
 import { memberSumId } from '../../ledger/caps.ts';
-import { getSpent } from '../../money/budget.ts';
+import { getSpent, indexSums } from '../../money/budget.ts';
 import { isExpired, type Reset } from '../../money/key-limits.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { findPeriod } from '../../money/period.ts';
@@ -26,17 +26,16 @@ async function list(session: Session, idOrName: string): Promise<Answer> {
   const { store } = session;
   const { id: account } = await findAccount(session, idOrName);
   const members = await store.users.listAccountMembers(account);
-  const sums = await store.ledger.budgets(members.map(memberSumId));
-  const keys = await store.keys.list(account);
+  const sums = indexSums(await store.ledger.budgets(members.map(memberSumId)));
   const now = Date.now();
+  const keys = await store.keys.list(account);
+  const active = keys.filter(({ revokedAt, limits }) => revokedAt === null && !isExpired(limits, now));
+  const byMember = Map.groupBy(active, ({ createdBy }) => createdBy);
   const people = await Promise.all(
     members.map(async (member) => {
       const user = await store.users.get(member.user);
-      const sum = sums.find(({ key }) => key === memberSumId(member));
+      const sum = sums.get(memberSumId(member));
       const { cap } = member;
-      const own = keys.filter(({ createdBy, revokedAt, limits }) => {
-        return createdBy === member.user && revokedAt === null && !isExpired(limits, now);
-      });
       return {
         user_id: member.user,
         email: user?.email ?? null,
@@ -44,7 +43,7 @@ async function list(session: Session, idOrName: string): Promise<Answer> {
         status: user?.status ?? 'suspended',
         cap: cap ? { rub: toRub(cap.limit), reset: cap.reset, time_zone: cap.zone } : null,
         spent_rub: cap ? toRub(getSpent(sum, findPeriod(now, cap).start)) : null,
-        active_keys: own.length,
+        active_keys: byMember.get(member.user)?.length ?? 0,
       };
     }),
   );
