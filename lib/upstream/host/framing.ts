@@ -53,16 +53,21 @@ function frameEvents(bytesMax: number): Framing {
 
 const PRELUDE_BYTES = 12;
 const CRC_BYTES = 4;
+/** Chunks of a few bytes take many times their size until they are joined. */
+const BLOCK_CHUNKS = 1024;
 
 /** Messages of a length, each with headers and a JSON payload, and a checksum of both. */
 function frameAwsEvents(bytesMax: number): Framing {
   let chunks: Uint8Array[] = [];
+  /** How many of them are joined of shorter ones. */
+  let blocks = 0;
   let bytes = 0;
   /** Of the message that is open. */
   let needed = PRELUDE_BYTES;
   return (chunk) => {
     if (!chunk) return [];
     chunks.push(chunk);
+    if (chunks.length - blocks === BLOCK_CHUNKS) blocks = chunks.push(Buffer.concat(chunks.splice(blocks)));
     bytes += chunk.length;
     if (bytes < needed) return [];
     let rest = Buffer.concat(chunks);
@@ -76,6 +81,7 @@ function frameAwsEvents(bytesMax: number): Framing {
       needed = PRELUDE_BYTES;
     }
     chunks = [rest];
+    blocks = 0;
     bytes = rest.length;
     return frames;
   };

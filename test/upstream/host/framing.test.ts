@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { encodeAwsEvents } from '../../../lib/upstream/check/aws-events.ts';
 import type { Frame } from '../../../lib/upstream/contract/provider.ts';
 import { createFraming, type FramingName } from '../../../lib/upstream/host/framing.ts';
+import { heapMiB } from '../../../testkit/garbage.ts';
 import { expectLinear } from '../../../testkit/growth.ts';
 
 const BYTES_MAX = 1000;
@@ -85,5 +86,14 @@ describe('framing', () => {
       damaged[at] = 0xff - (damaged[at] as number);
       expect(() => read('aws-event-stream', damaged)).to.throw(/message/);
     }
+  });
+
+  it('takes little more memory for a message of an AWS event stream that comes in small pieces', () => {
+    const bytes = encodeAwsEvents([{ event: 'a', data: { text: 'x'.repeat(300_000) } }]);
+    const framing = createFraming('aws-event-stream', bytes.length);
+    const before = heapMiB();
+    for (let at = 0; at < bytes.length - 1; at += 1) framing(bytes.subarray(at, at + 1));
+    expect(heapMiB() - before).to.be.below(4);
+    expect(framing(bytes.subarray(-1))).to.have.length(1);
   });
 });
