@@ -66,10 +66,12 @@ for (const kind of longer([SQLITE], STORES)) {
     }
 
     it('reports one that was changed past the ledger, or is of another account', async () => {
-      const { wallet, id } = await call();
+      const { wallet, id } = await call([newAttempt({ reason: 'limit' })]);
       const [row] = (await store.attempts.list([id])) as [Attempt];
-      await store.attempts.put([{ ...row, model: 'model-2' }]);
-      expect(await problemsOf(store, wallet)).to.deep.equal([`call ${id}: attempt 1: its mark says other values`]);
+      for (const change of [{ model: 'model-2' }, { reason: 'quota' }] as const) {
+        await store.attempts.put([{ ...row, ...change }]);
+        expect(await problemsOf(store, wallet)).to.deep.equal([`call ${id}: attempt 1: its mark says other values`]);
+      }
       await store.attempts.put(toAttemptRows({ charge: id, wallet: 'acc_other' }, [row]));
       expect(await problemsOf(store, wallet)).to.deep.equal([`call ${id}: attempt 1: it is of acc_other`]);
     });

@@ -270,9 +270,11 @@ describe('settings of an upstream', () => {
     expect(steps).to.deep.equal(['provider']);
   });
 
-  it("go with the plugin's own words and texts for faults", () => {
-    const own = { faultWords: { quota: 'empty_purse' }, faultTexts: { content: /nsfw/ } };
+  it("go with the plugin's own words, texts and header for faults", () => {
+    const own = { faultWords: { quota: 'empty_purse' }, faultTexts: { content: /nsfw/ }, faultHeader: 'x-refusal' };
     const { fault } = open(usual, { apiKey: 'key' }, own).host;
+    expect(fault.ofReply(400, { 'x-refusal': 'empty_purse' }, '{}')).to.include({ kind: 'quota' });
+    expect(fault.ofReply(400, {}, '{}')).to.include({ kind: 'request' });
     expect(fault.ofComplaint({ error: { code: 'empty_purse', message: 'x' } })).to.include({ kind: 'quota' });
     expect(fault.ofComplaint({ error: 'nsfw' })).to.include({ kind: 'request', about: 'content' });
   });
