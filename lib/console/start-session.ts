@@ -2,7 +2,7 @@
 import { fault } from '../base/faults.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken } from '../users/token.ts';
-import { hasRecentCode, type UserVisit, type Visit } from './visit.ts';
+import type { UserVisit, Visit } from './visit.ts';
 
 /**
  * Resolves to the session and device cookies of a user whose password or link was checked; `proven` if a code was
@@ -33,7 +33,8 @@ export async function renewSession(
   change: (kept: string) => Promise<boolean>,
 ): Promise<string | undefined> {
   const { sessions } = visit.services;
-  const token = await sessions.open(visit.signedIn.user, visit, { proven: hasRecentCode(visit) });
+  const { user, session } = visit.signedIn;
+  const token = await sessions.open(user, visit, { provenAt: session.provenAt });
   const kept = hashToken(token);
   if (await change(kept)) return token;
   await sessions.end(kept);

@@ -22,9 +22,17 @@ export interface SignedIn {
   readonly session: Session;
 }
 
+interface ProofOfCode {
+  readonly proven?: boolean;
+  readonly provenAt?: number | null;
+}
+
 export interface Sessions {
-  /** Starts a session and returns its token, which is not stored. `proven`: the user gave a code. */
-  open(user: User, client: Client, options?: { readonly proven?: boolean }): Promise<string>;
+  /**
+   * Starts a session and returns its token, which is not stored. `proven`: the user gave a code just now; `provenAt`: when
+   * they gave one in the session before.
+   */
+  open(user: User, client: Client, options?: ProofOfCode): Promise<string>;
   /** The session of a token; undefined if it has ended or its user may not sign in. */
   find(token: string): Promise<SignedIn | undefined>;
   /** Records that the user has given a code again. */
@@ -47,7 +55,8 @@ const PROVEN_MS = 10 * MINUTE_MS;
 const AGENT_LENGTH_MAX = 200;
 
 export function createSessions({ store: { sessions, users }, now = Date.now }: SessionsOptions): Sessions {
-  async function open(user: User, { address, agent }: Client, { proven = false } = {}): Promise<string> {
+  async function open(user: User, { address, agent }: Client, proof: ProofOfCode = {}): Promise<string> {
+    const { proven = false, provenAt = null } = proof;
     const token = makeToken();
     const at = now();
     const { idleMs, wholeMs } = user.operator ? OPERATOR_LIFETIME : OWNER_LIFETIME;
@@ -58,7 +67,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
       seenAt: at,
       expiresAt: at + wholeMs,
       idleMs,
-      provenAt: proven ? at : null,
+      provenAt: proven ? at : provenAt,
       address,
       agent: agent.slice(0, AGENT_LENGTH_MAX),
     });

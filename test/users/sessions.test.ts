@@ -83,6 +83,13 @@ describe('sessions', () => {
     }
   });
 
+  it('that go on under another token are proven as long as before', async () => {
+    const { sessions, user } = await open(true);
+    const token = await sessions.open(user, CLIENT, { provenAt: now - 9 * MINUTE_MS });
+    const { provenAt } = (await sessions.find(token))?.session ?? {};
+    expect(provenAt).to.equal(now - 9 * MINUTE_MS);
+  });
+
   it('show their last use to the minute, and where they started', async () => {
     const { sessions, user } = await open(false);
     const agent = 'Mozilla/5.0 '.repeat(50);
