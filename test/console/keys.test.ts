@@ -67,6 +67,24 @@ describe('the page of keys', () => {
     expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(401);
   });
 
+  it('lists the keys that work, and the latest of those that do not', async () => {
+    const rotating = await test.account();
+    const visitor = await setUpOwner(test, rotating.id);
+    for (let number = 1; number <= 25; number += 1) {
+      await visitor.submit('/account/keys', { name: `key of day ${number}.` });
+      const { id = '' } = (await test.store.keys.list(rotating.id)).at(-1) ?? {};
+      await test.store.keys.revoke(id, Date.now());
+    }
+    const listNames = (text: string) => [...text.matchAll(/key of day (\d+)\./g)].map(([, number]) => Number(number));
+    const { text } = await visitor.get('/account/keys');
+    expect(text)
+      .to.contain('test key')
+      .and.to.match(/ended=all">More revoked and expired keys: 5</);
+    expect(listNames(text)).to.deep.equal(Array.from({ length: 20 }, (_, at) => at + 6));
+    const all = await visitor.get('/account/keys?ended=all');
+    expect([listNames(all.text).length, all.text.includes('More revoked')]).to.deep.equal([25, false]);
+  });
+
   it('creates a key with limits, shows and changes them, and refuses invalid ones', async () => {
     const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
     const wish = { name: 'limited', budget: '12,50', reset: 'month', expires: day, models: '' };

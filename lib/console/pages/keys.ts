@@ -57,6 +57,7 @@ const WORDS = defineWords({
     done: 'The key was revoked.',
     back: 'Back to keys',
     manage: 'Keys for managing this account',
+    more: 'More revoked and expired keys',
   },
   ru: {
     title: 'Ключи',
@@ -92,8 +93,12 @@ const WORDS = defineWords({
     done: 'Ключ отозван.',
     back: 'Назад к ключам',
     manage: 'Ключи для управления аккаунтом',
+    more: 'Ещё отозванные и истёкшие ключи',
   },
 });
+
+/** Revoked and expired keys in the list; an account that rotates its keys has thousands of them. */
+const ENDED_SHOWN = 20;
 
 export const keys = page({
   path: '/account/keys',
@@ -129,7 +134,8 @@ async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refus
   const words = WORDS[visit.language];
   const rows = await listVisibleKeys(visit);
   const members = await readMemberEmails(visit, rows);
-  const sums = indexSums(await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId)));
+  const shown = visit.query.get('ended') === 'all' ? rows : dropEarlierEnded(visit, rows);
+  const sums = indexSums(await visit.services.store.ledger.budgets(shown.map(getBudgetKeyId)));
   // Members have keys of their own, beside those of the account.
   const counted = visit.ownKeys ? rows : rows.filter(({ createdBy }) => !members.has(createdBy ?? ''));
   const active = counted.filter((key) => isActive(visit, key)).length;
@@ -149,12 +155,19 @@ ${
 <details><summary>${words.call}</summary>${firstCallSample(visit, issued)}</details>`
 }
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
-${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, { sums, members })}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, shown, { sums, members })}
+${shown.length < rows.length && html`<p><a href="${linkTo(visit, '/account/keys?ended=all')}">${words.more}: ${visit.format.number(rows.length - shown.length)}</a></p>`}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${limit}</p>`}
 ${issued === undefined && html`<p><a href="${linkTo(visit, '/account/connect')}">${words.connect}</a></p>`}
 ${mayVisit(visit, '/account/keys/management') && html`<p><a href="${linkTo(visit, '/account/keys/management')}">${words.manage}</a></p>`}`;
   return { title: words.title, body };
+}
+
+function dropEarlierEnded(visit: OwnerVisit, rows: readonly KeyRow[]): readonly KeyRow[] {
+  const ended = rows.filter((key) => !isActive(visit, key));
+  const latest = new Set(ended.slice(-ENDED_SHOWN));
+  return rows.filter((key) => isActive(visit, key) || latest.has(key));
 }
 
 function limitText({ language, ownKeys }: OwnerVisit): string {
