@@ -11,8 +11,13 @@ import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 const WIDE = { width: 1280, height: 900 };
 
-/** Normal; zoomed to 200 %, which halves a wide screen; and with double text size. */
-const ZOOMS = [undefined, { viewport: { width: 640, height: 450 } }, { viewport: WIDE, letters: '200%' }] as const;
+/** Normal; zoomed to 200 %, which halves a wide screen; the widest; and with double text size. */
+const ZOOMS = [
+  undefined,
+  { viewport: { width: 640, height: 450 } },
+  { viewport: { width: 1920, height: 1080 } },
+  { viewport: WIDE, letters: '200%' },
+] as const;
 
 type Zoom = (typeof ZOOMS)[number];
 

@@ -156,4 +156,16 @@ describe('the usage page', () => {
     expect(row).to.match(new RegExp(`^${key},5,42\\.00,.*,1,test key \\(…`));
     expect((await csv('ru'))[0]).to.match(/ключ;запросов;списано_руб;возвращено_руб;/);
   });
+
+  it('shows what was refunded', async () => {
+    const at = Date.parse(ago(20)) + HOUR_MS;
+    const chargeId = newId('req');
+    const start = { ...reserve(account, { chargeId, at, key, amount: 90n * RUB }), model: 'model-c' };
+    const end = settle(account, chargeId, { at, amount: 7n * RUB });
+    await applied(test.store, start as typeof end, end, giveBack('refund', account, chargeId, { at }));
+    const text = await read(`from=${ago(20)}&to=${ago(20)}&by=model&lang=en`);
+    expect(text)
+      .to.match(/Refunded<\/dt><dd>₽7\.00/)
+      .and.to.match(/model-c<\/a><\/td>.*?₽7\.00.*?<\/tr>/);
+  });
 });

@@ -58,6 +58,20 @@ describe('a booking', () => {
     expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['done', 5_000_000n, 1]);
   });
 
+  it('sends an operation again if the entry of the first attempt cannot be read', async () => {
+    const op = await adjustOf('adj_unread');
+    const flaky = failing(1, 'unknown');
+    let reads = 0;
+    flaky.ledger.entry = async (id) => {
+      reads += 1;
+      if (reads === 1) throw new StoreError('disk is slow', 'no');
+      return store.ledger.entry(id);
+    };
+    const { status, wallet } = await bookOperation(flaky, op);
+    expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['done', 5_000_000n, 1]);
+    expect([flaky.tries, reads]).to.deep.equal([3, 2]);
+  });
+
   it('reports a repeat of what was booked before as such, even if its first answer is lost', async () => {
     const op = await adjustOf('adj_before');
     expect((await bookOperation(store, op)).status).to.equal('done');

@@ -45,6 +45,10 @@ export function refundWithJob(job: Job, more: Partial<FailJob> = {}): Operation 
   return { ...giveBack('refund', job.wallet, job.charge), job: fail } as Operation;
 }
 
+function buildBegin({ id, version }: Job) {
+  return { kind: 'begin', id, version, at: 5, ref: '{"id":"up"}', dueAt: 1000 } as const;
+}
+
 export function jobContract(kind: StoreKind): void {
   const context = useStore(kind);
   const due = (job: Job, dueAt: number) => change(job, { kind: 'begin', ref: '{"id":"up"}', dueAt });
@@ -164,14 +168,7 @@ export function jobContract(kind: StoreKind): void {
     it('are decided on the caller’s row, and on the stored row if that is outdated', async () => {
       const { store } = context;
       const job = await newJob(store, await newWallet(store));
-      const begin = {
-        kind: 'begin',
-        id: job.id,
-        version: job.version,
-        at: 5,
-        ref: '{"id":"up"}',
-        dueAt: 1000,
-      } as const;
+      const begin = buildBegin(job);
       const begun = await store.jobs.change(begin, job);
       expect([begun.status, begun.job]).to.deep.equal(['done', await store.jobs.get(job.id)]);
       const late = { kind: 'reroute', id: job.id, version: job.version, at: 6, upstream: 'up-2' } as const;
@@ -183,14 +180,7 @@ export function jobContract(kind: StoreKind): void {
       const { jobs, attempts } = context.store;
       const job = await newJob(context.store, await newWallet(context.store));
       const rows = (ending: AttemptEnding) => toAttemptRows(job, [newAttempt({ ending })]);
-      const begin = {
-        kind: 'begin',
-        id: job.id,
-        version: job.version,
-        at: 5,
-        ref: '{"id":"up"}',
-        dueAt: 1000,
-      } as const;
+      const begin = buildBegin(job);
       const running = await jobs.change(begin, job, rows('running'));
       expect([running.status, await attempts.list([job.charge])]).to.deep.equal(['done', rows('running')]);
       for (const [change, status] of [
