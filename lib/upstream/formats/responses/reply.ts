@@ -5,7 +5,7 @@ import { readFields } from '../../host/fields.ts';
 import { OddEvents } from '../odd-events.ts';
 import { Usage } from '../usage.ts';
 import { type AnswerTexts, Item } from './item.ts';
-import { UntakenItems } from './untaken-items.ts';
+import { UnmatchedItems } from './unmatched-items.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
@@ -172,7 +172,7 @@ export class ResponsesReply implements AnswerReader {
 
   /** Items have the same ids as before, or at least the same order among their type. */
   #completeAll(output: readonly unknown[], out: AnswerWriter): void {
-    const before = new UntakenItems(this.#items);
+    const before = new UnmatchedItems(this.#items);
     const items = output.map((value) => readFields(value));
     const byId = items.map((item) => before.takeById(item));
     for (const [at, item] of items.entries()) {

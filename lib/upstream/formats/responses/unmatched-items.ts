@@ -5,7 +5,7 @@ import type { Item } from './item.ts';
 /** Items of one type under something that they have in common, the first of them at the end. */
 type Lists = Map<unknown, Map<unknown, Item[]>>;
 
-export class UntakenItems {
+export class UnmatchedItems {
   readonly #places = new Map<Item, number>();
   readonly #byId: Lists = new Map();
   readonly #byCall: Lists = new Map();
