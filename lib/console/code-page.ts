@@ -1,5 +1,5 @@
 // Asks an operator for a code when a form came without a right one: everything else that was sent goes along again.
-import { hideAddressSecrets } from './catalog/upstream-form.ts';
+import { hideAddressSecrets } from '../base/address-secrets.ts';
 import { UPSTREAM_WORDS } from './catalog/upstream-words.ts';
 import { codeField } from './code-field.ts';
 import { field, form, message } from './components.ts';

@@ -1,4 +1,5 @@
 // Reads the forms of upstreams into what the catalog keeps: settings, and the key apart from them.
+import { hasAddressSecrets } from '../../base/address-secrets.ts';
 import { nameSecretVariable } from '../../catalog/editor.ts';
 import type { LayerUpstream } from '../../catalog/layer-edits.ts';
 import { listVendors } from '../../catalog/vendors.ts';
@@ -65,28 +66,7 @@ function checkBaseUrl(text: string): 'url' | 'urlSecret' | undefined {
   const url = URL.parse(text);
   const isWeb = url !== null && ['http:', 'https:'].includes(url.protocol) && url.hash === '';
   if (!isWeb || text.includes(VARIABLE) || text.length > 500) return 'url';
-  return url.username === '' && url.password === '' && listSecretNames(url).length === 0 ? undefined : 'urlSecret';
-}
-
-/** Names of parameters that vendors read keys, tokens, passwords and signatures from. */
-const SECRET_NAME = /key|token|secret|pass|pwd|auth|credential|^(?:sig|signature|code)$/i;
-const HIDDEN = '***';
-
-function listSecretNames({ searchParams }: URL): readonly string[] {
-  return [...searchParams.keys()].filter((name) => SECRET_NAME.test(name));
-}
-
-/** An address as it may be shown again; it is refused again for what is hidden in it. */
-export function hideAddressSecrets(text: string): string {
-  const url = URL.parse(text);
-  if (!url) return /[@?#]/.test(text) ? HIDDEN : text;
-  const names = listSecretNames(url);
-  if (url.username === '' && url.password === '' && url.hash === '' && names.length === 0) return text;
-  for (const name of names) url.searchParams.set(name, HIDDEN);
-  if (url.username !== '' || url.password !== '') url.username = HIDDEN;
-  url.password = '';
-  if (url.hash !== '') url.hash = HIDDEN;
-  return url.href;
+  return hasAddressSecrets(url) ? 'urlSecret' : undefined;
 }
 
 function readKey(upstream: string, text: string): TypedKey | undefined {

@@ -1,9 +1,10 @@
 // One upstream, for an operator: its state, a test, models to add, and its settings if pages have added it.
+import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { fault } from '../../base/faults.ts';
 import { type LayerUpstream, removeUpstream, setUpstream } from '../../catalog/layer-edits.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED, savedMessage } from '../catalog/save-words.ts';
-import { hideAddressSecrets, PROBLEM_FIELDS, readChangedUpstream } from '../catalog/upstream-form.ts';
+import { PROBLEM_FIELDS, readChangedUpstream } from '../catalog/upstream-form.ts';
 import { testUpstream } from '../catalog/upstream-test.ts';
 import { UPSTREAM_WORDS } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';

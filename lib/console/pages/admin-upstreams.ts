@@ -1,12 +1,14 @@
 // The upstreams of the catalog with their state, for an operator, and a form that adds one.
+
 import { basename } from 'node:path';
+import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { LAYER_FILE } from '../../catalog/layer.ts';
 import { setUpstream } from '../../catalog/layer-edits.ts';
 import { listVendors } from '../../catalog/vendors.ts';
 import { KEY_FAULTS } from '../../upstream/host/key-ring.ts';
 import { audit } from '../audit.ts';
 import { describeRefusal, failureMessage, SAVED } from '../catalog/save-words.ts';
-import { hideAddressSecrets, PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
+import { PROBLEM_FIELDS, readNewUpstream } from '../catalog/upstream-form.ts';
 import { UPSTREAM_WORDS, type UpstreamProblem } from '../catalog/upstream-words.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { codeField } from '../code-field.ts';

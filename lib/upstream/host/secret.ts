@@ -1,6 +1,7 @@
 // The secrets in an upstream's settings: where they are, and how to remove them from a text.
 
 import type Joi from 'joi';
+import { listAddressSecrets } from '../../base/address-secrets.ts';
 import { isRecord } from '../../base/record.ts';
 import { describeSchema } from './account-settings.ts';
 
@@ -9,9 +10,12 @@ const PLACEHOLDER = '[secret]';
 /** Shorter values are hardly secrets, and replacing them would damage ordinary words. */
 const SECRET_CHARS_MIN = 6;
 
-/** Every string under a key marked `.meta({ secret: true })` or named `apiKey`, and the password of `proxy`. */
+/** Every string under a key marked `.meta({ secret: true })` or named `apiKey`, and the secrets in addresses. */
 export function findSecrets(schema: Joi.Schema, settings: unknown): readonly string[] {
-  return [...allSecrets(schema, settings)].filter((secret) => secret.length >= SECRET_CHARS_MIN);
+  const texts = new Set<string>();
+  addStrings(settings, texts);
+  const found = new Set([...allSecrets(schema, settings), ...[...texts].flatMap(listAddressSecrets)]);
+  return [...found].filter((secret) => secret.length >= SECRET_CHARS_MIN);
 }
 
 /** Whether the settings have no secret at all, or a blank one. */
@@ -23,10 +27,7 @@ export function lacksSecret(schema: Joi.Schema, settings: unknown): boolean {
 function allSecrets(schema: Joi.Schema, settings: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   collect(describeSchema(schema), settings, found);
-  if (isRecord(settings)) {
-    addStrings(settings.apiKey, found);
-    if (typeof settings.proxy === 'string') addPassword(settings.proxy, found);
-  }
+  if (isRecord(settings)) addStrings(settings.apiKey, found);
   return found;
 }
 
@@ -54,11 +55,4 @@ function addStrings(value: unknown, found: Set<string>): void {
   if (typeof value === 'string') found.add(value);
   else if (Array.isArray(value)) for (const element of value) addStrings(element, found);
   else if (isRecord(value)) for (const inner of Object.values(value)) addStrings(inner, found);
-}
-
-function addPassword(proxy: string, found: Set<string>): void {
-  const password = URL.parse(proxy)?.password;
-  if (!password) return;
-  found.add(password);
-  found.add(decodeURIComponent(password));
 }

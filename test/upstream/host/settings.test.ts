@@ -140,13 +140,14 @@ describe('settings of an upstream', () => {
     expect(message).to.include('`apiKey`').and.not.include('no-colon');
   });
 
-  it('name their secrets: marked ones at any depth, every key of a list, and the password of the proxy', () => {
+  it('name their secrets: marked ones at any depth, every key of a list, and those in addresses', () => {
     const keys: Keys = (joi) => ({
       ...usual(joi),
       access: joi.object({ id: joi.string(), token: joi.string().meta({ secret: true }) }),
       accounts: joi.array().items(joi.object({ password: joi.string().meta({ secret: true }) })),
       either: joi.alternatives(joi.number(), joi.string().meta({ secret: true })),
       pair: joi.object().unknown().meta({ secret: true }),
+      mirrors: joi.array().items(joi.object().unknown()),
     });
     const { open: made } = open(keys, {
       apiKey: ['sk-first-key', 'sk-second-key'],
@@ -155,8 +156,13 @@ describe('settings of an upstream', () => {
       either: 'either-value',
       pair: { one: 'pair-value', more: ['pair-other', 7] },
       proxy: 'http://user:p%40ssword@127.0.0.1:3128',
+      baseUrl: 'https://api.example.com/v1?key=key%2Fvalue&version=not-secret&empty&token=',
+      mirrors: [{ url: 'https://mirror.example.com/?x-api-key=mirror%value' }],
     });
     expect(made.secrets).to.have.members([
+      'key%2Fvalue',
+      'key/value',
+      'mirror%value',
       'sk-first-key',
       'sk-second-key',
       'token-value',
