@@ -145,6 +145,18 @@ describe('SSE reply', () => {
     expect(body === `${framed.join('')}0\r\n\r\n`).to.equal(true);
   });
 
+  it('counts a long text that waits by its bytes', async () => {
+    const reply = await open();
+    client.pause();
+    reply.open();
+    void reply.write('x'.repeat(MUCH_BYTES));
+    const waiting = () => response.socket?.writableLength ?? 0;
+    const before = waiting();
+    expect(before).to.be.above(0);
+    void reply.write('Ж'.repeat(2000));
+    expect(waiting() - before).to.equal('fa0\r\n'.length + 4000 + '\r\n'.length);
+  });
+
   it('keeps the order of long and short texts', async () => {
     const reply = await open();
     reply.open();
