@@ -153,7 +153,7 @@ describe('body parser', () => {
       await brief.close();
     });
 
-    it('keeps its thread for the next body, except after a very long one', async function () {
+    it('starts a thread for long bodies alone, and keeps it except after a very long one', async function () {
       // Only Linux shows threads by their names.
       if (!existsSync('/proc/self/task')) this.skip();
       const parsers = () => readdirSync('/proc/self/task').filter((id) => nameOf(id).startsWith('tollgate-parser'));
@@ -164,7 +164,10 @@ describe('body parser', () => {
       const own = createBodyParser();
       const read = (bytes: number) =>
         own.parse(bytesOf(JSON.stringify(ask('x'.repeat(bytes)))), { format: 'chat', signal: never });
-      await read(LONG);
+      const most = 256 * 1024 - JSON.stringify(ask('')).length;
+      await read(most);
+      expect(threads(), 'after a short body').to.equal(0);
+      await read(most + 1);
       const first = ids();
       expect(first).to.have.length(1);
       await read(LONG);
