@@ -1,10 +1,18 @@
 // Paid routes: the checks before the body is read, the log lines, and calls that end without a reply.
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { admitBody, refuseTooExpensive } from '../../lib/api/balance-check.ts';
 import { createCallContext } from '../../lib/api/call-context.ts';
-import { answerJson, endUnanswered, type PaidHandler, type PaidRequest, paidRoute } from '../../lib/api/paid-route.ts';
+import {
+  answerEvents,
+  answerJson,
+  endUnanswered,
+  type PaidHandler,
+  type PaidRequest,
+  paidRoute,
+} from '../../lib/api/paid-route.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { messageStyle } from '../../lib/api/response-styles.ts';
 import type { Services } from '../../lib/api/services.ts';
@@ -190,6 +198,51 @@ describe('paid route', () => {
       };
       expect(sent).to.deep.equal([200, expected, '{"text":"ё"}']);
     }
+  });
+
+  describe('a reply in pieces', () => {
+    /** To a client whose connection takes one piece, and the next one only after a drain. */
+    function answerSlowly(stallMs: number) {
+      const written: string[] = [];
+      const left = new AbortController();
+      const response = {
+        writeHead: () => undefined,
+        write: (text: string) => {
+          written.push(text);
+          return text === '';
+        },
+        end: () => void written.push('end'),
+        destroy: () => void written.push('destroyed'),
+      };
+      const request = requestOf(rich, { response });
+      const services = { clientStallMs: stallMs };
+      const paid = { request, headers: {}, services, call: { signal: left.signal }, h: { abandon: 'sent' } };
+      const outcome = answerEvents(paid as unknown as PaidRequest, ['a', 'b'].values()).catch(
+        (error: unknown) => error,
+      );
+      return { written, left, outcome, drain: () => request.raw.res.emit('drain') };
+    }
+
+    it('is made as fast as the client reads', async () => {
+      const { written, outcome, drain } = answerSlowly(60_000);
+      for (const taken of ['a', 'ab']) {
+        await sleep(10);
+        expect(written.join('')).to.equal(taken);
+        drain();
+      }
+      expect(await outcome).to.equal('sent');
+      expect(written).to.deep.equal(['', 'a', 'b', 'end']);
+    });
+
+    it('is broken off when the client leaves, or reads nothing for too long', async () => {
+      for (const stallMs of [60_000, 20]) {
+        const { written, left, outcome } = answerSlowly(stallMs);
+        await until(() => written.includes('a'));
+        if (stallMs > 20) left.abort(GONE);
+        expect(await outcome).to.equal(GONE);
+        expect(written).to.deep.equal(['', 'a', 'destroyed']);
+      }
+    });
   });
 
   describe('however its handler ends', () => {
