@@ -1,6 +1,7 @@
 // Parses the body of a call. Long bodies are parsed on a separate thread: 48 MiB of JSON would block all other calls for
 // most of a second.
 import { Worker } from 'node:worker_threads';
+import { MINUTE_MS } from '../base/durations.ts';
 import { type FaultCode, fault } from '../base/faults.ts';
 import { parseJson } from '../http/json.ts';
 import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
@@ -27,8 +28,11 @@ interface ParseOptions<Name extends FormatName> {
 
 /** Up to this length, parsing a body is faster than passing it to a thread. */
 const SHORT_BYTES_MAX = 256 * 1024;
-/** An idle thread is stopped after this long. */
-const IDLE_MS = 5000;
+/**
+ * An idle thread, which has 40 MB, is stopped after this long. To start one takes 260 ms, which an agent with a long history
+ * would wait for in each call, since most of its calls are further apart than some seconds.
+ */
+const IDLE_MS = MINUTE_MS;
 /** The thread is stopped at once after a longer body: its garbage could stay in memory for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** Enough for a body as text and as values, at two bytes per character. */
