@@ -39,6 +39,36 @@ describe('the table of verbs', () => {
   it('changes something by POST only', () => {
     for (const { method, audit, words } of VERBS) if (method === 'GET') expect(audit, words).to.equal(undefined);
   });
+
+  const posts = VERBS.filter(({ method }) => method === 'POST');
+
+  it('may be done again after an unknown end unless that makes, tells or moves something twice', () => {
+    expect(posts.filter(({ isRepeatable }) => !isRepeatable).map(({ words }) => words)).to.have.members([
+      'account create',
+      'key issue',
+      'key rotate',
+      'user invite',
+      'user remove-owner',
+      'user remove',
+      'user reset',
+      'member invite',
+      'member remove',
+      'wallet play-money',
+      'promo create',
+    ]);
+  });
+
+  it('names itself in the log, or writes a line of its own', () => {
+    const named = posts.filter(({ audit }) => audit !== undefined);
+    for (const { audit, words } of named) expect(audit).to.equal(words.replace(' ', '.').replaceAll('-', '_'));
+    const own = posts.filter(({ audit }) => audit === undefined).map(({ words }) => words);
+    expect(own.filter((words) => !/^(user|member|grant|promo) /.test(words))).to.deep.equal(['account price-list']);
+  });
+
+  it('takes long only where a whole table or the catalog is checked', () => {
+    const slow = VERBS.filter(({ isSlow }) => isSlow).map(({ words }) => words);
+    expect(slow).to.deep.equal(['ledger verify', 'catalog check']);
+  });
 });
 
 describe('the page about the management API', () => {

@@ -5,7 +5,15 @@ import { checkCharge } from '../../lib/ledger/audit-charge.ts';
 import { decideAgain } from '../../lib/ledger/audit-rules.ts';
 import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Charge, Operation, Wallet } from '../../lib/money/decide.ts';
-import { GRANTS_MAX, listDueGrants, parseGrantBook, parseGrantParts, sumParts } from '../../lib/money/grants.ts';
+import {
+  GRANTS_MAX,
+  listDueGrants,
+  parseGrantBook,
+  parseGrantParts,
+  splitParts,
+  sumParts,
+  takeFromGrants,
+} from '../../lib/money/grants.ts';
 import { CHARGELESS, getChargeId } from '../../lib/money/operations.ts';
 import { longer } from '../../testkit/long.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
@@ -79,6 +87,25 @@ describe('grants', () => {
     );
     expect(leftOf(books)).to.deep.equal({ g: 13 });
     expect([partsOf(books, 'c'), partsOf(books, 'd'), partsOf(books, 'e')]).to.deep.equal([{ g: 5 }, { g: 12 }, {}]);
+  });
+
+  it('are spent, and their parts split, to the last micro', () => {
+    const part = (id: string, amount: bigint) => ({ id, amount });
+    const two = [part('a', 1n), part('b', 2n)];
+    for (const [amount, first, rest] of [
+      [0n, [], two],
+      [1n, [part('a', 1n)], [part('b', 2n)]],
+      [2n, [part('a', 1n), part('b', 1n)], [part('b', 1n)]],
+      [3n, two, []],
+      [4n, two, []],
+    ] as const) {
+      expect(splitParts(two, amount), `${amount}`).to.deep.equal([first, rest]);
+      const book = two.map(({ id, amount: left }) => ({ id, left, until: null }));
+      const taken = takeFromGrants(book, amount);
+      expect(taken.parts, `${amount}`).to.deep.equal(first);
+      const left = taken.book.filter((each) => each.left > 0n).map((each) => part(each.id, each.left));
+      expect(left, `${amount}`).to.deep.equal(rest);
+    }
   });
 
   it('get back what is refunded, and paid money what it paid', () => {
