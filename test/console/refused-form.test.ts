@@ -12,6 +12,7 @@ const CODES = ['code', 'present'];
 const isCode = (name: string, action: string) => CODES.includes(name) && action !== '/account/wallet';
 
 interface TextForm {
+  readonly html: string;
   readonly action: string;
   /** With their first values. */
   readonly hidden: Readonly<Record<string, string>>;
@@ -20,6 +21,7 @@ interface TextForm {
 
 function formsIn(page: string): readonly TextForm[] {
   return [...page.matchAll(/<form [^>]*method="post"[^>]*>.*?<\/form>/gs)].map(([form]) => ({
+    html: form,
     action: unescapeHtml(/action="([^"]*)"/.exec(form)?.[1] ?? ''),
     hidden: Object.fromEntries(
       [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
@@ -58,6 +60,7 @@ describe('a refused form', function () {
   it('comes back with what was typed, and says at a field what is wrong', async () => {
     const refused = new Set<string>();
     const lost: string[] = [];
+    const spilled: string[] = [];
     const fieldless = new Set<string>();
     for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner' || stop.as === 'operator')) {
       const visitor = tour.visitors[as];
@@ -73,9 +76,15 @@ describe('a refused form', function () {
         refused.add(`${action.replace(/[_-][0-9a-f]{8,}/g, '')} ${hidden.change ?? ''}`.trim());
         for (const name of texts.filter((each) => !isCode(each, action)))
           if (!valuesIn(reply.text, name).includes(TYPED)) lost.push(`${action} ${hidden.change} ${name}`);
+        for (const other of formsIn(reply.text)) {
+          if (other.action === action && other.hidden.change === hidden.change) continue;
+          if (other.texts.some((name) => valuesIn(other.html, name).includes(TYPED)))
+            spilled.push(`${action} ${hidden.change} to ${other.action} ${other.hidden.change}`);
+        }
       }
     }
     expect(lost).to.deep.equal([]);
+    expect(spilled, 'in another form').to.deep.equal([]);
     // A choice that is missing or gone.
     expect([...fieldless]).to.have.members(['/account/wallet auto', '/admin/management-keys']);
     expect([...refused]).to.include.members(['/admin/accounts/acc topup', '/admin/catalog rate', '/account/keys']);

@@ -201,6 +201,48 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(await deeds()).to.include.members(['model.add', 'model.change', 'catalog.restore']);
     });
 
+    it('takes discounts and exchange rates, and says at a field what is wrong', async () => {
+      const set = async (wish: Readonly<Record<string, string>>) => {
+        const seen = `${await test.store.catalogVersions.last()}`;
+        const { status, text } = await operator.submit(CATALOG, { ...wish, seen });
+        const [, field] = /name="([^"]+)"[^>]*aria-invalid/.exec(text) ?? [];
+        return [status, field];
+      };
+      const part = async () => JSON.parse((await test.store.catalogVersions.page({ limit: 1 }))[0]?.text ?? '');
+      const discount = { change: 'discount', list: 'spring-10', percent: '10' };
+      for (const list of ['', 'none', 'Spring', '-x', `a${'b'.repeat(40)}`])
+        expect(await set({ ...discount, list }), list).to.deep.equal([400, 'list']);
+      for (const percent of ['', '-1', '95,01', '96', '5.123', 'x'])
+        expect(await set({ ...discount, percent }), percent).to.deep.equal([400, 'percent']);
+      // Below the cost of a model, which no field can say.
+      expect(await set({ ...discount, percent: '95' })).to.deep.equal([400, undefined]);
+      for (const [percent, factor] of [
+        ['20', '0.8'],
+        ['12,5 %', '0.875'],
+        ['0.01', '0.9999'],
+      ] as const) {
+        expect(await set({ ...discount, percent }), percent).to.deep.equal([303, undefined]);
+        expect((await part()).priceLists).to.deep.equal({ 'spring-10': { factor } });
+      }
+      expect(await set({ ...discount, list: `a${'b'.repeat(39)}`, percent: '0' })).to.deep.equal([303, undefined]);
+      expect(await set({ ...discount, percent: '0' })).to.deep.equal([303, undefined]);
+      expect(await part()).to.not.have.property('priceLists');
+
+      const rate = { change: 'rate', currency: 'CNY', rub: '11,5' };
+      for (const currency of ['', 'usd', 'USDT'])
+        expect(await set({ ...rate, currency }), currency).to.deep.equal([400, 'currency']);
+      for (const rub of ['', '0', '0,0', '-1', '1234567', '1.1234567'])
+        expect(await set({ ...rate, rub }), rub).to.deep.equal([400, 'rub']);
+      for (const rub of ['11,5', '123456.123456', '0,000001']) {
+        expect(await set({ ...rate, rub }), rub).to.deep.equal([303, undefined]);
+        const from = /^\d{4}-\d\d-\d\d(?:T\d\d)?/;
+        const [kept, ...more] = (await part()).rates.CNY;
+        expect([kept.rub, more]).to.deep.equal([rub.replace(',', '.'), []]);
+        expect(kept.from).to.match(from);
+      }
+      expect(await deeds()).to.include.members(['price_list.change', 'rate.change']);
+    });
+
     it('shows on every gateway that one of them cannot load a version', async () => {
       const version = { seq: (await test.store.catalogVersions.last()) + 1, at: Date.now(), user: '-', note: 'broken' };
       await test.store.catalogVersions.add({ ...version, text: '{ "overrides": { "model-a": { "price": {} } } }' });

@@ -52,7 +52,11 @@ describe('the authenticator app in the settings', () => {
 
   it('is set up with the password; then sign-in needs a code or recovery code, each valid once', async () => {
     const owner = await comeIn();
-    const [, secret = ''] = /name="secret" value="([A-Z2-7]{32})"/.exec((await owner.get(PATH)).text) ?? [];
+    const page = (await owner.get(PATH)).text;
+    expect(page)
+      .to.contain('<legend>Two-step sign-in</legend>')
+      .and.to.match(/<input id="code"[^>]* required/);
+    const [, secret = ''] = /name="secret" value="([A-Z2-7]{32})"/.exec(page) ?? [];
     for (const [fields, words] of [
       [{ secret, code: '000000', old: PASSWORD }, 'The code is wrong'],
       [{ secret: 'x', code: makeCode(secret), old: PASSWORD }, 'The code is wrong'],
