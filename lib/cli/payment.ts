@@ -23,6 +23,7 @@ export function addPaymentCommands(program: Command): void {
     .option('--account <account>', `only of ${ID_OR_NAME}`)
     .addOption(new Option('--phase <phase>', 'only in this phase').choices(PAYMENT_PHASES))
     .option('--limit <count>', 'show at most this many', readCount, PAYMENTS_BY_DEFAULT)
+    .option('--before <id>', 'only payments older than this one')
     .addHelpText('after', '\nExample:\n  tollgate payment list --phase review')
     .action(onStore(paymentActions.list));
   payment

@@ -45,7 +45,9 @@ export function readTime(text: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
   const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const time = isDay || isMoment ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time) || (isDay && !new Date(time).toISOString().startsWith(text))) {
+  // Date.parse takes 30 February for 2 March.
+  const day = text.slice(0, 10);
+  if (Number.isNaN(time) || !new Date(Date.parse(day)).toISOString().startsWith(day)) {
     throw new InvalidInputError('Give a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.');
   }
   return time;

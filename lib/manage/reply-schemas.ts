@@ -304,7 +304,10 @@ export const replies = {
     { optional: ['problems', 'problems_more'] },
   ),
   payment: ref('ManagedPayment'),
-  payments: object({ payments: list(ref('ManagedPayment')) }),
+  payments: object({
+    payments: list(ref('ManagedPayment')),
+    next: nullable(text('For `before` of the next page; null if this is the last.')),
+  }),
   catalog: object({
     ok: flag('Whether a start would take the catalog.'),
     models: count('Models.'),

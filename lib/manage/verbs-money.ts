@@ -111,10 +111,14 @@ const PAYMENT_VERBS: readonly Verb[] = [
       account: textField('Only of this account.'),
       phase: choiceField(PAYMENT_PHASES, 'Only in this phase.'),
       limit: ROWS,
+      before: textField('Only payments older than this one.'),
     },
     reply: replies.payments,
-    run: ({ paymentActions }, session, input: { account?: string; phase?: PaymentPhase; limit: number }) =>
-      paymentActions.list(session, input),
+    run: (
+      { paymentActions },
+      session,
+      input: { account?: string; phase?: PaymentPhase; limit: number; before?: string },
+    ) => paymentActions.list(session, input),
   }),
   defineVerb({
     words: 'payment show',

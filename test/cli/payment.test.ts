@@ -57,6 +57,25 @@ describe('cli payment', () => {
     expect(await rig.refused(2, 'payment', 'list', '--phase', 'lost')).to.include('lost');
   });
 
+  it('lists payments in pages that lack none, also of those made at once', async () => {
+    const { account_id: payer } = await rig.json('account', 'create', '--name', 'payer');
+    const orders = [1, 2, 2, 2, 3].map((createdAt) => newOrder(String(payer), { createdAt }));
+    for (const order of orders) await store.payments.create(order);
+    const found: string[] = [];
+    let next: unknown;
+    do {
+      const on = next === undefined ? [] : ['--before', String(next)];
+      const page = await rig.json('payment', 'list', '--account', String(payer), '--limit', '2', ...on);
+      found.push(...(page.payments as { payment_id: string }[]).map(({ payment_id: id }) => id));
+      next = page.next;
+    } while (typeof next === 'string');
+    expect(found).to.have.members(orders.map(({ id }) => id));
+    expect(await rig.text('payment', 'list', '--limit', '2')).to.match(
+      /\nOlder payments: repeat with --before pay_\S+\n$/,
+    );
+    expect(await rig.refused(1, 'payment', 'list', '--before', 'pay_none')).to.include('no payment pay_none');
+  });
+
   it('decides on a payment in review once', async () => {
     const one = await reviewed();
     const other = await reviewed();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidInputError } from '../../lib/base/operator-error.ts';
-import { readAmount, readCount, readPayment, readText } from '../../lib/manage/arguments.ts';
+import { readAmount, readCount, readPayment, readText, readTime } from '../../lib/manage/arguments.ts';
 import { AMOUNT_MAX, formatRub, parseRub } from '../../lib/money/money.ts';
 
 function refusalOf(read: () => unknown): string {
@@ -72,6 +72,17 @@ describe('cli arguments', () => {
     for (const unreadable of ['pay 😀'.slice(0, -1), '\ud800', 'a\udbffb', '\ufffd\ufffd'])
       expect(refusalOf(() => readText(unreadable))).to.match(/could not be read/);
     for (const text of ['оплата 😀', '👩\u200d👧', 'שלום\u200f!']) expect(readText(text)).to.equal(text);
+  });
+
+  it('reads days of the calendar, and times on them', () => {
+    expect(readTime('2028-02-29')).to.equal(Date.UTC(2028, 1, 29));
+    expect(readTime('2028-02-29T02:30+03:00')).to.equal(Date.UTC(2028, 1, 28, 23, 30));
+    for (const day of ['2026-02-30', '2026-02-29', '2026-04-31', '2026-13-01', '2026-00-10', '2026-11-00'])
+      for (const text of [day, `${day}T12:00Z`, `${day}T00:00:00+03:00`])
+        expect(
+          refusalOf(() => readTime(text)),
+          text,
+        ).to.match(/such as 2026-01-31/);
   });
 
   it('reads whole numbers from 1 up', () => {

@@ -47,7 +47,7 @@ function readValue(name: string, sent: unknown, input: InputField): unknown {
     return read(sent as never);
   } catch (thrown) {
     if (!(thrown instanceof InvalidInputError)) throw thrown;
-    throw invalidField(name, `is wrong: ${thrown.message}`);
+    throw invalidField(name, `is wrong: ${thrown.message.replace(/\.$/, '')}`);
   }
 }
 

@@ -1,5 +1,5 @@
 // Grants: gives an account money that it has not paid, lists such grants, and takes back what is left of one.
-import { InvalidInputError, OperatorError } from '../../base/operator-error.ts';
+import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
 import type { Outcome, Wallet } from '../../money/decide.ts';
 import { GRANTS_MAX, isReservedGrantId } from '../../money/grants.ts';
 import { type Micro, toRub } from '../../money/money.ts';
@@ -123,7 +123,7 @@ async function expectAccepted(id: string, { status, wallet }: Outcome): Promise<
     case 'id_taken':
       throw new OperatorError('This id was used for a grant of another amount, end or account.');
     case 'no_grant':
-      throw new OperatorError('The account has no such grant: see "tollgate grant list".');
+      throw new UnknownError('The account has no such grant: see "tollgate grant list".');
     case 'too_many_grants':
       throw new OperatorError(`An account has at most ${GRANTS_MAX} grants that are not over.`);
     default:

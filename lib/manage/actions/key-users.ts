@@ -1,5 +1,5 @@
 // What the end users of a key have spent of their budgets.
-import { OperatorError } from '../../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { endUserSumId, endUserSumIds } from '../../ledger/caps.ts';
 import { getSpent } from '../../money/budget.ts';
 import { toRub } from '../../money/money.ts';
@@ -23,7 +23,7 @@ async function list(
   { name, after = '', limit = KEY_USERS_BY_DEFAULT }: Query,
 ): Promise<Answer> {
   const key = await store.keys.get(id);
-  if (!key) throw new OperatorError(`There is no key ${JSON.stringify(id.slice(0, 60))}.`);
+  if (!key) throw new UnknownError(`There is no key ${JSON.stringify(id.slice(0, 60))}.`);
   const { endUsers, zone } = key.limits;
   if (!endUsers) throw new OperatorError(`The key ${id} has no budget for end users: see "key limit --user-budget".`);
   const { first, after: before } = endUserSumIds(key);

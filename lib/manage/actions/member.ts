@@ -1,6 +1,6 @@
 // The people of an account, with their roles and caps.
 
-import { InvalidInputError, OperatorError } from '../../base/operator-error.ts';
+import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent, indexSums } from '../../money/budget.ts';
 import { isExpired, type Reset } from '../../money/key-limits.ts';
@@ -147,8 +147,8 @@ async function remove(session: Session, idOrName: string, who: string): Promise<
   };
 }
 
-function unknownMemberError(email: string, account: string): OperatorError {
-  return new OperatorError(`${email} does not belong to the account ${account}.`);
+function unknownMemberError(email: string, account: string): UnknownError {
+  return new UnknownError(`${email} does not belong to the account ${account}.`);
 }
 
 function lastOwnerError(email: string): OperatorError {

@@ -14,12 +14,17 @@ interface ListOptions {
   readonly account?: string;
   readonly phase?: PaymentPhase;
   readonly limit: number;
+  /** The payment after which the list goes on. */
+  readonly before?: string;
 }
 
-async function list(session: Session, { account, phase, limit }: ListOptions): Promise<Answer> {
+async function list(session: Session, { account, phase, limit, before }: ListOptions): Promise<Answer> {
   const wallet = account === undefined ? undefined : (await findAccount(session, account)).id;
   const filter = { ...(wallet !== undefined && { wallet }), ...(phase && { phases: [phase] }) };
-  const payments = await session.store.payments.list({ limit, ...filter });
+  const last = before === undefined ? undefined : await session.store.payments.get(before);
+  if (before !== undefined && !last) throw unknownPayment(before);
+  const payments = await session.store.payments.list({ limit, ...filter, ...(last && { before: last }) });
+  const next = payments.length === limit ? (payments.at(-1)?.id ?? null) : null;
   const rows = payments.map(({ id, createdAt, wallet, provider, phase, amount, credited, refunded }) => [
     id,
     toTime(createdAt),
@@ -32,8 +37,11 @@ async function list(session: Session, { account, phase, limit }: ListOptions): P
   ]);
   const head = ['payment', 'created', 'account', 'provider', 'phase', ' ordered', ' credited', ' gone back'];
   return {
-    json: { payments: payments.map(paymentJson) },
-    text: rows.length === 0 ? 'No payments.' : formatTable(head, rows),
+    json: { payments: payments.map(paymentJson), next },
+    text:
+      rows.length === 0
+        ? 'No payments.'
+        : formatTable(head, rows) + (next === null ? '' : `\nOlder payments: repeat with --before ${next}`),
   };
 }
 

@@ -1,5 +1,5 @@
 // Promo codes, each of which gives a grant to accounts whose owners type it in: makes, lists and ends them.
-import { InvalidInputError, OperatorError } from '../../base/operator-error.ts';
+import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import type { PromoCode } from '../../store/ports/promos.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
@@ -60,7 +60,7 @@ async function end(session: Session, text: string): Promise<Answer> {
   const code = await readCode(text);
   const ended = await promos.end(code, Date.now());
   const promo = await promos.get(code);
-  if (!promo) throw new OperatorError(`There is no code ${code}.`);
+  if (!promo) throw new UnknownError(`There is no code ${code}.`);
   if (ended) await recordAction(session, { action: 'promo.end', target: code });
   return describe(promo);
 }

@@ -1,6 +1,6 @@
 // People: lists, suspends, resumes and removes them, takes them off accounts and ends their sessions.
 
-import { OperatorError } from '../../base/operator-error.ts';
+import { OperatorError, UnknownError } from '../../base/operator-error.ts';
 import type { Membership, Role, User } from '../../store/ports/users.ts';
 import { walkPages } from '../../store/walks.ts';
 import { listOwners } from '../../users/owners.ts';
@@ -65,7 +65,7 @@ async function removeOwner(session: Session, idOrName: string, who: string): Pro
   const owns = (await listOwners(session.store.users, account.id)).some(({ user: id }) => id === user.id);
   const departures = await openDepartures(session);
   if (!owns || (await departures.leaveAccount(user, account.id, { isForced: true })) !== 'done')
-    throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
+    throw new UnknownError(`${user.email} is not an owner of the account ${account.id}.`);
   const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
   await recordAction(session, action);
   const left = (await listOwners(session.store.users, account.id)).length;

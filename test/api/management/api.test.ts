@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { apply, reserveOf, settleOf } from '../../cli/calls.ts';
 import { runCommand } from '../../cli/command.ts';
+import { makeUser } from '../../contract/store/people.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
 
 describe('the management API', () => {
@@ -226,6 +227,26 @@ describe('the management API', () => {
       'Invalid `idempotency-key`: must be 1 to 255 printable characters.',
     ]);
     expect((await get(`/accounts/${id}/wallet`)).json.balance_rub).to.equal(1000);
+  });
+
+  it('answers with 404 for whatever a path or a cursor names that is not there', async () => {
+    const id = await newAccount();
+    const { id: stranger, ...more } = makeUser();
+    await stage.gateway.store.users.add({ id: stranger, ...more });
+    const cases: readonly [string, object, RegExp][] = [
+      ['/promo/NONE/end', {}, /no code/],
+      [`/accounts/${id}/grants/none/revoke`, { reason: 'r' }, /no such grant/],
+      [`/accounts/${id}/members/${stranger}`, { role: 'member' }, /does not belong/],
+      [`/accounts/${id}/members/${stranger}/remove`, {}, /does not belong/],
+      [`/accounts/${id}/owners/${stranger}/remove`, {}, /not an owner/],
+    ];
+    for (const [path, body, message] of cases) {
+      const reply = await post(path, body);
+      expect([path, reply.status], reply.text).to.deep.equal([path, 404]);
+      expect(reply.json.error.message).to.match(message);
+    }
+    for (const path of ['/keys/key_none/users', '/payments?before=pay_none', `/accounts/${id}/charges?before=req_none`])
+      expect([path, (await get(path)).status]).to.deep.equal([path, 404]);
   });
 
   it('shows owners their calls without what the upstreams cost and what operators call their prices', async () => {
