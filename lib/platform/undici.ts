@@ -14,7 +14,6 @@ export const Agent: typeof undici.Agent = load('undici/lib/dispatcher/agent.js')
 export const Client: typeof undici.Client = load('undici/lib/dispatcher/client.js');
 export const ProxyAgent: typeof undici.ProxyAgent = load('undici/lib/dispatcher/proxy-agent.js');
 const buildConnector: typeof undici.buildConnector = load('undici/lib/core/connect.js');
-const errors: typeof undici.errors = load('undici/lib/core/errors.js');
 /** Its index gives dispatchers this method, which a `ProxyAgent` calls for its tunnels. */
 load('undici/lib/dispatcher/dispatcher.js').prototype.connect ??= load('undici/lib/api/api-connect.js');
 
@@ -27,8 +26,16 @@ export function withSmallBuffers(options: undici.buildConnector.BuildOptions): u
   return { ...options, ...unknown };
 }
 
-/** Errors of sockets that had received data before. */
+/** Errors of connections that had answered before, and then nothing. */
 const reusedConnectionErrors = new WeakSet<Error>();
+
+/** What a connection has had of replies, as far as it was read. */
+interface AskedSocket extends Socket {
+  /** It had a reply before the last request. */
+  hadReply?: boolean;
+  /** Something has arrived since the last request. */
+  hasReply?: boolean;
+}
 
 /** A connector that remembers which broken connections had been used before. */
 export function connectorTrackingReuse(options: undici.buildConnector.BuildOptions): undici.buildConnector.connector {
@@ -46,13 +53,12 @@ export function connectorTrackingReuse(options: undici.buildConnector.BuildOptio
 }
 
 /** A shared function: a closure per connection would take memory. */
-function noteReuse(this: Socket, error: Error): void {
-  if (this.bytesRead > 0) reusedConnectionErrors.add(error);
+function noteReuse(this: AskedSocket, error: Error): void {
+  if (this.hadReply && !this.hasReply) reusedConnectionErrors.add(error);
 }
 
 /** Whether a request failed, before its reply began, on a connection that had answered an earlier one. */
 export function failedAfterReuse(error: Error): boolean {
-  if (error instanceof errors.SocketError) return Number(error.socket?.bytesRead) > 0;
   return reusedConnectionErrors.has(error);
 }
 
@@ -77,15 +83,26 @@ function readPastContinue<Read extends Socket>(socket: Read): Read {
 }
 
 /** Shared functions, like `noteReuse`. */
-function writeAndWait(this: Socket, ...args: unknown[]): boolean {
+function writeAndWait(this: AskedSocket, ...args: unknown[]): boolean {
+  if (isHead(args[0])) {
+    this.hadReply ||= this.hasReply ?? false;
+    this.hasReply = false;
+  }
   this.read = readWithoutContinue;
   return Reflect.apply(Socket.prototype.write, this, args);
 }
 
+/** Of a request: the marks between the chunks of its body begin with a line break, and the body itself is bytes. */
+function isHead(written: unknown): boolean {
+  return typeof written === 'string' && !written.startsWith('\r\n');
+}
+
 /** Until a reply begins: what quotes a status line is not looked at. */
-function readWithoutContinue(this: Socket, size?: number): unknown {
+function readWithoutContinue(this: AskedSocket, size?: number): unknown {
   const chunk: unknown = Socket.prototype.read.call(this, size);
-  if (chunk instanceof Uint8Array && !renameContinue(chunk)) this.read = Socket.prototype.read;
+  if (!(chunk instanceof Uint8Array)) return chunk;
+  this.hasReply = true;
+  if (!renameContinue(chunk)) this.read = Socket.prototype.read;
   return chunk;
 }
 

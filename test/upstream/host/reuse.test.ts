@@ -95,6 +95,26 @@ describe('a connection that is used again', () => {
     });
   }
 
+  for (const [what, begun] of Object.entries({
+    'breaks off in its head': 'HTTP/1.1 200 OK\r\ncontent-ty',
+    'is no HTTP': 'HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n',
+    'is only announced': 'HTTP/1.1 103 Early Hints\r\n\r\n',
+  })) {
+    it(`is not replaced when the reply has begun, but ${what}`, async () => {
+      const closing: Closing = async (socket) => {
+        socket.write(begun);
+        await sleep(30);
+        socket.destroy();
+      };
+      for (const answered of [0, 1]) {
+        await serve(closing, { answered });
+        for (let at = 0; at < answered; at += 1) await answer();
+        await kindOf(answer());
+        expect(counts()).to.deep.equal([answered + 1]);
+      }
+    });
+  }
+
   it('is replaced with the whole of a long body', async () => {
     await serve(WAYS.reset as Closing, { answered: 2 });
     const bytes = new Uint8Array(200_000).fill(7);
