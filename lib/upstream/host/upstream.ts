@@ -54,6 +54,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Shorter than the 5 s after which uvicorn, used by many self-hosted models, closes without warning. */
 const KEEP_ALIVE_MS = 4_000;
+/** A handshake of TLS takes two round trips, perhaps to another continent, and vendors keep connections for 30 s or more. */
+const KEEP_ALIVE_TLS_MS = 25_000;
 
 /** An upstream that was closing its connection says so within a round trip; later, it had begun to work. */
 const STALE_MS = 1_000;
@@ -75,11 +77,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 /** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
 function createDispatcher(options: UpstreamOptions): Dispatcher {
   const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const isTls = options.allowedOrigins.every((origin) => origin.startsWith('https:'));
   const pool = {
     connections: null,
     pipelining: 1,
     allowH2: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: isTls ? KEEP_ALIVE_TLS_MS : KEEP_ALIVE_MS,
     // The caller's own timers watch the first and every further fragment; comments would re-arm these.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -1,12 +1,14 @@
 // How long an upstream may think, and pause in an answer: as long as its caller waits. Nothing below it has limits.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createFetcher } from '../../../lib/media/fetcher.ts';
 import { createHost } from '../../../lib/upstream/host/host.ts';
+import { createAuthority } from '../../../testkit/certificates.ts';
 import { MP4 } from '../../media/sample-images.ts';
 
 /** The clock of undici's own timers, which can be moved on. */
@@ -64,29 +66,41 @@ describe('an upstream that takes its time', () => {
     });
   }
 
-  it('is not kept waiting for: a connection that nobody uses is closed after four seconds', async () => {
-    // It does not say how long it keeps one itself.
-    server.keepAliveTimeout = 0;
-    mock.timers.enable({ apis: ['setTimeout'] });
-    const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
-    try {
-      const answer = host.json(origin, { method: 'GET', signal });
-      const response = await asked();
-      const { socket } = response;
-      response.end('{}');
-      await answer;
-      await turns();
-      mock.timers.tick(3_999);
-      await turns();
-      expect(socket?.destroyed).to.equal(false);
-      const closed = once(socket as NonNullable<typeof socket>, 'close');
-      mock.timers.tick(1);
-      await closed;
-    } finally {
-      mock.timers.reset();
-      await host.close();
-    }
-  });
+  for (const [scheme, keptMs] of [
+    ['http', 4_000],
+    ['https', 25_000],
+  ] as const) {
+    it(`is not kept waiting for: a connection that nobody uses is closed after ${keptMs} ms over ${scheme}`, async () => {
+      const authority = createAuthority();
+      const listener = (_: unknown, response: ServerResponse) => void responses.push(response);
+      const own = scheme === 'http' ? createServer(listener) : createTlsServer(authority.issue('127.0.0.1'), listener);
+      // It does not say how long it keeps one itself.
+      own.keepAliveTimeout = 0;
+      own.listen(0, '127.0.0.1');
+      await once(own, 'listening');
+      const url = `${scheme}://127.0.0.1:${(own.address() as AddressInfo).port}`;
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const host = createHost({ upstream: 'acme', allowedOrigins: [url], ca: authority.ca, log: { warn() {} } });
+      try {
+        const answer = host.json(url, { method: 'GET', signal });
+        const response = await asked();
+        const { socket } = response;
+        response.end('{}');
+        await answer;
+        await turns();
+        mock.timers.tick(keptMs - 1);
+        await turns();
+        expect(socket?.destroyed).to.equal(false);
+        const closed = once(socket as NonNullable<typeof socket>, 'close');
+        mock.timers.tick(1);
+        await closed;
+      } finally {
+        mock.timers.reset();
+        await host.close();
+        own.close();
+      }
+    });
+  }
 
   it('has ten seconds to let itself be connected to', async () => {
     const mute = createTcpServer();
