@@ -45,7 +45,8 @@ async function campaign(): Promise<boolean> {
     try {
       for (let lot = waiting.shift(); lot !== undefined; lot = waiting.shift()) {
         for (const mutant of lot) {
-          const outcome = await checkout.judge(mutant, testsFor(mutant.path, Number(values.tests)));
+          const steps = testsFor(mutant.path, Number(values.tests), mutant.before);
+          const outcome = await checkout.judge(mutant, steps);
           counts[outcome] += 1;
           if (outcome === 'broken') continue;
           report(outcome, mutant);

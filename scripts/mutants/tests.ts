@@ -6,6 +6,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 const STEP_FILES = 8;
 /** What tests with long cases import. */
 const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts']);
+/** A word that one test in twenty has. */
+const ALIKE = Math.log(20);
 /** Between a near test and all that only import a file. */
 const NAMESAKE = 0.5;
 /** The rules of money are applied by the stores, far from them by imports. */
@@ -15,6 +17,7 @@ const imports = new Map(
   ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
 );
 const tests = [...imports.keys()].filter((path) => path.endsWith('.test.ts'));
+const words = new Map(tests.map((test) => [test, new Set(listWords(readFileSync(test, 'utf8')))]));
 
 export interface Step {
   readonly files: readonly string[];
@@ -23,10 +26,11 @@ export interface Step {
 }
 
 /**
- * First the files that mirror the path or its folders, then those of a folder below the room, then all others by how few
- * imports lie between. At last the mirrors with all their cases: most of a store's contract runs in `test:long` only.
+ * First the files that mirror the path or its folders, then those of a folder below the room, then those that name what
+ * the changed line names, then all others by how few imports lie between. At last the mirrors with all their cases: most
+ * of a store's contract runs in `test:long` only.
  */
-export function testsFor(path: string, most: number): readonly Step[] {
+export function testsFor(path: string, most: number, line = ''): readonly Step[] {
   const mirrors = tests.filter((test) => mirror(path, test));
   const distances = distancesTo(path);
   const rank = rankFor(path, distances);
@@ -39,12 +43,36 @@ export function testsFor(path: string, most: number): readonly Step[] {
   const far = others.filter((test) => rank(test) > 0);
   // They may start a whole gateway, which lies between by imports.
   const beside = far.filter((test) => isDeep && dirname(test) === folder && distances.has(test));
-  const wide = far.filter((test) => !beside.includes(test)).slice(0, Math.max(0, most - near.length));
-  const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
-  const store: Step = { files: path.startsWith('lib/money/') && !wide.includes(STORE) ? [STORE] : [] };
-  return [{ files: mirrors }, ...inSteps(near), ...inSteps(beside), ...inSteps(wide), store, long].filter(
-    ({ files }) => files.length > 0,
+  const rest = far.filter((test) => !beside.includes(test));
+  const alike = listAlike(
+    rest.filter((test) => distances.has(test)),
+    line,
   );
+  const wide = rest.filter((test) => !alike.includes(test)).slice(0, Math.max(0, most - near.length - alike.length));
+  const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
+  const store: Step = { files: path.startsWith('lib/money/') && ![...alike, ...wide].includes(STORE) ? [STORE] : [] };
+  const steps = [near, beside, alike, wide].flatMap(inSteps);
+  return [{ files: mirrors }, ...steps, store, long].filter(({ files }) => files.length > 0);
+}
+
+/** A step of those that share most with a line: a word counts more the fewer tests have it. */
+function listAlike(files: readonly string[], line: string): readonly string[] {
+  const weights = [...new Set(listWords(line))].map((word) => {
+    const count = tests.filter((test) => words.get(test)?.has(word)).length;
+    return { word, weight: count === 0 ? 0 : Math.log(tests.length / count) };
+  });
+  const weigh = (test: string) =>
+    weights.reduce((sum, { word, weight }) => sum + (words.get(test)?.has(word) ? weight : 0), 0);
+  return files
+    .map((test) => ({ test, weight: weigh(test) }))
+    .filter(({ weight }) => weight >= ALIKE)
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, STEP_FILES)
+    .map(({ test }) => test);
+}
+
+function listWords(text: string): readonly string[] {
+  return text.match(/\w{4,}/g) ?? [];
 }
 
 function hasLongCases(test: string): boolean {
@@ -56,8 +84,8 @@ function rankFor(path: string, distances: ReadonlyMap<string, number>): (test: s
   const folder = dirname(path).replace(/^lib/, 'test');
   const name = toSingular(basename(path, '.ts'));
   const folders = splitWords(dirname(path).split('/').slice(2).join('/'));
-  const words = splitWords(name);
-  const weigh = (word: string) => (words.includes(word) ? 3 : Number(folders.includes(word)));
+  const own = splitWords(name);
+  const weigh = (word: string) => (own.includes(word) ? 3 : Number(folders.includes(word)));
   return (test) => {
     const base = basename(test, '.test.ts');
     const nearer = [
@@ -79,10 +107,10 @@ function rankFor(path: string, distances: ReadonlyMap<string, number>): (test: s
  */
 function isNamesake(path: string, base: string): boolean {
   const names = path.slice(0, -'.ts'.length).split('/').slice(2);
-  const words = splitWords(names.at(-1) ?? '');
+  const own = splitWords(names.at(-1) ?? '');
   return (
     names.slice(-2).some((name) => base === name || base.startsWith(`${name}-`)) ||
-    splitWords(base).every((word) => words.includes(word))
+    splitWords(base).every((word) => own.includes(word))
   );
 }
 

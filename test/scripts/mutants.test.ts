@@ -97,6 +97,12 @@ describe('mutants', () => {
     expect(select('lib/money/budget.ts').at(-1)).to.equal('test/store/sqlite.test.ts');
   });
 
+  it('select tests that name what the changed line names, before others as near', () => {
+    const select = (line: string) => testsFor('lib/console/response-style.ts', 4, line).flatMap(({ files }) => files);
+    expect(select("'x-content-type-options': 'nosniff',")).to.include('test/console/sign-in.test.ts');
+    expect(select('return status;')).to.have.length(4).and.not.include('test/console/sign-in.test.ts');
+  });
+
   it('select the tests of a folder that reach a file of it only through a gateway', () => {
     const files = testsFor('lib/api/management/stored-replies.ts', 4).flatMap((step) => step.files);
     expect(files).to.include.members(['test/api/management/api.test.ts', 'test/api/management/operators.test.ts']);
