@@ -7,6 +7,20 @@ import { readCount } from './token-counts.ts';
 /** Vectors as numbers may take 20 bytes each; 2,048 vectors of 3,072 numbers in base64 take 34 MB. */
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 
+/** What the vectors of a reply may take: JSON is parsed in one turn of the loop, a hundred megabytes in a second. */
+const REPLY_BYTES = {
+  envelope: 64 * 1024,
+  /** Beside the numbers of a vector. */
+  perVector: 4 * 1024,
+  /** Twenty digits, indented on a line of its own. */
+  perNumber: 48,
+  /** Of an input that is sent back. */
+  perChar: 6,
+};
+
+/** Twice as many as any known model makes, where a call leaves it to the model. */
+const DIMENSIONS_MAX = 16 * 1024;
+
 /** Requests of one call at the same time. */
 const REQUESTS_AT_ONCE = 4;
 
@@ -21,7 +35,7 @@ export function createEmbed({ json }: Pick<Host, 'json'>): Host['embed'] {
     const left = parts.entries();
     const work = async () => {
       for (const [at, part] of left) {
-        const { value } = await json(url, { ...init, body: () => format.body(part), signal }, REPLY_BYTES_MAX);
+        const { value } = await json(url, { ...init, body: () => format.body(part), signal }, limitReply(part));
         // Other calls get a turn between parsing and decoding, which may be tens of milliseconds each.
         await new Promise((resolve) => setImmediate(resolve));
         answers[at] = format.read(value);
@@ -37,6 +51,15 @@ export function createEmbed({ json }: Pick<Host, 'json'>): Host['embed'] {
     }
     return joinAnswers(answers);
   };
+}
+
+/** The most bytes of a reply. */
+function limitReply(call: EmbedCall): number {
+  const { envelope, perVector, perNumber, perChar } = REPLY_BYTES;
+  const texts: readonly (string | readonly number[])[] = call.tokens ?? call.inputs;
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  const vector = perVector + perNumber * (call.dimensions ?? DIMENSIONS_MAX);
+  return Math.min(envelope + perChar * length + texts.length * vector, REPLY_BYTES_MAX);
 }
 
 function splitCall(call: EmbedCall, inputsMax: number): readonly EmbedCall[] {

@@ -9,8 +9,10 @@ const CALL: EmbedCall = { model: 'm', inputs: ['0', '1', '2', '3', '4'], options
 function stage({ tokens = (count: number): number | undefined => count, failAt = -1 } = {}) {
   const asked: unknown[] = [];
   const aborted: boolean[] = [];
+  const limits: (number | undefined)[] = [];
   const embed = createEmbed({
-    async json(_url, { body, signal }) {
+    async json(_url, { body, signal }, limitBytes) {
+      limits.push(limitBytes);
       const at = asked.length;
       const { inputs } = (body as JsonBody)(() => '') as { inputs: string[] };
       asked.push(inputs);
@@ -34,7 +36,7 @@ function stage({ tokens = (count: number): number | undefined => count, failAt =
     signal: new AbortController().signal,
     ...more,
   });
-  return { asked, aborted, embed, request };
+  return { asked, aborted, limits, embed, request };
 }
 
 describe('host.embed', () => {
@@ -50,6 +52,32 @@ describe('host.embed', () => {
     expect(asked).to.deep.equal([['0', '1'], ['2', '3'], ['4']]);
     expect(vectors).to.deep.equal([[0], [1], [2], [3], [4]]);
     expect(inputTokens).to.equal(5);
+  });
+
+  it('takes no more of a reply than the vectors that it asks for may need', async () => {
+    const limitOf = async (call: Partial<EmbedCall>) => {
+      const { embed, request, limits } = stage();
+      await embed({ ...CALL, ...call }, request()).catch(() => {});
+      return Number(limits[0]);
+    };
+    const written = (count: number, dimensions: number) => {
+      const embedding = Array(dimensions).fill(-0.012345678901234567);
+      return JSON.stringify({ data: Array(count).fill({ index: 0, embedding }) }, null, 2).length;
+    };
+    const texts = (count: number) => Array<string>(count).fill('a text');
+    for (const [count, dimensions] of [
+      [1, 1],
+      [1, 1024],
+      [3, 4096],
+    ] as const) {
+      const limit = await limitOf({ inputs: texts(count), dimensions });
+      expect(limit).to.be.above(written(count, dimensions));
+      expect(limit).to.be.below(70_000 + 2 * written(count, dimensions) + count * 5_000);
+    }
+    expect(await limitOf({ inputs: texts(1) })).to.be.within(written(1, 12_288), 1024 * 1024);
+    expect(await limitOf({ inputs: ['a'.repeat(1_000_000)], dimensions: 1 })).to.be.above(6_000_000);
+    expect(await limitOf({ inputs: [], tokens: [[1, 2, 3]], dimensions: 8 })).to.be.within(60_000, 90_000);
+    expect(await limitOf({ inputs: texts(2048) })).to.equal(128 * 1024 * 1024);
   });
 
   it('splits inputs that are tokens', async () => {
