@@ -29,6 +29,29 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
   ['/account/playground/text', '/account/playground'],
 ]);
 
+/** Mistakes in the markup of a page that a visitor would meet. */
+function* findFlaws(page: string): Generator<string> {
+  const main = page.replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '');
+  const text = main.replace(/<[^>]*>/g, ' ');
+  for (const [found] of text.matchAll(/\b(?:undefined|NaN|Infinity)\b|\[object/g)) yield `says ${found}`;
+  const ids = [...main.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id);
+  for (const id of ids.filter((each, at) => ids.indexOf(each) !== at)) yield `has ${id} twice`;
+  for (const [, names = ''] of main.matchAll(/ (?:for|list|aria-describedby|aria-labelledby|aria-controls)="([^"]*)"/g))
+    for (const name of names.split(' ')) if (!ids.includes(name)) yield `has no ${name}`;
+  for (const [, table = ''] of main.matchAll(/<table[^>]*>(.*?)<\/table>/gs)) {
+    const widths = (table.match(/<tr[^>]*>.*?<\/tr>/gs) ?? []).map((row) =>
+      [...row.matchAll(/<t[hd](?: [^>]*?)?(?: colspan="(\d+)")?[^>]*>/g)].reduce(
+        (sum, [, n = 1]) => sum + Number(n),
+        0,
+      ),
+    );
+    if (new Set(widths).size > 1) yield `has rows of ${widths.join()} cells`;
+  }
+  for (const [form] of main.matchAll(/<form [^>]*method="post".*?<\/form>/gs)) {
+    if (!form.includes('name="csrf"') || !form.includes('<button')) yield `has a form without a button or token`;
+  }
+}
+
 describe('the pages, route by route', function () {
   this.timeout(120_000);
   let mail: MailServer;
@@ -266,6 +289,18 @@ describe('the pages, route by route', function () {
       });
     }
     expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
+  });
+
+  it('are whole: names that others refer to, rows as wide as their head, links that lead somewhere', async () => {
+    const flaws: string[] = [];
+    for (const { path, as, route } of tour.stops) {
+      const { text, headers } = await tour.visitors[as].get(path);
+      if (!headers['content-type']?.startsWith('text/html')) continue;
+      for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${path}: ${flaw}`);
+      for (const [, link = ''] of text.matchAll(/ href="(\/[^"?#]*)/g))
+        if (!test.gateway.server.match('get', link)) flaws.push(`${as} ${route}: leads to ${link}`);
+    }
+    expect(flaws).to.deep.equal([]);
   });
 
   it('show the sandbox banner, also on error pages', async () => {

@@ -41,6 +41,27 @@ function valuesIn(page: string, name: string): readonly string[] {
   return inputs.filter(([, found]) => found === name).map(([, , value = '']) => unescapeHtml(value));
 }
 
+/** Whether a place of a page is folded away. */
+function isFolded(page: string, place: number): boolean {
+  const around: boolean[] = [];
+  for (const [tag] of page.slice(0, place).matchAll(/<details[^>]*>|<\/details>/g)) {
+    if (tag === '</details>') around.pop();
+    else around.push(!tag.includes(' open'));
+  }
+  return around.includes(true);
+}
+
+/** Wrong fields without a text that says what is wrong. */
+function findMuteFields(page: string): readonly string[] {
+  const wrong = [...page.matchAll(/<input id="([^"]+)"[^>]*aria-invalid="true"[^>]*>/g)];
+  return wrong
+    .filter(([tag, id]) => {
+      const told = new RegExp(`<span class="error" id="${id}-error">[^<]+<`).test(page);
+      return !told || !tag.includes(`${id}-error"`);
+    })
+    .map(([, id = '']) => id);
+}
+
 describe('a refused form', function () {
   this.timeout(60_000);
   let mail: MailServer;
@@ -60,7 +81,7 @@ describe('a refused form', function () {
   it('comes back with what was typed, and says at a field what is wrong', async () => {
     const refused = new Set<string>();
     const lost: string[] = [];
-    const spilled: string[] = [];
+    const [spilled, folded, mute]: readonly [string[], string[], string[]] = [[], [], []];
     const fieldless = new Set<string>();
     for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner' || stop.as === 'operator')) {
       const visitor = tour.visitors[as];
@@ -73,6 +94,9 @@ describe('a refused form', function () {
         const reply = await visitor.post(action, { ...hidden, ...typed });
         if (reply.status !== 400) continue;
         if (!reply.text.includes('aria-invalid')) fieldless.add(`${action} ${hidden.change ?? ''}`.trim());
+        const form = formsIn(reply.text).find((f) => f.action === action && f.hidden.change === hidden.change);
+        if (form && isFolded(reply.text, reply.text.indexOf(form.html))) folded.push(`${action} ${hidden.change}`);
+        for (const id of findMuteFields(reply.text)) mute.push(`${action} ${hidden.change} ${id}`);
         refused.add(`${action.replace(/[_-][0-9a-f]{8,}/g, '')} ${hidden.change ?? ''}`.trim());
         for (const name of texts.filter((each) => !isCode(each, action)))
           if (!valuesIn(reply.text, name).includes(TYPED)) lost.push(`${action} ${hidden.change} ${name}`);
@@ -85,6 +109,8 @@ describe('a refused form', function () {
     }
     expect(lost).to.deep.equal([]);
     expect(spilled, 'in another form').to.deep.equal([]);
+    expect(folded, 'folded away').to.deep.equal([]);
+    expect(mute, 'without a text').to.deep.equal([]);
     // A choice that is missing or gone.
     expect([...fieldless]).to.have.members(['/account/wallet auto', '/admin/management-keys']);
     expect([...refused]).to.include.members(['/admin/accounts/acc topup', '/admin/catalog rate', '/account/keys']);
