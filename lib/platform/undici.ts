@@ -12,8 +12,9 @@ import type undici from 'undici';
 const load = createRequire(import.meta.url);
 export const Agent: typeof undici.Agent = load('undici/lib/dispatcher/agent.js');
 export const Client: typeof undici.Client = load('undici/lib/dispatcher/client.js');
+export const Pool: typeof undici.Pool = load('undici/lib/dispatcher/pool.js');
 export const ProxyAgent: typeof undici.ProxyAgent = load('undici/lib/dispatcher/proxy-agent.js');
-const buildConnector: typeof undici.buildConnector = load('undici/lib/core/connect.js');
+export const buildConnector: typeof undici.buildConnector = load('undici/lib/core/connect.js');
 /** Its index gives dispatchers this method, which a `ProxyAgent` calls for its tunnels. */
 load('undici/lib/dispatcher/dispatcher.js').prototype.connect ??= load('undici/lib/api/api-connect.js');
 
@@ -38,8 +39,7 @@ interface AskedSocket extends Socket {
 }
 
 /** A connector that remembers which broken connections had been used before. */
-export function connectorTrackingReuse(options: undici.buildConnector.BuildOptions): undici.buildConnector.connector {
-  const connect = buildConnector(options);
+export function trackReuse(connect: undici.buildConnector.connector): undici.buildConnector.connector {
   return (target, callback) =>
     // A tuple, so that TypeScript knows the socket once the error is ruled out.
     connect(target, (...[error, socket]) => {

@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Agent, type buildConnector, Client } from 'undici';
-import { connectOnce, connectorTrackingReuse, withSmallBuffers } from '../../lib/platform/undici.ts';
+import { Agent, Client, type buildConnector as Undici } from 'undici';
+import { buildConnector, connectOnce, trackReuse, withSmallBuffers } from '../../lib/platform/undici.ts';
 
 describe('connections of undici', () => {
   let server: Server;
@@ -69,7 +69,7 @@ describe('connections of undici', () => {
           callback(...done);
         }),
     });
-    const buildSmall = connectorTrackingReuse(withSmallBuffers({}));
+    const buildSmall = trackReuse(buildConnector(withSmallBuffers({})));
     const { body } = await agent.request({ origin: originOf(), path: '/', method: 'GET' });
     await body.dump();
     await agent.close();
@@ -88,7 +88,7 @@ describe('connections of undici', () => {
     for (const [{ byteLength }, length] of memories) expect(byteLength).to.be.at.most(length + 1024);
   });
 
-  async function statusBy(connector: buildConnector.connector): Promise<number | 'nothing'> {
+  async function statusBy(connector: Undici.connector): Promise<number | 'nothing'> {
     const client = new Client(originOf(), { connect: connector });
     const ended = client.request({ path: '/', method: 'GET' }).then(
       ({ statusCode }) => statusCode,
@@ -109,8 +109,7 @@ describe('connections of undici', () => {
   it('are returned once', async () => {
     const socket = await openSocket();
     const connector = connectOnce(socket);
-    const hand = () =>
-      new Promise((resolve) => connector({} as buildConnector.Options, (error, got) => resolve(error ?? got)));
+    const hand = () => new Promise((resolve) => connector({} as Undici.Options, (error, got) => resolve(error ?? got)));
     expect(await hand()).to.equal(socket);
     expect(await hand()).to.be.instanceOf(Error);
     socket.destroy();

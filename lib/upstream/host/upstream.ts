@@ -1,11 +1,13 @@
 // HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, buildConnector as Undici, Pool as UndiciPool } from 'undici';
 import {
   Agent,
-  connectorTrackingReuse,
+  buildConnector,
   failedAfterReuse,
+  Pool,
   ProxyAgent,
+  trackReuse,
   withSmallBuffers,
 } from '../../platform/undici.ts';
 import { LimitError } from '../../stream/bytes.ts';
@@ -91,10 +93,13 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
   if (options.proxy === undefined) {
     return new Agent({
       ...pool,
-      connect: connectorTrackingReuse(withSmallBuffers({ timeout, allowH2: false, ...tls })),
+      connect: trackReuse(buildConnector(withSmallBuffers({ timeout, allowH2: false, ...tls }))),
     });
   }
-  return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
+  // Without a tunnel it would make pools that know nothing but how to connect.
+  const factory = (origin: URL | string, { connect, ...others }: UndiciPool.Options) =>
+    new Pool(origin, { ...pool, ...others, connect: trackReuse(connect as Undici.connector) });
+  return new ProxyAgent({ ...pool, factory, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
 }
 
 /** One context for all connections: reading all the world's certificates takes milliseconds. */

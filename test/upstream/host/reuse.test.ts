@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -34,7 +34,7 @@ describe('a connection that is used again', () => {
     for (const close of closers.splice(0).reverse()) await close();
   });
 
-  async function serve(closing: Closing, { scheme = 'http', answered = 1 } = {}): Promise<void> {
+  async function serve(closing: Closing, { scheme = 'http', answered = 1, proxy = '' } = {}): Promise<void> {
     asked = [];
     const bySocket = new Map<Socket, string[]>();
     const listener: RequestListener = async (request, response) => {
@@ -50,7 +50,8 @@ describe('a connection that is used again', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     origin = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    host = createHost({ upstream: 'acme', allowedOrigins: [origin], ca: authority.ca, log: { warn() {} } });
+    const way = proxy === '' ? {} : { proxy };
+    host = createHost({ upstream: 'acme', allowedOrigins: [origin], ca: authority.ca, log: { warn() {} }, ...way });
     closers.push(
       () => server.close(),
       () => server.closeAllConnections(),
@@ -114,6 +115,25 @@ describe('a connection that is used again', () => {
       }
     });
   }
+
+  it('is no failure of an answer when the proxy that it goes through resets it', async () => {
+    const clients: Socket[] = [];
+    const proxy = createServer().on('connect', ({ url = '' }, client: Socket) => {
+      clients.push(client);
+      const reached = connect(Number(url.split(':')[1]), '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+      for (const socket of [client, reached]) socket.on('error', () => undefined);
+      client.pipe(reached).pipe(client);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    closers.push(() => proxy.close());
+    const reset = () => void clients[0]?.resetAndDestroy();
+    const { port } = proxy.address() as AddressInfo;
+    await serve(reset, { scheme: 'https', answered: 2, proxy: `http://127.0.0.1:${port}` });
+    expect(await answer('1')).to.equal('yes');
+    expect(await answer('2')).to.equal('yes');
+    expect(asked).to.deep.equal([['1', '2'], ['2']]);
+  });
 
   it('is replaced with the whole of a long body', async () => {
     await serve(WAYS.reset as Closing, { answered: 2 });

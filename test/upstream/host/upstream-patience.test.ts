@@ -48,11 +48,17 @@ describe('an upstream that takes its time', () => {
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  for (const method of ['GET', 'POST'] as const) {
-    it(`may think, and pause in its answer to a ${method}`, async () => {
-      const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
+  for (const [method, way] of [
+    ['GET', ''],
+    ['POST', ''],
+    ['POST', ' through a proxy'],
+  ] as const) {
+    it(`may think, and pause in its answer to a ${method}${way}`, async () => {
+      const url = way === '' ? origin : 'http://model.invalid';
+      const options = { upstream: 'acme', allowedOrigins: [url], log: { warn() {} } };
+      const host = createHost(way === '' ? options : { ...options, proxy: origin });
       try {
-        const answer = host.json(origin, { method, signal });
+        const answer = host.json(url, { method, signal });
         const response = await asked();
         await passTime();
         response.write('{"a":');
