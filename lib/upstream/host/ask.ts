@@ -31,6 +31,9 @@ export interface Asking {
 /** The maximum read of a refusal's body. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
+/** How long the rest of a refusal is waited for: until then no other key or route is asked. */
+const REFUSAL_MS = 2_000;
+
 /** Statuses that are about the key, whatever the body says. */
 const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 
@@ -87,9 +90,9 @@ export function createAsking({ request, keys, fault, readExhaustedMs, onRefusal 
     },
   };
 
-  /** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
-  async function readRefusal({ status, headers, body }: HostResponse): Promise<Error> {
-    const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
+  /** The fault of an unsuccessful reply. Its body may break off or have no end; the status is already known. */
+  async function readRefusal({ status, headers, body }: UpstreamResponse): Promise<Error> {
+    const text = await body.begin(REFUSAL_BYTES_MAX, REFUSAL_MS);
     onRefusal(status, text);
     return fault.ofReply(status, headers, text);
   }

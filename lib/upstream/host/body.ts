@@ -71,6 +71,27 @@ export class UpstreamBody implements HostBody {
     return room.content();
   }
 
+  /** As much of the body as comes within the time, until it breaks off: for a reply whose status says the most. */
+  async begin(limitBytes: number, patienceMs: number): Promise<string> {
+    const room = createGrowingBuffer({ announced: undefined, bytesMax: limitBytes });
+    const timer = setTimeout(() => this.drop(), patienceMs);
+    try {
+      let left = limitBytes;
+      for await (const arrived of this.chunks()) {
+        for (const chunk of arrived) {
+          room.append(chunk.subarray(0, left));
+          left -= Math.min(chunk.length, left);
+        }
+        if (left === 0) break;
+      }
+    } catch {
+      // What came before it broke off counts.
+    } finally {
+      clearTimeout(timer);
+    }
+    return new TextDecoder().decode(room.content());
+  }
+
   async json(limitBytes?: number): Promise<unknown> {
     const { secrets } = this.#source;
     const text = await this.text(limitBytes);

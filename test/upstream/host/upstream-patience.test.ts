@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { mock } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createFetcher } from '../../../lib/media/fetcher.ts';
 import { createHost } from '../../../lib/upstream/host/host.ts';
@@ -71,6 +72,30 @@ describe('an upstream that takes its time', () => {
       }
     });
   }
+
+  it('is judged by what came within two seconds of a refusal that has no end', async () => {
+    const refusals = [
+      ['rate', {}, ''],
+      ['rate', { 'content-length': 1000 }, '{"error":{"message":"no'],
+      ['quota', {}, '{"error":{"code":"insufficient_quota","message":"top up"}}'],
+      ['rate', { 'content-encoding': 'gzip' }, gzipSync('{"error":{}}').subarray(0, 12)],
+    ] as const;
+    const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
+    try {
+      const answers = refusals.map(() => host.json(origin, { method: 'POST', signal }).catch(({ kind }) => kind));
+      while (responses.length < refusals.length) await turns();
+      const closed = responses.map((response) => once(response, 'close'));
+      for (const [at, [, head, sent]] of refusals.entries()) {
+        responses[at]?.writeHead(429, head).flushHeaders();
+        if (sent !== '') responses[at]?.write(sent);
+      }
+      const kinds = await Promise.all(answers);
+      expect(kinds.sort()).to.deep.equal(refusals.map(([kind]) => kind).sort());
+      await Promise.all(closed);
+    } finally {
+      await host.close();
+    }
+  });
 
   for (const [scheme, keptMs] of [
     ['http', 4_000],
