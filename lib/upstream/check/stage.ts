@@ -148,7 +148,6 @@ export async function onStage<T>(
 const IMMEDIATE_CLOCK: HostClock = {
   now: Date.now,
   async sleep(_ms, signal) {
-    signal.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));
     signal.throwIfAborted();
   },
@@ -160,7 +159,6 @@ const PACE_MS = 10;
 export const PACED_CLOCK: HostClock = {
   now: Date.now,
   async sleep(_ms, signal) {
-    signal.throwIfAborted();
     await pause(PACE_MS);
     signal.throwIfAborted();
   },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { FIXED_CLOCK, PACED_CLOCK } from '../../../lib/upstream/check/stage.ts';
 import type { Check } from '../../../lib/upstream/check/subject.ts';
 
 /** Reads chat completions by the host, after what a test changes in each event. */
@@ -117,6 +118,16 @@ describe('the cases of the contract suite', function () {
   for (const [what, change, failing] of defects) {
     it(`catch a plugin that ${what}`, async () => expect(await failures(change)).to.include(failing));
   }
+
+  it('end a pause between polls of a job once the call is given up', async () => {
+    for (const { sleep } of [FIXED_CLOCK, PACED_CLOCK]) {
+      const call = new AbortController();
+      const paused = sleep(60_000, call.signal).catch((error: unknown) => error);
+      call.abort('given up');
+      expect(await paused).to.equal('given up');
+      expect(await sleep(60_000, new AbortController().signal)).to.equal(undefined);
+    }
+  });
 
   it('say what they have no recording for, and are content with one that names the case', async () => {
     const unchecked = async (recordings: readonly object[]) => {
