@@ -298,7 +298,8 @@ describe('the pages, route by route', function () {
       if (!headers['content-type']?.startsWith('text/html')) continue;
       for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${path}: ${flaw}`);
       for (const [, link = ''] of text.matchAll(/ href="(\/[^"?#]*)/g))
-        if (!test.gateway.server.match('get', link)) flaws.push(`${as} ${route}: leads to ${link}`);
+        if (test.gateway.server.match('get', link)?.path.endsWith('{p*}') !== false)
+          flaws.push(`${as} ${route}: leads to ${link}`);
     }
     expect(flaws).to.deep.equal([]);
   });
