@@ -38,12 +38,16 @@ interface AskedSocket extends Socket {
   hasReply?: boolean;
 }
 
-/** A connector that remembers which broken connections had been used before. */
-export function trackReuse(connect: undici.buildConnector.connector): undici.buildConnector.connector {
+/** Errors that came before there was a connection. */
+const connectErrors = new WeakSet<Error>();
+
+/** A connector that remembers which errors came before there was a connection, and which after an earlier request. */
+export function trackErrors(connect: undici.buildConnector.connector): undici.buildConnector.connector {
   return (target, callback) =>
     // A tuple, so that TypeScript knows the socket once the error is ruled out.
     connect(target, (...[error, socket]) => {
       if (error) {
+        connectErrors.add(error);
         callback(error, null);
         return;
       }
@@ -55,6 +59,11 @@ export function trackReuse(connect: undici.buildConnector.connector): undici.bui
 /** A shared function: a closure per connection would take memory. */
 function noteReuse(this: AskedSocket, error: Error): void {
   if (this.hadReply && !this.hasReply) reusedConnectionErrors.add(error);
+}
+
+/** Whether there never was a connection, nor a tunnel through a proxy: nothing of the request was sent. */
+export function failedToConnect(error: Error): boolean {
+  return connectErrors.has(error);
 }
 
 /** Whether a request failed, before its reply began, on a connection that had answered an earlier one. */

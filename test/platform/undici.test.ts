@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Agent, Client, type buildConnector as Undici } from 'undici';
-import { buildConnector, connectOnce, trackReuse, withSmallBuffers } from '../../lib/platform/undici.ts';
+import { buildConnector, connectOnce, trackErrors, withSmallBuffers } from '../../lib/platform/undici.ts';
 
 describe('connections of undici', () => {
   let server: Server;
@@ -69,7 +69,7 @@ describe('connections of undici', () => {
           callback(...done);
         }),
     });
-    const buildSmall = trackReuse(buildConnector(withSmallBuffers({})));
+    const buildSmall = trackErrors(buildConnector(withSmallBuffers({})));
     const { body } = await agent.request({ origin: originOf(), path: '/', method: 'GET' });
     await body.dump();
     await agent.close();

@@ -5,9 +5,10 @@ import {
   Agent,
   buildConnector,
   failedAfterReuse,
+  failedToConnect,
   Pool,
   ProxyAgent,
-  trackReuse,
+  trackErrors,
   withSmallBuffers,
 } from '../../platform/undici.ts';
 import { LimitError } from '../../stream/bytes.ts';
@@ -93,13 +94,21 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
   if (options.proxy === undefined) {
     return new Agent({
       ...pool,
-      connect: trackReuse(buildConnector(withSmallBuffers({ timeout, allowH2: false, ...tls }))),
+      connect: trackErrors(buildConnector(withSmallBuffers({ timeout, allowH2: false, ...tls }))),
     });
   }
-  // Without a tunnel it would make pools that know nothing but how to connect.
+  // Otherwise a proxy could take five minutes to make a tunnel, and without one there would be pools of undici's own.
+  const clientFactory = (origin: URL, others: object) => new Pool(origin, { ...others, headersTimeout: timeout });
   const factory = (origin: URL | string, { connect, ...others }: UndiciPool.Options) =>
-    new Pool(origin, { ...pool, ...others, connect: trackReuse(connect as Undici.connector) });
-  return new ProxyAgent({ ...pool, factory, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
+    new Pool(origin, { ...pool, ...others, connect: trackErrors(connect as Undici.connector) });
+  return new ProxyAgent({
+    ...pool,
+    clientFactory,
+    factory,
+    uri: options.proxy,
+    connectTimeout: timeout,
+    requestTls: tls,
+  });
 }
 
 /** One context for all connections: reading all the world's certificates takes milliseconds. */
@@ -210,17 +219,8 @@ function toUpstreamFault(error: Error, origin: string, secrets: readonly string[
   if (error instanceof LimitError) return upstreamFault('protocol', error.message);
   const code = readErrorCode(error);
   const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
-  return upstreamFault(classifyErrorCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
+  return upstreamFault(classifyErrorCode(code), scrub(detail, secrets), failedToConnect(error) ? { unsent: true } : {});
 }
-
-/** It failed before there was a connection: nothing of the request was sent. */
-function isUnsent(error: Error, code: string): boolean {
-  if (UNSENT_CODES.test(code)) return true;
-  return 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
-}
-
-const UNSENT_CODES =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
 /** The name if there is no code; connecting to several addresses fails with a code but an empty message. */
 function readErrorCode(error: Error): string {

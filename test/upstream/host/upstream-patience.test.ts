@@ -161,6 +161,34 @@ describe('an upstream that takes its time', () => {
     }
   });
 
+  it('has ten seconds to be connected to by its proxy', async () => {
+    const proxy = createServer();
+    const tunnel = once(proxy, 'connect');
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const secure = 'https://model.invalid';
+    const host = createHost({ upstream: 'acme', allowedOrigins: [secure], log: { warn() {} }, proxy: url });
+    try {
+      let ended: unknown;
+      const asking = host.json(secure, { method: 'GET', signal }).catch((error: unknown) => {
+        ended = error;
+      });
+      const [, socket] = await tunnel;
+      timers.tick(0);
+      timers.tick(8_500);
+      await turns();
+      expect(ended).to.equal(undefined);
+      timers.tick(2_500);
+      await asking;
+      expect(ended).to.include({ kind: 'timeout', unsent: true });
+      socket.destroy();
+    } finally {
+      await host.close();
+      proxy.close();
+    }
+  });
+
   it('may think, and pause in a result', async () => {
     const request = { kind: 'video', bytesMax: 1e6, upstreamOrigin: origin, signal } as const;
     const fetching = createFetcher().fetchResult(`${origin}/film`, request, async ({ chunks }) => {

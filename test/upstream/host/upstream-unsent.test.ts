@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { isUpstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { createHost } from '../../../lib/upstream/host/host.ts';
@@ -59,6 +59,32 @@ describe('a request that failed', () => {
     expect(await failureOf(stranger)).to.deep.equal(['network', true]);
     const other = await listen(createTlsServer(authority.issue('other.example')), 'https');
     expect(await failureOf(other, other, { ca: authority.ca })).to.deep.equal(['network', true]);
+  });
+
+  it('was not sent where a proxy makes no tunnel, or the tunnel leads to a stranger', async () => {
+    const secure = 'https://model.invalid';
+    const through = async (makeTunnel: (socket: Socket) => void, more: object = {}) => {
+      const server = createServer().on('connect', (_, socket: Socket) => makeTunnel(socket.on('error', () => {})));
+      return failureOf(secure, secure, { proxy: await listen(server), ...more });
+    };
+    for (const refusal of ['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])
+      expect(await through((socket) => socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`))).to.deep.equal(['network', true]);
+    expect(await through((socket) => void socket.destroy())).to.deep.equal(['network', true]);
+    expect(await through((socket) => void socket.resetAndDestroy())).to.deep.equal(['network', true]);
+    expect(await through(() => {}, { connectTimeoutMs: 50 })).to.deep.equal(['timeout', true]);
+    const open = (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    expect(await through(open, { connectTimeoutMs: 50 })).to.deep.equal(['timeout', true]);
+    const stranger = await listen(createTlsServer(authority.issue('127.0.0.1')), 'https');
+    const toStranger = (socket: Socket) => {
+      const reached = connect(Number(new URL(stranger).port), '127.0.0.1', () => open(socket));
+      socket.pipe(reached).pipe(socket);
+    };
+    expect(await through(toStranger)).to.deep.equal(['network', true]);
+    const server = createServer();
+    const closed = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    for (const url of [secure, 'http://model.invalid'])
+      expect(await failureOf(url, url, { proxy: closed })).to.deep.equal(['network', true]);
   });
 
   it('may have been sent where the connection closed, or what came is not HTTP', async () => {
