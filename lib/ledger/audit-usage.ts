@@ -1,11 +1,11 @@
-// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor, and those of every day
-// its hours. They are added up while the audit reads the journal, and aligned with the cursor at the end of a wallet.
+// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor, those of every
+// day its hours, and those of every week its days. They are added up while the audit reads the journal, and aligned with the cursor at the end of a wallet.
 import { UNIT_COUNTS } from '../money/usage-units.ts';
 import { listEndedCharges, withUsedAttempts } from '../store/journal.ts';
 import type { JournalPage, UsedEntry } from '../store/ports/journal.ts';
-import type { FoldedUsage, RouteHour, UsageDay, UsageHour, UsageTotals } from '../store/ports/usage.ts';
+import type { FoldedUsage, RouteHour, UsageGrain, UsageHour, UsageOf, UsageTotals } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
-import { getUsageDayKey, sumUsageDays } from '../store/usage-days.ts';
+import { getUsageKey, sumUsage } from '../store/usage-grains.ts';
 import { NO_USAGE } from '../store/usage-totals.ts';
 import { isEntry, isUnreadableRow, type ReportProblem } from './audit-rules.ts';
 import { mayChange } from './usage-fold.ts';
@@ -79,9 +79,9 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
 
   async function compareWallet(wallet: string, { sums, last, opened }: UsageReading): Promise<void> {
     const folded = await store.usage.readAll(wallet);
-    const { cursor, hours, days, routes } = folded;
+    const { cursor, hours, days, weeks, routes } = folded;
     if (cursor === 0) {
-      if (hours.length > 0 || days.length > 0 || routes.length > 0)
+      if ([hours, days, weeks, routes].some(({ length }) => length > 0))
         report(wallet, 'folded usage: there are sums, but nothing says up to which entry');
       return;
     }
@@ -173,7 +173,7 @@ function compareSums(folded: FoldedUsage, sums: UsageSums, cutoff: number): read
   const ofHours = [...new Set([...hours.keys(), ...sums.hours.keys()])].flatMap((label) =>
     compareHour(hours.get(label), sums.hours.get(label), { names, cutoff }),
   );
-  const known = [...ofHours, ...compareDays(folded)];
+  const known = [...ofHours, ...compareCoarser(folded)];
   if (folded.isPartial) return known;
   const routes = new Map(folded.routes.map((route) => [getRouteKey(route), route]));
   const ofRoutes = [...new Set([...routes.keys(), ...sums.routes.keys()])].flatMap((label) =>
@@ -196,21 +196,36 @@ function compareHour(
   return formatDifference(name, { has, wants, wrong });
 }
 
-/** Whatever has left for an archive, the days are the sums of the hours that are kept. */
-function compareDays({ hours, days }: FoldedUsage): string[] {
-  const has = new Map(days.map((day) => [getUsageDayKey(day), day]));
-  const wants = new Map(sumUsageDays(hours).map((day) => [getUsageDayKey(day), day]));
-  const labels = [...new Set([...has.keys(), ...wants.keys()])];
-  return labels.flatMap((label) => compareDay(has.get(label), wants.get(label)));
+/** Whatever has left for an archive, days and weeks are the sums of the hours that are kept. */
+function compareCoarser({ hours, days, weeks }: FoldedUsage): string[] {
+  return [
+    ...compareGrain('day', days, sumUsage(hours, 'hour', 'day')),
+    ...compareGrain('week', weeks, sumUsage(days, 'day', 'week')),
+  ];
 }
 
-function compareDay(stored: UsageDay | undefined, added: UsageDay | undefined): string[] {
-  const { day, key, model, kind } = (stored ?? added) as UsageDay;
-  const has = stored ?? NO_USAGE;
-  const wants = added ?? NO_USAGE;
+function compareGrain<Grain extends UsageGrain>(
+  grain: Grain,
+  stored: readonly UsageOf<Grain>[],
+  added: readonly UsageOf<Grain>[],
+): string[] {
+  const has = new Map(stored.map((row) => [getUsageKey(row, grain), row]));
+  const wants = new Map(added.map((row) => [getUsageKey(row, grain), row]));
+  const labels = [...new Set([...has.keys(), ...wants.keys()])];
+  return labels.flatMap((label) => comparePart(grain, has.get(label), wants.get(label)));
+}
+
+function comparePart<Grain extends UsageGrain>(
+  grain: Grain,
+  stored: UsageOf<Grain> | undefined,
+  added: UsageOf<Grain> | undefined,
+): string[] {
+  const { [grain]: at, key, model, kind } = (stored ?? added) as UsageOf<Grain>;
+  const has: UsageTotals = stored ?? NO_USAGE;
+  const wants: UsageTotals = added ?? NO_USAGE;
   const wrong = [...COUNT_NAMES, ...OUTCOME_NAMES].filter((name) => has[name] !== wants[name]);
-  const date = new Date(day).toISOString().slice(0, 10);
-  return formatDifference(`folded usage of the day ${date}, ${key}, ${model}, ${kind}`, { has, wants, wrong });
+  const date = new Date(at).toISOString().slice(0, 10);
+  return formatDifference(`folded usage of the ${grain} ${date}, ${key}, ${model}, ${kind}`, { has, wants, wrong });
 }
 
 interface Difference {

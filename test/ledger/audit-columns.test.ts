@@ -72,7 +72,7 @@ const BLIND: readonly Blind[] = [
   { at: /^papers\./, why: 'what was agreed with companies: the money of a paid invoice is an entry of its own' },
   { at: /^call_attempts\.id$/, why: 'made of the call and the number; nothing refers to it' },
   { at: /^usage_cursors\.partial$/, why: 'said once, by the version that did not count' },
-  { at: /^(usage_hours|usage_days|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },
+  { at: /^(usage_hours|usage_days|usage_weeks|route_hours|service_sums)\.id$/, why: 'a number that nothing refers to' },
 ];
 
 const KINDS: readonly string[] = ENTRY_KINDS;
@@ -235,6 +235,7 @@ for (const kind of longer([SQLITE], STORES)) {
         'archives',
         'usage_hours',
         'usage_days',
+        'usage_weeks',
         'route_hours',
         'service_sums',
         'usage_cursors',

@@ -1,11 +1,13 @@
 // The audit of folded usage beside a running gateway: sums folded in the meantime are compared again and not reported.
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { DAY_MS, WEEK_MS } from '../../lib/base/durations.ts';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import { NO_ROUTE } from '../../lib/ledger/usage-sums.ts';
 import { UNIT_COUNTS } from '../../lib/money/usage-units.ts';
-import type { UsageDay, UsageHour } from '../../lib/store/ports/usage.ts';
+import type { UsageHour, UsageOf } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
@@ -55,25 +57,45 @@ describe('the audit of folded usage', () => {
     ]);
   });
 
-  it('reports days that are not the sums of their hours, whether they are missing, more or other', async () => {
-    const { days } = await faulty.real.usage.readAll(wallet);
-    const [day] = days as [UsageDay];
-    const read = async (changed: readonly UsageDay[]) => {
-      faulty.next('usage.readAll', async (call) => ({ ...((await call()) as object), days: changed }));
-      return problems();
-    };
-    const name = (date: number) => `folded usage of the day ${new Date(date).toISOString().slice(0, 10)}`;
-    const labels = `${day.key}, ${day.model}, ${day.kind}`;
-    expect(days).to.have.length(1);
-    expect(await read([{ ...day, charged: day.charged + 1n, failed: day.failed + 2 }])).to.deep.equal([
-      `${name(day.day)}, ${labels}: charged ${day.charged + 1n} instead of ${day.charged}, failed 2 instead of 0`,
-    ]);
-    expect((await read([]))[0]).to.match(new RegExp(`^${name(day.day)}, ${labels}: calls 0 instead of 1`));
-    const [first, second, ...others] = await read([{ ...day, day: 86_400_000 }]);
-    expect([first, second].join()).to.include(`${name(86_400_000)}, ${labels}: calls 1 instead of 0`);
-    expect([first, second].join()).to.include(`${name(day.day)}, ${labels}: calls 0 instead of 1`);
-    expect(others).to.deep.equal([]);
-    expect(await read(days)).to.deep.equal([]);
+  for (const [grain, finer, name, ms] of [
+    ['day', 'hours', 'days', DAY_MS],
+    ['week', 'days', 'weeks', WEEK_MS],
+  ] as const) {
+    it(`reports ${name} that are not the sums of their ${finer}, whether they are missing, more or other`, async () => {
+      type Sum = UsageOf<'day'> | UsageOf<'week'>;
+      const stored: readonly Sum[] = (await faulty.real.usage.readAll(wallet))[name];
+      const [sum] = stored as [UsageOf<typeof grain>];
+      const at = sum[grain as keyof typeof sum] as number;
+      /** Without what follows from changed days: their weeks. */
+      const read = async (changed: readonly object[]) => {
+        faulty.next('usage.readAll', async (call) => ({ ...((await call()) as object), [name]: changed }));
+        const found = await problems();
+        return found.filter((problem) => grain === 'week' || !problem.startsWith('folded usage of the week'));
+      };
+      const describeSum = (start: number) =>
+        `folded usage of the ${grain} ${new Date(start).toISOString().slice(0, 10)}, ${sum.key}, ${sum.model}, ${sum.kind}`;
+      expect(stored).to.have.length(1);
+      expect(await read([{ ...sum, charged: sum.charged + 1n, failed: sum.failed + 2 }])).to.deep.equal([
+        `${describeSum(at)}: charged ${sum.charged + 1n} instead of ${sum.charged}, failed 2 instead of 0`,
+      ]);
+      expect((await read([]))[0]).to.match(new RegExp(`^${describeSum(at)}: calls 0 instead of 1`));
+      const [first, second, ...others] = await read([{ ...sum, [grain]: ms }]);
+      expect([first, second].join()).to.include(`${describeSum(ms)}: calls 1 instead of 0`);
+      expect([first, second].join()).to.include(`${describeSum(at)}: calls 0 instead of 1`);
+      expect(others).to.deep.equal([]);
+      expect(await read(stored)).to.deep.equal([]);
+    });
+  }
+
+  it('reports sums of any kind that are there without a cursor', async () => {
+    const folded = await faulty.real.usage.readAll(wallet);
+    const none = { ...folded, cursor: 0, hours: [], days: [], weeks: [], routes: [] };
+    const wanted = ['folded usage: there are sums, but nothing says up to which entry'];
+    const route = { hour: 0, upstream: 'u', model: 'm', ending: 'ok', reason: '', ...NO_ROUTE };
+    for (const rows of [{ hours: folded.hours }, { days: folded.days }, { weeks: folded.weeks }, { routes: [route] }]) {
+      faulty.next('usage.readAll', async () => ({ ...none, ...rows }));
+      expect(await problems(), Object.keys(rows).join()).to.deep.equal(wanted);
+    }
   });
 
   it('reports a charged sum that is not that of the journal, after its calls are archived, too', async () => {

@@ -90,6 +90,7 @@ const KEYS: Readonly<Record<string, string>> = {
   call_attempts: "charge || number || ''",
   usage_hours: "wallet || hour || key || model || kind || ''",
   usage_days: "wallet || day || key || model || kind || ''",
+  usage_weeks: "wallet || week || key || model || kind || ''",
   route_hours: "wallet || hour || upstream || model || ending || reason || ''",
   service_sums: "subject || grain || at || name || ''",
 };

@@ -63,12 +63,14 @@ async function readUsage({ usage }: Store, ids: readonly string[]) {
   const whole = await Promise.all(ids.map(async (wallet) => ({ wallet, ...(await usage.readAll(wallet)) })));
   const hours = whole.flatMap(({ wallet, hours }) => hours.map((row) => ({ wallet, ...row })));
   const days = whole.flatMap(({ wallet, days }) => days.map((row) => ({ wallet, ...row })));
+  const weeks = whole.flatMap(({ wallet, weeks }) => weeks.map((row) => ({ wallet, ...row })));
   const name = (at: number, { wallet, key, model, kind }: Omit<(typeof hours)[number], 'hour'>) =>
     [wallet, at, key, model, kind].join(' ');
   return {
     usageCursors: Object.fromEntries(whole.map(({ wallet, cursor }) => [wallet, cursor])),
     usageHours: Object.fromEntries(hours.map((row) => [name(row.hour, row), row])),
     usageDays: Object.fromEntries(days.map((row) => [name(row.day, row), row])),
+    usageWeeks: Object.fromEntries(weeks.map((row) => [name(row.week, row), row])),
   };
 }
 

@@ -144,7 +144,7 @@ describe('copy of a store with archives', () => {
   });
 
   it('copies the folded usage only of wallets with an opening', async () => {
-    const none = { cursor: 0, hours: [], days: [], routes: [], jobs: [], isPartial: false };
+    const none = { cursor: 0, hours: [], days: [], weeks: [], routes: [], jobs: [], isPartial: false };
     const counts = { ...NO_USAGE, calls: 1, charged: 1n, ...mapUnits(UNIT_COUNTS, (name) => name.length) };
     const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
     await from.real.usage.add({ wallet, from: 0, to: 4, hours });

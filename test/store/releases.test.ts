@@ -19,7 +19,16 @@ import { listReleases, readExpected } from './fixture.ts';
 import { listOldStores, project } from './old-stores.ts';
 
 /** People sign in again on a backup of MongoDB and on a copy; checkpoints and sums of usage are made anew there. */
-const NOT_COPIED = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours', 'usageDays'];
+const NOT_COPIED = [
+  'sessions',
+  'links',
+  'attempts',
+  'checkpoints',
+  'usageCursors',
+  'usageHours',
+  'usageDays',
+  'usageWeeks',
+];
 /** Tells that it is a backup or a copy. */
 const CHANGED = 'settings';
 

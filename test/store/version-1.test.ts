@@ -16,7 +16,7 @@ import { createLostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { sumUsageDays } from '../../lib/store/usage-days.ts';
+import { sumUsage } from '../../lib/store/usage-grains.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { applied, RUB, reserve, type StoreDatabase, settle, statuses } from '../contract/store/context.ts';
@@ -55,7 +55,16 @@ const AT = Date.UTC(2026, 2, 2, 10, 1);
 const USED = '{"tokens_input":25000,"tokens_output":50000}';
 const SUSPENDED = ['acc_owing', 'acc_suspended'];
 /** People sign in again on a backup of MongoDB; its checkpoints and sums are made anew. */
-const NOT_IN_BACKUPS = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours', 'usageDays'];
+const NOT_IN_BACKUPS = [
+  'sessions',
+  'links',
+  'attempts',
+  'checkpoints',
+  'usageCursors',
+  'usageHours',
+  'usageDays',
+  'usageWeeks',
+];
 /** Paid by payments whose order or whose provider called them a test, or the demo account. */
 const PLAY_MONEY = ['acc_demo', 'acc_reported', 'acc_tested'];
 
@@ -214,11 +223,12 @@ for (const old of OLD_STORES.filter(({ name }) => longer(name === 'sqlite', true
       });
     });
 
-    describe('counts usage by day', () => {
+    describe('counts usage by day and week', () => {
       it('as its hours add up', async () => {
         for (const { id } of await store.accounts.list()) {
-          const { hours, days } = await store.usage.readAll(id);
-          expect(days).to.have.deep.members([...sumUsageDays(hours)]);
+          const { hours, days, weeks } = await store.usage.readAll(id);
+          expect(days).to.have.deep.members([...sumUsage(hours, 'hour', 'day')]);
+          expect(weeks).to.have.deep.members([...sumUsage(hours, 'hour', 'week')]);
         }
       });
     });

@@ -43,10 +43,12 @@ import {
   coverServiceSums,
   fillServiceWeeks,
   fillUsageDays,
+  fillUsageWeeks,
   migrateUsage,
   ROUTE_HOURS,
   SERVICE_SUMS,
   USAGE_DAYS,
+  USAGE_WEEKS,
 } from './usage-schema.ts';
 
 /** A long step does a part of its work, and resolves to true if there is more. */
@@ -137,6 +139,8 @@ export const MIGRATIONS: readonly Migration[] = [
   allowServiceWeeks,
   fillServiceWeeks,
   coverServiceSums,
+  (db, signal) => makeCollection(db, USAGE_WEEKS, signal),
+  fillUsageWeeks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,9 +1,9 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together. It has
-// UTC days beside its hours; the sums of all have weeks beside their days, and an index with what accounts are ranked by.
+// UTC days and weeks beside its hours. The sums of all have weeks too, and an index with what accounts are ranked by.
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { findDay, findWeek, listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { findWeek, listServiceSums, NO_SERVICE } from '../service-sums.ts';
 import { MAJORITY, send } from './call.ts';
 import {
   allowOnly,
@@ -126,74 +126,95 @@ async function keepSums(db: Db, wallet: string, signal: AbortSignal): Promise<vo
   }
 }
 
-/** What hours and days counted when days began; the amounts are kept apart. */
+/** What hours and days counted when days began, and weeks too; the amounts are kept apart. */
 const COUNTED = [
   ...['calls', 'failed', 'unpriced', 'tokensInput', 'tokensCacheRead', 'tokensCacheWrite', 'tokensCacheWrite1h'],
   ...['tokensOutput', 'tokensReasoning', 'images', 'seconds'],
 ];
 const AMOUNTS = ['charged', 'refunded', 'cost'];
 
-export const USAGE_DAYS: CollectionSchema = {
-  name: 'usage_days',
+const describeCollection = (grain: 'day' | 'week'): CollectionSchema => ({
+  name: `usage_${grain}s`,
   validator: fields({
     _id: name,
     wallet: name,
-    day: time,
+    [grain]: time,
     key: name,
     model: name,
     kind: name,
     ...Object.fromEntries(COUNTED.map((field) => [field, integer])),
     ...Object.fromEntries(AMOUNTS.map((field) => [field, money])),
   }),
-  indexes: [{ key: { wallet: 1, day: 1 }, name: 'of_wallet' }],
-};
+  indexes: [{ key: { wallet: 1, [grain]: 1 }, name: 'of_wallet' }],
+});
 
-/** Hours of one part of the migration, and the rest of those of the last day. */
-const HOURS_PER_PART = 10_000;
-/** Where the next part begins, in the collection of the version. */
-const PLACE = { _id: 'usage_days' };
+export const USAGE_DAYS = describeCollection('day');
+export const USAGE_WEEKS = describeCollection('week');
 
-interface Place {
-  readonly wallet: string;
-  readonly hour: number;
+/** Rows of one part of a migration, and the rest of those of the last day or week. */
+const ROWS_PER_PART = 10_000;
+
+interface Filling {
+  readonly from: 'hour' | 'day';
+  readonly to: 'day' | 'week';
+  /** The length of what is filled. */
+  readonly ms: number;
 }
 
+export function fillUsageDays(db: Db, signal: AbortSignal): Promise<boolean> {
+  return fillUsage(db, { from: 'hour', to: 'day', ms: DAY_MS }, signal);
+}
+
+export function fillUsageWeeks(db: Db, signal: AbortSignal): Promise<boolean> {
+  return fillUsage(db, { from: 'day', to: 'week', ms: WEEK_MS }, signal);
+}
+
+/** The first row of a part: its time is under the name of its grain. */
+type Place = Readonly<Record<string, unknown>> & { readonly wallet: string };
+
 /**
- * Makes the days of the next hours, in the order of wallets; resolves to whether there are more. Nobody adds to hours before
- * a process has finished the migration, and a slower one that runs beside it keeps what is there.
+ * Makes the sums of a grain from the next rows of the finer one, in the order of wallets; resolves to whether there are more.
+ * Nobody adds to rows before a process has finished the migration, and a slower one that runs beside it keeps what is there.
  */
-export async function fillUsageDays(db: Db, signal: AbortSignal): Promise<boolean> {
-  const hours = db.collection<Row>('usage_hours');
-  const place = await db.collection<Place & { _id: string }>('schema').findOne(PLACE, { signal });
-  const { wallet, hour } = place ?? { wallet: '', hour: 0 };
-  const from = { $or: [{ wallet, hour: { $gte: hour } }, { wallet: { $gt: wallet } }] };
-  const next = await hours.findOne(from, { sort: { wallet: 1, hour: 1 }, skip: HOURS_PER_PART, signal });
-  const until: Place | undefined = next
-    ? { wallet: next.wallet, hour: findDay(Number(next.hour)) + DAY_MS }
-    : undefined;
-  await mergeDays(hours, { $and: [from, until ? buildBefore(until) : {}] }, signal);
+async function fillUsage(db: Db, filling: Filling, signal: AbortSignal): Promise<boolean> {
+  const { from: finer, to: grain, ms } = filling;
+  const rows = db.collection<Row>(`usage_${finer}s`);
+  // Where the next part begins.
+  const q = { _id: `usage_${grain}s` };
+  const place = await db.collection<Place & { _id: string }>('schema').findOne(q, { signal });
+  const { wallet, [finer]: at } = place ?? { wallet: '', [finer]: 0 };
+  const from = { $or: [{ wallet, [finer]: { $gte: at } }, { wallet: { $gt: wallet } }] };
+  const next = await rows.findOne(from, { sort: { wallet: 1, [finer]: 1 }, skip: ROWS_PER_PART, signal });
+  const end = Number(next?.[finer]);
+  const until: Place | undefined = next ? { wallet: next.wallet, [finer]: end - (end % ms) + ms } : undefined;
+  await mergeUsage(rows, { $and: [from, until ? buildBefore(until, finer) : {}] }, filling, signal);
   const change = until
-    ? { update: 'schema', updates: [{ q: PLACE, u: { $set: until }, upsert: true }] }
-    : { delete: 'schema', deletes: [{ q: PLACE, limit: 1 }] };
+    ? { update: 'schema', updates: [{ q, u: { $set: until }, upsert: true }] }
+    : { delete: 'schema', deletes: [{ q, limit: 1 }] };
   await send(db, { ...change, ...MAJORITY }, { signal });
   return until !== undefined;
 }
 
-function buildBefore({ wallet, hour }: Place): Document {
-  return { $or: [{ wallet: { $lt: wallet } }, { wallet, hour: { $lt: hour } }] };
+function buildBefore({ wallet, ...place }: Place, finer: string): Document {
+  return { $or: [{ wallet: { $lt: wallet } }, { wallet, [finer]: { $lt: place[finer] } }] };
 }
 
-async function mergeDays(hours: Collection<Row>, matched: Document, signal: AbortSignal): Promise<void> {
+async function mergeUsage(
+  rows: Collection<Row>,
+  matched: Document,
+  { from: finer, to: grain, ms }: Filling,
+  signal: AbortSignal,
+): Promise<void> {
   const sums = Object.fromEntries([...COUNTED, ...AMOUNTS].map((field) => [field, { $sum: `$${field}` }]));
-  const labels = ['wallet', 'day', 'key', 'model', 'kind'];
-  const day = { $subtract: ['$hour', { $mod: ['$hour', DAY_MS] }] };
-  const id = ['wallet', 'day', 'key', 'kind', 'model'].flatMap((label, at) => [
-    ...(at > 0 ? [' '] : []),
-    label === 'day' ? { $toString: { $toLong: '$_id.day' } } : `$_id.${label}`,
+  const labels = ['wallet', grain, 'key', 'model', 'kind'];
+  const at = { $subtract: [`$${finer}`, { $mod: [`$${finer}`, ms] }] };
+  const id = ['wallet', grain, 'key', 'kind', 'model'].flatMap((label, place) => [
+    ...(place > 0 ? [' '] : []),
+    label === grain ? { $toString: { $toLong: `$_id.${grain}` } } : `$_id.${label}`,
   ]);
   const pipeline = [
     { $match: matched },
-    { $group: { _id: { wallet: '$wallet', day, key: '$key', model: '$model', kind: '$kind' }, ...sums } },
+    { $group: { _id: { wallet: '$wallet', [grain]: at, key: '$key', model: '$model', kind: '$kind' }, ...sums } },
     {
       $set: {
         _id: { $concat: id },
@@ -202,9 +223,9 @@ async function mergeDays(hours: Collection<Row>, matched: Document, signal: Abor
         ...Object.fromEntries(AMOUNTS.map((field) => [field, { $toLong: `$${field}` }])),
       },
     },
-    { $merge: { into: 'usage_days', whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
+    { $merge: { into: `usage_${grain}s`, whenMatched: 'keepExisting', whenNotMatched: 'insert' } },
   ];
-  await hours.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
+  await rows.aggregate(pipeline, { signal, writeConcern: { w: 'majority' } }).toArray();
 }
 
 /** Lets the sums of all wallets be by the week too, and without what only routes have. */
@@ -215,10 +236,10 @@ export async function allowServiceWeeks(db: Db, signal: AbortSignal): Promise<vo
   await send(db, { collMod: 'service_sums', validator, ...MAJORITY }, { signal });
 }
 
-/** Where the next week begins, as `PLACE`: what is there does not tell, since a killed start leaves a part of a week. */
+/** Where the next week begins: what is there does not tell, since a killed start leaves a part of a week. */
 const WEEK_PLACE = { _id: 'service_weeks' };
 
-/** Makes the next week from its days, and resolves to whether there was one; as `fillUsageDays`. */
+/** Makes the next week from its days, and resolves to whether there was one; as `fillUsage`. */
 export async function fillServiceWeeks(db: Db, signal: AbortSignal): Promise<boolean> {
   const place = await db.collection<{ _id: string; at: number }>('schema').findOne(WEEK_PLACE, { signal });
   const day = await findFirstDay(db, Number(place?.at ?? 0), signal);

@@ -1,8 +1,8 @@
-// Sums of a wallet's usage in the MongoDB store, from days and the hours around them.
+// Sums of a wallet's usage in the MongoDB store, from weeks, days and hours.
 import type { Db, Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
-import type { UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../ports/usage.ts';
-import { isUsed, listUsageSpans, type UsageSpan } from '../usage-days.ts';
+import type { UsageGrain, UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../ports/usage.ts';
+import { isUsed, listUsageSpans, NO_END, type UsageSpan } from '../usage-grains.ts';
 import { addUsageTotals, negateUsage } from '../usage-totals.ts';
 import { read } from './call.ts';
 import { BATCH, listIntervals, matchRanges, placeSums, readConsistently } from './intervals.ts';
@@ -12,9 +12,7 @@ import { buildSlotStart } from './slots.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', ...UNIT_COUNTS] as const;
 
-type Time = 'hour' | 'day';
-
-const GROUPS: Readonly<Record<UsageQuery['by'], (time: Time) => Document | string>> = {
+const GROUPS: Readonly<Record<UsageQuery['by'], (time: UsageGrain) => Document | string>> = {
   hour: (time) => ({ $toString: { $toLong: `$${time}` } }),
   day: (time) => ({ $dateToString: { format: '%Y-%m-%d', date: { $toDate: { $toLong: `$${time}` } } } }),
   model: () => '$model',
@@ -25,11 +23,11 @@ const GROUPS: Readonly<Record<UsageQuery['by'], (time: Time) => Document | strin
 type Query = Omit<UsageQuery, 'from' | 'to'>;
 
 export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
-  /** Hours and days are read in one command; the sums of all intervals are few, and are placed here. */
+  /** All grains are read in one command; the sums of all intervals are few, and are placed here. */
   async function readSums(wallet: string, spans: readonly UsageSpan[], { by, counts = COUNTS, ...filter }: Query) {
     const sums = sumFields(counts);
     const intervals = listIntervals(spans);
-    const part = (time: Time): Document[] => {
+    const part = (time: UsageGrain): Document[] => {
       const ranges = intervals.get(time) ?? [];
       const at = buildSlotStart(`$${time}`, ranges);
       // A group by plain fields is much faster than one by expressions.
@@ -40,13 +38,14 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
         { $set: { time } },
       ];
     };
-    const days = intervals.has('day') ? [{ $unionWith: { coll: 'usage_days', pipeline: part('day') } }] : [];
-    const pipeline = [...part('hour'), ...days];
+    const coarser = [...intervals.keys()].filter((grain) => grain !== 'hour');
+    const unions = coarser.map((grain) => ({ $unionWith: { coll: `usage_${grain}s`, pipeline: part(grain) } }));
+    const pipeline = [...part('hour'), ...unions];
     const options = { ...readConsistently(spans), batchSize: BATCH };
     const hours = db.collection<Row>('usage_hours');
     const rows = await read((signal) => hours.aggregate(pipeline, { ...options, signal }).toArray());
     const found = rows.map(({ _id, time, ...row }) => ({
-      grain: time as Time,
+      grain: time as UsageGrain,
       at: Number(_id.at),
       name: `${_id.group}`,
       totals: readUsageTotals(row),
@@ -56,7 +55,7 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
   }
 
   return {
-    async sums(wallet, { from = 0, to = Number.MAX_SAFE_INTEGER, ...query }) {
+    async sums(wallet, { from = 0, to = NO_END, ...query }) {
       const sums = await readSums(wallet, listUsageSpans({ starts: [from], to, by: query.by }), query);
       return sums.map(({ at: _, ...sum }) => sum);
     },

@@ -1,8 +1,8 @@
 // Folded usage in the MongoDB store.
 import type { Document } from 'mongodb';
-import type { FoldedUsage, RouteHour, UsageDay, UsageHour, UsageStep, UsageStore } from '../ports/usage.ts';
+import type { FoldedUsage, RouteHour, UsageGrain, UsageOf, UsageStep, UsageStore } from '../ports/usage.ts';
 import { formatOpenJobs, formatRouteName, listServiceSums, parseOpenJobs, toWalletHour } from '../service-sums.ts';
-import { sumUsageDays } from '../usage-days.ts';
+import { sumUsage, USAGE_GRAINS } from '../usage-grains.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -46,10 +46,13 @@ export function usageStore(connection: Connection, transactions: Transactions): 
       readSnapshot({ db, scanner }, SCAN_MS, async ({ db: snapshot, ...sending }) => {
         const findRows = (name: string) => snapshot.collection<Row>(name).find({ wallet }, sending).toArray();
         const cursor = await snapshot.collection<Row>('usage_cursors').findOne({ _id: wallet }, sending);
-        const hours = (await findRows('usage_hours')).map(readUsageHourDocument);
-        const days = (await findRows('usage_days')).map(readUsageDayDocument);
+        const readUsage = async <Grain extends UsageGrain>(grain: Grain) =>
+          (await findRows(`usage_${grain}s`)).map((row) => readUsageDocument(row, grain));
+        const hours = await readUsage('hour');
+        const days = await readUsage('day');
+        const weeks = await readUsage('week');
         const routes = (await findRows('route_hours')).map(readRouteDocument);
-        return { ...readCursorDocument(cursor), hours, days, routes };
+        return { ...readCursorDocument(cursor), hours, days, weeks, routes };
       }),
     async put(wallet, { cursor, hours, routes, jobs, isPartial }) {
       await forgetUsage(transactions, wallet);
@@ -97,12 +100,13 @@ async function dropRows(step: Step, wallet: string): Promise<boolean> {
     await step({ delete: name, deletes: [{ q: { _id: { $in: rows.map(({ _id }) => _id) } }, limit: 0 }] });
     return rows;
   };
-  const hours = (await take('usage_hours')).map(readUsageHourDocument).map((hour) => toWalletHour(wallet, hour));
-  const days = await take('usage_days');
+  const usage = new Map<UsageGrain, readonly Document[]>();
+  for (const grain of USAGE_GRAINS) usage.set(grain, await take(`usage_${grain}s`));
+  const hours = usage.get('hour')?.map((row) => toWalletHour(wallet, readUsageDocument(row, 'hour'))) ?? [];
   const routes = (await take('route_hours')).map(readRouteDocument);
   const updates = listServiceSums({ hours, routes }, -1).map((sum) => buildServiceUpsert(sum));
   if (updates.length > 0) await step({ update: 'service_sums', updates });
-  return [hours, days, routes].some(({ length }) => length === ROWS_PER_DROP);
+  return [...usage.values(), routes].some(({ length }) => length === ROWS_PER_DROP);
 }
 
 async function addUsageStep(step: Step, { wallet, from, to, hours, routes = [], jobs }: UsageStep): Promise<boolean> {
@@ -122,25 +126,24 @@ async function addUsageRows(
   { hours, routes }: Pick<FoldedUsage, 'hours' | 'routes'>,
 ): Promise<void> {
   const rows = { hours: hours.map((hour) => toWalletHour(wallet, hour)), routes };
+  const usage = USAGE_GRAINS.map((grain) => {
+    const sums = sumUsage(hours, 'hour', grain);
+    return [`usage_${grain}s`, sums.map((sum) => buildUsageUpsert(wallet, sum, grain))] as const;
+  });
   const updates = {
-    usage_hours: hours.map(({ hour, ...row }) => buildUsageUpsert(wallet, { hour }, row)),
-    usage_days: sumUsageDays(hours).map(({ day, ...row }) => buildUsageUpsert(wallet, { day }, row)),
+    ...Object.fromEntries(usage),
     route_hours: routes.map((route) => buildRouteUpsert(wallet, route)),
     service_sums: listServiceSums(rows).map((sum) => buildServiceUpsert(sum)),
   };
   for (const [update, list] of Object.entries(updates)) if (list.length > 0) await step({ update, updates: list });
 }
 
-function buildUsageUpsert(
-  wallet: string,
-  time: Pick<UsageHour, 'hour'> | Pick<UsageDay, 'day'>,
-  { key, model, kind, charged, refunded, cost, ...counts }: Omit<UsageHour, 'hour'>,
-): Document {
+function buildUsageUpsert<Grain extends UsageGrain>(wallet: string, sum: UsageOf<Grain>, grain: Grain): Document {
+  const { [grain]: at, key, model, kind, charged, refunded, cost, ...counts } = sum;
   const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded), cost: toLong(cost) };
-  const [at] = Object.values(time);
   return {
     q: { _id: `${wallet} ${at} ${key} ${kind} ${model}` },
-    u: { $setOnInsert: { wallet, ...time, key, model, kind }, $inc },
+    u: { $setOnInsert: { wallet, [grain]: at, key, model, kind }, $inc },
     upsert: true,
   };
 }
@@ -155,10 +158,7 @@ function buildRouteUpsert(wallet: string, { hour, first, cost, ...row }: RouteHo
   };
 }
 
-function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): UsageHour {
-  return { hour: Number(hour), key, model, kind, ...readUsageTotals(row) };
-}
-
-function readUsageDayDocument({ day, key, model, kind, ...row }: Document): UsageDay {
-  return { day: Number(day), key, model, kind, ...readUsageTotals(row) };
+function readUsageDocument<Grain extends UsageGrain>(row: Document, grain: Grain): UsageOf<Grain> {
+  const { key, model, kind } = row;
+  return { [grain]: Number(row[grain]), key, model, kind, ...readUsageTotals(row) } as unknown as UsageOf<Grain>;
 }

@@ -1,5 +1,5 @@
-// The port of folded usage: sums of the calls of a wallet by hour or UTC day, key, model and kind, and of their attempts by
-// hour and route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
+// The port of folded usage: sums of the calls of a wallet by hour, UTC day or week, key, model and kind, and of their attempts
+// by hour and route, which can be rebuilt from its journal; and the sums of all wallets together, for the operator's pages.
 
 import type { AttemptEnding } from '../../money/attempt.ts';
 import type { ChargeKind } from '../../money/decide.ts';
@@ -31,11 +31,10 @@ export interface UsageHour extends UsageTotals {
   readonly kind: ChargeKind;
 }
 
-/** The sums of the hours of a UTC day. */
-export interface UsageDay extends Omit<UsageHour, 'hour'> {
-  /** Its start, ms since the epoch. */
-  readonly day: number;
-}
+export type UsageGrain = 'hour' | 'day' | 'week';
+
+/** Sums of one grain, each with the start of its part of the time, ms since the epoch. */
+export type UsageOf<Grain extends UsageGrain> = Omit<UsageHour, 'hour'> & { readonly [Name in Grain]: number };
 
 /** `unasked`: a call failed before any upstream was asked. */
 export type RouteEnding = AttemptEnding | 'unasked';
@@ -91,8 +90,9 @@ export interface UsageProgress {
 
 export interface FoldedUsage extends UsageProgress {
   readonly hours: readonly UsageHour[];
-  /** As they are stored; they follow from the hours. */
-  readonly days: readonly UsageDay[];
+  /** As they are stored, like the weeks; they follow from the hours. */
+  readonly days: readonly UsageOf<'day'>[];
+  readonly weeks: readonly UsageOf<'week'>[];
   readonly routes: readonly RouteHour[];
   /** Some archived calls were folded by a version that counted neither failures nor attempts. */
   readonly isPartial: boolean;
@@ -191,15 +191,15 @@ export interface UsageStore {
   /** How far the journal of the wallet is folded. */
   progress(wallet: string): Promise<UsageProgress>;
   /**
-   * Adds the sums, also to those of days and of all wallets, and moves the cursor, in one transaction; false when the
+   * Adds the sums, also to those of days, weeks and all wallets, and moves the cursor, in one transaction; false when the
    * cursor is no longer at `from`, or the open jobs have changed.
    */
   add(step: UsageStep): Promise<boolean>;
   /** A snapshot of all sums of a wallet and its cursor: for a copy, if its journal is partly archived. */
   readAll(wallet: string): Promise<FoldedUsage>;
-  /** Replaces the sums and the cursor of a wallet; makes its days from the hours. */
-  put(wallet: string, usage: Omit<FoldedUsage, 'days'>): Promise<void>;
-  /** Sums by group, in no particular order. They and `slots` read days instead of their hours where these are whole. */
+  /** Replaces the sums and the cursor of a wallet; makes its days and weeks from the hours. */
+  put(wallet: string, usage: Omit<FoldedUsage, 'days' | 'weeks'>): Promise<void>;
+  /** Sums by group, in no particular order. They and `slots` read whole weeks and days instead of their hours. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
   /** Sums by part of a time and group, in no particular order. */
   slots(wallet: string, query: UsageSlotQuery): Promise<readonly UsageSlotSum[]>;

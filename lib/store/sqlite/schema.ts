@@ -16,8 +16,10 @@ import {
   allowServiceWeeks,
   fillServiceWeeks,
   fillUsageDays,
+  fillUsageWeeks,
   USAGE_DAYS_TABLE,
   USAGE_OF_SERVICE,
+  USAGE_WEEKS_TABLE,
 } from './usage-schema.ts';
 
 /** Marks a file as ours: `toll`. */
@@ -416,9 +418,11 @@ export const MIGRATIONS: readonly Migration[] = [
   fillUsageDays,
   allowServiceWeeks,
   fillServiceWeeks,
+  USAGE_WEEKS_TABLE,
+  fillUsageWeeks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** From this version on, rows can be read without a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(fillServiceWeeks) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(fillUsageWeeks) + 1;

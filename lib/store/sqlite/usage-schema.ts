@@ -1,10 +1,10 @@
 // Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
-// UTC days beside its hours, and the sums of all have weeks beside their days.
+// UTC days and weeks beside its hours, and the sums of all have weeks beside their days.
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
-import { findDay, findWeek, SERVICE_COUNTS } from '../service-sums.ts';
+import { findWeek, SERVICE_COUNTS } from '../service-sums.ts';
 import { changeChecks, matchAny } from './checks.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);
@@ -68,43 +68,65 @@ export const USAGE_OF_SERVICE = `
   CREATE INDEX entries_of_payments ON entries (at) WHERE kind IN ('topup', 'pay', 'payback', 'dispute');
 `;
 
-/** What hours and days counted when days began. */
+/** What hours and days counted when days began, and weeks too. */
 const COUNTED = [
   ...['calls', 'charged', 'refunded', 'failed', 'cost', 'unpriced', 'tokens_input', 'tokens_cache_read'],
   ...['tokens_cache_write', 'tokens_cache_write_1h', 'tokens_output', 'tokens_reasoning', 'images', 'seconds'],
 ];
 
-export const USAGE_DAYS_TABLE = `
-  CREATE TABLE usage_days (
+const describeTable = (grain: 'day' | 'week') => `
+  CREATE TABLE usage_${grain}s (
     wallet TEXT NOT NULL,
-    day INTEGER NOT NULL,
+    ${grain} INTEGER NOT NULL,
     key TEXT NOT NULL,
     model TEXT NOT NULL,
     kind TEXT NOT NULL,
     ${COUNTED.map((name) => `${name} INTEGER NOT NULL`).join(', ')},
-    PRIMARY KEY (wallet, day, key, model, kind)
+    PRIMARY KEY (wallet, ${grain}, key, model, kind)
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Hours of one part of the migration, and the rest of those of the last day. */
-const HOURS_PER_PART = 20_000;
+export const USAGE_DAYS_TABLE = describeTable('day');
+export const USAGE_WEEKS_TABLE = describeTable('week');
 
-/** Makes the days from the hours, in their order: nobody adds to hours before the migration is over. */
+/** Rows of one part of a migration, and the rest of those of the last day or week. */
+const ROWS_PER_PART = 20_000;
+
+interface Filling {
+  readonly from: 'hour' | 'day';
+  readonly to: 'day' | 'week';
+  /** The length of what is filled. */
+  readonly ms: number;
+}
+
+/** Nobody adds to hours before the migration is over. */
 export function fillUsageDays(db: DatabaseSync): boolean {
-  const done = db.prepare('SELECT wallet, day FROM usage_days ORDER BY wallet DESC, day DESC LIMIT 1').get();
-  const from = done ? [done.wallet as string, Number(done.day) + DAY_MS] : ['', 0];
+  return fillUsage(db, { from: 'hour', to: 'day', ms: DAY_MS });
+}
+
+export function fillUsageWeeks(db: DatabaseSync): boolean {
+  return fillUsage(db, { from: 'day', to: 'week', ms: WEEK_MS });
+}
+
+/** Makes the sums of a grain from those of the finer one, in their order; false at the end. */
+function fillUsage(db: DatabaseSync, { from: finer, to: grain, ms }: Filling): boolean {
+  const done = db
+    .prepare(`SELECT wallet, ${grain} AS at FROM usage_${grain}s ORDER BY wallet DESC, ${grain} DESC LIMIT 1`)
+    .get();
+  const from = done ? [done.wallet as string, Number(done.at) + ms] : ['', 0];
   const next = db
     .prepare(
-      'SELECT wallet, hour FROM usage_hours WHERE (wallet, hour) >= (?, ?) ORDER BY wallet, hour LIMIT 1 OFFSET ?',
+      `SELECT wallet, ${finer} - ${finer} % ${ms} AS at FROM usage_${finer}s WHERE (wallet, ${finer}) >= (?, ?)
+        ORDER BY wallet, ${finer} LIMIT 1 OFFSET ?`,
     )
-    .get(...from, HOURS_PER_PART);
-  const until = next ? [next.wallet as string, findDay(Number(next.hour)) + DAY_MS] : [];
+    .get(...from, ROWS_PER_PART);
+  const until = next ? [next.wallet as string, Number(next.at) + ms] : [];
   const sums = COUNTED.map((name) => `sum(${name})`);
   db.prepare(
-    `INSERT INTO usage_days (wallet, day, key, model, kind, ${COUNTED.join()})
-      SELECT wallet, hour - hour % 86400000 AS day, key, model, kind, ${sums.join()} FROM usage_hours
-      WHERE (wallet, hour) >= (?, ?) ${next ? 'AND (wallet, hour) < (?, ?)' : ''}
-      GROUP BY wallet, day, key, model, kind`,
+    `INSERT INTO usage_${grain}s (wallet, ${grain}, key, model, kind, ${COUNTED.join()})
+      SELECT wallet, ${finer} - ${finer} % ${ms} AS part, key, model, kind, ${sums.join()} FROM usage_${finer}s
+      WHERE (wallet, ${finer}) >= (?, ?) ${next ? `AND (wallet, ${finer}) < (?, ?)` : ''}
+      GROUP BY wallet, part, key, model, kind`,
   ).run(...from, ...until);
   return next !== undefined;
 }

@@ -1,18 +1,19 @@
 // Folded usage in the SQLite store.
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type {
   FoldedUsage,
   RouteHour,
-  UsageDay,
+  UsageGrain,
   UsageHour,
+  UsageOf,
   UsageProgress,
   UsageStep,
   UsageStore,
   UsageTotals,
 } from '../ports/usage.ts';
 import { formatOpenJobs, listServiceSums, parseOpenJobs, toWalletHour } from '../service-sums.ts';
-import { sumUsageDays } from '../usage-days.ts';
+import { sumUsage, USAGE_GRAINS } from '../usage-grains.ts';
 import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
 import { createAddServiceSums, readRouteRow, serviceReads } from './service-sums.ts';
 import type { PortReads, PortWrites } from './thread-ports.ts';
@@ -20,7 +21,7 @@ import { TIME_COLUMNS } from './usage-schema.ts';
 import { COUNTS, readUsageTotals, usageSumReads } from './usage-sums.ts';
 
 const ROUTE_COUNTS = ['attempts', 'failed', 'cost', 'unpriced', ...TIME_COLUMNS];
-const TABLES = ['usage_hours', 'usage_days', 'route_hours', 'usage_cursors'];
+const TABLES = [...USAGE_GRAINS.map((grain) => `usage_${grain}s`), 'route_hours', 'usage_cursors'];
 
 const listAdditions = (names: readonly string[]) => names.map((name) => `${name} = ${name} + excluded.${name}`).join();
 const listPlaces = (names: readonly string[]) => names.map(() => '?').join();
@@ -53,7 +54,7 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
         move.run(wallet, to, jobs ? formatOpenJobs(jobs.to) : now.jobs);
         return true;
       }),
-    put: (wallet: string, usage: Omit<FoldedUsage, 'days'>): void =>
+    put: (wallet: string, usage: Omit<FoldedUsage, 'days' | 'weeks'>): void =>
       write(() => {
         drop(wallet);
         if (usage.cursor === 0) return;
@@ -66,23 +67,24 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
 }
 
 function createAddHours(db: DatabaseSync): (wallet: string, sums: Pick<FoldedUsage, 'hours' | 'routes'>) => void {
-  const [addHour, addDay] = (['hour', 'day'] as const).map((time) =>
-    db.prepare(
-      `INSERT INTO usage_${time}s (wallet, ${time}, key, model, kind, ${COUNTS.join()})
-        VALUES (?, ?, ?, ?, ?, ${listPlaces(COUNTS)}) ON CONFLICT (wallet, ${time}, key, model, kind)
+  const adds = USAGE_GRAINS.map((grain) => {
+    const add = db.prepare(
+      `INSERT INTO usage_${grain}s (wallet, ${grain}, key, model, kind, ${COUNTS.join()})
+        VALUES (?, ?, ?, ?, ?, ${listPlaces(COUNTS)}) ON CONFLICT (wallet, ${grain}, key, model, kind)
         DO UPDATE SET ${listAdditions(COUNTS)}`,
-    ),
-  ) as [StatementSync, StatementSync];
+    );
+    return [grain, add] as const;
+  });
   const addRoute = db.prepare(
     `INSERT INTO route_hours (wallet, hour, upstream, model, ending, reason, ${ROUTE_COUNTS.join()})
       VALUES (?, ?, ?, ?, ?, ?, ${listPlaces(ROUTE_COUNTS)}) ON CONFLICT (wallet, hour, upstream, model, ending, reason)
       DO UPDATE SET ${listAdditions(ROUTE_COUNTS)}`,
   );
   return (wallet, { hours, routes }) => {
-    for (const { hour, key, model, kind, ...totals } of hours)
-      addHour.run(wallet, hour, key, model, kind, ...listCounts(totals));
-    for (const { day, key, model, kind, ...totals } of sumUsageDays(hours))
-      addDay.run(wallet, day, key, model, kind, ...listCounts(totals));
+    for (const [grain, add] of adds) {
+      for (const { [grain]: at, key, model, kind, ...totals } of sumUsage(hours, 'hour', grain))
+        add.run(wallet, at, key, model, kind, ...listCounts(totals));
+    }
     for (const { hour, upstream, model, ending, reason, attempts, failed, cost, unpriced, first } of routes) {
       addRoute.run(wallet, hour, upstream, model, ending, reason, attempts, failed, cost, unpriced, ...first);
     }
@@ -95,14 +97,18 @@ function listCounts({ calls, charged, refunded, failed, cost, unpriced, ...units
 }
 
 function createReadAll(db: DatabaseSync) {
-  const hours = prepareBig(db, 'SELECT * FROM usage_hours WHERE wallet = ?');
-  const days = prepareBig(db, 'SELECT * FROM usage_days WHERE wallet = ?');
   const routes = prepareBig(db, 'SELECT * FROM route_hours WHERE wallet = ?');
   return {
-    readHours: (wallet: string): UsageHour[] => hours.all(wallet).map(readUsageHourRow),
-    readDays: (wallet: string): UsageDay[] => days.all(wallet).map(readUsageDayRow),
+    readHours: createReadUsage(db, 'hour'),
+    readDays: createReadUsage(db, 'day'),
+    readWeeks: createReadUsage(db, 'week'),
     readRoutes: (wallet: string): RouteHour[] => routes.all(wallet).map(readRouteRow),
   };
+}
+
+function createReadUsage<Grain extends UsageGrain>(db: DatabaseSync, grain: Grain) {
+  const rows = prepareBig(db, `SELECT * FROM usage_${grain}s WHERE wallet = ?`);
+  return (wallet: string): UsageOf<Grain>[] => rows.all(wallet).map((row) => readUsageRow(row, grain));
 }
 
 export function usageReads(db: DatabaseSync): PortReads<'usage'> {
@@ -111,7 +117,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
     `SELECT id, wallets.seq > coalesce(usage_cursors.seq, 0) OR coalesce(jobs, '[]') <> '[]' AS behind FROM wallets
       LEFT JOIN usage_cursors ON wallet = id WHERE id > ? ORDER BY id LIMIT ?`,
   );
-  const { readHours, readDays, readRoutes } = createReadAll(db);
+  const { readHours, readDays, readWeeks, readRoutes } = createReadAll(db);
   const readCursor = (wallet: string) => {
     const row = cursor.get(wallet) as { seq: number; jobs: string; partial: 0 | 1 } | undefined;
     return { cursor: row?.seq ?? 0, jobs: parseOpenJobs(row?.jobs ?? '[]'), isPartial: row?.partial === 1 };
@@ -123,6 +129,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
         ...readCursor(wallet),
         hours: readHours(wallet),
         days: readDays(wallet),
+        weeks: readWeeks(wallet),
         routes: readRoutes(wallet),
       })),
     findBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['findBehind']>> => {
@@ -136,12 +143,7 @@ export function usageReads(db: DatabaseSync): PortReads<'usage'> {
   };
 }
 
-function readUsageHourRow(row: Record<string, unknown>): UsageHour {
+function readUsageRow<Grain extends UsageGrain>(row: Record<string, unknown>, grain: Grain): UsageOf<Grain> {
   const { key, model, kind } = row as unknown as UsageHour;
-  return { hour: Number(row.hour), key, model, kind, ...readUsageTotals(row) };
-}
-
-function readUsageDayRow(row: Record<string, unknown>): UsageDay {
-  const { key, model, kind } = row as unknown as UsageDay;
-  return { day: Number(row.day), key, model, kind, ...readUsageTotals(row) };
+  return { [grain]: Number(row[grain]), key, model, kind, ...readUsageTotals(row) } as unknown as UsageOf<Grain>;
 }

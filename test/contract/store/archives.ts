@@ -311,7 +311,7 @@ export function archiveContract(kind: StoreKind): void {
     await usage.put(target, whole);
     expect(await usage.readAll(target)).to.deep.include({ cursor: 4 });
     expect((await usage.readAll(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
-    const none = { hours: [], days: [], routes: [], jobs: [], isPartial: false };
+    const none = { hours: [], days: [], weeks: [], routes: [], jobs: [], isPartial: false };
     await usage.put(target, { ...none, cursor: 1 });
     expect(await usage.readAll(target)).to.deep.equal({ ...none, cursor: 1 });
     const many = Array.from({ length: 1001 }, (_, at) => ({ ...hour, charged: 3n, hour: at * 3_600_000 }));

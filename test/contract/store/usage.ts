@@ -1,11 +1,13 @@
 // Sums of a wallet's usage by parts of a time: whatever the store keeps beside the hours, they are those of the hours.
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { addDays, findDayStartHour } from '../../../lib/money/days.ts';
 import { UNIT_COUNTS } from '../../../lib/money/usage-units.ts';
 import type { UsageGroupSum, UsageHour, UsageSlotQuery, UsageTotals } from '../../../lib/store/ports/usage.ts';
-import { sumUsageDays } from '../../../lib/store/usage-days.ts';
+import { sumUsage } from '../../../lib/store/usage-grains.ts';
 import { addUsageTotals, NO_USAGE } from '../../../lib/store/usage-totals.ts';
+import { longer } from '../../../testkit/long.ts';
 import { newWallet, type StoreContext } from './context.ts';
 
 const HOURS_PER_STEP = 400;
@@ -96,6 +98,11 @@ export function usageContract(context: StoreContext): void {
   }
 
   async function expectSlots(query: UsageSlotQuery): Promise<void> {
+    expect(await compareSlots(query)).to.be.above(0);
+  }
+
+  /** Resolves to how many there are. */
+  async function compareSlots(query: UsageSlotQuery): Promise<number> {
     const { starts, to, by, counts, ...filter } = query;
     const found: Record<string, UsageTotals> = {};
     for (const { at, group, ...totals } of await context.store.usage.slots(wallet, query)) {
@@ -108,7 +115,7 @@ export function usageContract(context: StoreContext): void {
       return `${new Date(start).toISOString()} ${row[by]}`;
     });
     expect(found).to.deep.equal(wanted);
-    expect(Object.keys(wanted)).not.to.have.length(0);
+    return Object.keys(wanted).length;
   }
 
   for (const zone of ZONES) {
@@ -141,6 +148,31 @@ export function usageContract(context: StoreContext): void {
       await expectSlots({ by: 'key', starts, to: noon + (hours.at(-1) as number) * HOUR_MS });
     }
   });
+
+  it('adds up any parts as their hours, wherever they begin and end in a zone', async () => {
+    const [first] = RANGES[0];
+    const parts = fc.record({
+      zone: fc.constantFrom(...ZONES),
+      day: fc.integer({ min: -5, max: 290 }),
+      hour: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 23 })),
+      lengths: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 6 }),
+      by: fc.constantFrom('model', 'key', 'kind'),
+    });
+    const property = fc.asyncProperty(parts, async ({ zone, day, hour, lengths, by }) => {
+      const days = [day];
+      for (const length of lengths) days.push((days.at(-1) as number) + length);
+      const times = days.map((at) => findDayStartHour(addDays(first, at), zone) + hour * HOUR_MS);
+      const [from, to] = [times[0], times.at(-1)] as [number, number];
+      await compareSlots({ by, starts: times.slice(0, -1), to });
+      const inside = HOURS.filter((row) => row.hour >= from && row.hour < to);
+      const found = await context.store.usage.sums(wallet, { by: 'day', from, to });
+      const sums = found.map(({ group, ...totals }) => [group, totals]);
+      expect(Object.fromEntries(sums)).to.deep.equal(
+        addUp(inside, (row) => new Date(row.hour).toISOString().slice(0, 10)),
+      );
+    });
+    await fc.assert(property, { numRuns: longer(40, 400) });
+  }).timeout(longer(10_000, 60_000));
 
   it('adds up those of one key, of some, of a model and of a kind', async () => {
     const starts = [findDayStartHour('2026-02-25', 'Europe/Moscow'), findDayStartHour('2026-03-10', 'Europe/Moscow')];
@@ -208,11 +240,22 @@ export function usageContract(context: StoreContext): void {
     expect(listed.filter((id) => made.includes(id))).to.deep.equal([waiting, behind].sort());
   });
 
-  describe('the days of a wallet', () => {
-    const readDays = async (id: string) => (await context.store.usage.readAll(id)).days;
+  describe('the days and weeks of a wallet', () => {
+    const readCoarser = async (id: string) => {
+      const { days, weeks } = await context.store.usage.readAll(id);
+      return { days, weeks };
+    };
+    const expectSumsOf = async (id: string, hours: readonly UsageHour[]) => {
+      const { days, weeks } = await readCoarser(id);
+      expect(days).to.have.deep.members([...sumUsage(hours, 'hour', 'day')]);
+      expect(weeks).to.have.deep.members([...sumUsage(hours, 'hour', 'week')]);
+    };
 
     it('are the sums of its hours', async () => {
-      expect(await readDays(wallet)).to.have.deep.members([...sumUsageDays(HOURS)]);
+      await expectSumsOf(wallet, HOURS);
+      const { days, weeks } = await readCoarser(wallet);
+      expect(weeks.length).to.be.lessThan(days.length / 3);
+      for (const { week } of weeks) expect(new Date(week).toUTCString()).to.match(/^Thu, .* 00:00:00 GMT$/);
     });
 
     it('are gone with the hours, and made anew from them', async () => {
@@ -222,22 +265,23 @@ export function usageContract(context: StoreContext): void {
       await addHours(other, some);
       const folded = await usage.readAll(other);
       await usage.forget(other);
-      expect(await readDays(other)).to.deep.equal([]);
+      expect(await readCoarser(other)).to.deep.equal({ days: [], weeks: [] });
       expect(await usage.sums(other, { by: 'day' })).to.deep.equal([]);
+      expect(await usage.sums(other, { by: 'model' })).to.deep.equal([]);
       await addHours(other, some);
-      expect(await readDays(other)).to.have.deep.members([...sumUsageDays(some)]);
+      await expectSumsOf(other, some);
       const [first] = folded.hours as [UsageHour];
       await usage.put(other, { ...folded, hours: [first] });
-      expect(await readDays(other)).to.deep.equal([...sumUsageDays([first])]);
+      await expectSumsOf(other, [first]);
       await usage.put(other, folded);
-      expect(await readDays(other)).to.have.deep.members([...folded.days]);
-      expect(await readDays(wallet)).to.have.length(sumUsageDays(HOURS).length);
+      await expectSumsOf(other, folded.hours);
+      await expectSumsOf(wallet, HOURS);
     });
 
     it('do not change with a step that is refused', async () => {
       const [hour] = HOURS as [UsageHour];
       expect(await context.store.usage.add({ wallet, from: 1, to: 2, hours: [hour] })).to.equal(false);
-      expect(await readDays(wallet)).to.have.deep.members([...sumUsageDays(HOURS)]);
+      await expectSumsOf(wallet, HOURS);
     });
   });
 }

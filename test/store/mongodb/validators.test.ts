@@ -6,7 +6,7 @@ import { CHARGE_KINDS, ENTRY_KINDS } from '../../../lib/money/operations.ts';
 import { CALL_ATTEMPTS_COLLECTION } from '../../../lib/store/mongodb/attempt-schema.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { TIME_FIELDS } from '../../../lib/store/mongodb/service-upsert.ts';
-import { ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS } from '../../../lib/store/mongodb/usage-schema.ts';
+import { ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS, USAGE_WEEKS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createBareMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
@@ -86,6 +86,32 @@ const PARTS = { avail: PART, held: PART, charged: PART, topped: PART, adjusted: 
 
 const ENDED = { owner: null, lease: null, endedAt: AT };
 const BUDGET = { key: 'k', period: AT, spent: long(-5) };
+
+/** Sums of usage by the day or the week. */
+const describeCoarser = (grain: string): Rules => ({
+  fields: {
+    _id: NAME,
+    wallet: NAME,
+    [grain]: TIME,
+    key: NAME,
+    model: NAME,
+    kind: NAME,
+    calls: INTEGER,
+    charged: MONEY,
+    refunded: MONEY,
+    tokensInput: INTEGER,
+    tokensCacheRead: INTEGER,
+    tokensCacheWrite: INTEGER,
+    tokensCacheWrite1h: INTEGER,
+    tokensOutput: INTEGER,
+    tokensReasoning: INTEGER,
+    images: INTEGER,
+    seconds: INTEGER,
+    failed: INTEGER,
+    cost: MONEY,
+    unpriced: INTEGER,
+  },
+});
 
 const MONEY_ROWS: Readonly<Record<string, Rules>> = {
   accounts: {
@@ -228,30 +254,8 @@ const MONEY_ROWS: Readonly<Record<string, Rules>> = {
       unpriced: { ...INTEGER, optional: true },
     },
   },
-  usage_days: {
-    fields: {
-      _id: NAME,
-      wallet: NAME,
-      day: TIME,
-      key: NAME,
-      model: NAME,
-      kind: NAME,
-      calls: INTEGER,
-      charged: MONEY,
-      refunded: MONEY,
-      tokensInput: INTEGER,
-      tokensCacheRead: INTEGER,
-      tokensCacheWrite: INTEGER,
-      tokensCacheWrite1h: INTEGER,
-      tokensOutput: INTEGER,
-      tokensReasoning: INTEGER,
-      images: INTEGER,
-      seconds: INTEGER,
-      failed: INTEGER,
-      cost: MONEY,
-      unpriced: INTEGER,
-    },
-  },
+  usage_days: describeCoarser('day'),
+  usage_weeks: describeCoarser('week'),
   route_hours: {
     fields: {
       _id: NAME,
@@ -611,6 +615,7 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
   counters: { fields: { _id: NAME, value: COUNT } },
   settings: { fields: { _id: TEXT, value: TEXT } },
 };
+
 const RULES = { ...MONEY_ROWS, ...WORK_ROWS, ...OTHER_ROWS };
 
 interface Attempt {
@@ -663,7 +668,7 @@ describe('MongoDB: validators', () => {
   });
 
   it('exist for every collection', () => {
-    const added = [DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS];
+    const added = [DEVICES, FORMER_USERS, CALL_ATTEMPTS_COLLECTION, ROUTE_HOURS, SERVICE_SUMS, USAGE_DAYS, USAGE_WEEKS];
     expect([...COLLECTIONS, ...added].map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 

@@ -1,6 +1,6 @@
 // What days of usage have besides the hours that are taken away from them.
 import { expect } from 'chai';
-import { isUsed } from '../../lib/store/usage-days.ts';
+import { isUsed } from '../../lib/store/usage-grains.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 
 describe('sums of usage', () => {
