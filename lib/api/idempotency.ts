@@ -82,14 +82,10 @@ export function openIdempotentCall(keyed: KeyedRequest, services: IdempotencySer
   }
 
   /** A video is charged when it starts, so a settled charge may belong to a running call. */
-  async function isRunning(
-    { id: chargeId, state, kind, endedAt }: Charge,
-    { awaited }: IdempotencyRecord,
-  ): Promise<boolean> {
+  async function isRunning({ id: chargeId, state, endedAt }: Charge, { awaited }: IdempotencyRecord): Promise<boolean> {
     if (state === 'held') return true;
     if (!awaited) return false;
     if (Date.now() - (endedAt ?? 0) < SETTLING_MS) return true;
-    if (kind !== 'video') return false;
     return (await orUnavailable(store.jobs.get(toVideoId(chargeId))))?.phase === 'starting';
   }
 
