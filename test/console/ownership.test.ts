@@ -1,6 +1,7 @@
 // Every served page route, so that no new one is forgotten: other accounts are unknown, visitors without a session are
 // sent to sign in, operators need a recent code for changes, and GET changes nothing.
 import { expect } from 'chai';
+import { LANGUAGES } from '../../lib/console/language.ts';
 import { hashToken } from '../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
@@ -34,6 +35,10 @@ function* findFlaws(page: string): Generator<string> {
   const main = page.replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '');
   const text = main.replace(/<[^>]*>/g, ' ');
   for (const [found] of text.matchAll(/\b(?:undefined|NaN|Infinity)\b|\[object/g)) yield `says ${found}`;
+  for (const [, name] of main.matchAll(
+    /<(h1|h2|a|button|label|legend|summary|option|caption|th|dt)(?: [^>]*)?>\s*<\/\1>/g,
+  ))
+    yield `has an empty ${name}`;
   const ids = [...main.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id);
   for (const id of ids.filter((each, at) => ids.indexOf(each) !== at)) yield `has ${id} twice`;
   for (const [, names = ''] of main.matchAll(/ (?:for|list|aria-describedby|aria-labelledby|aria-controls)="([^"]*)"/g))
@@ -291,12 +296,13 @@ describe('the pages, route by route', function () {
     expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
   });
 
-  it('are whole: names that others refer to, rows as wide as their head, links that lead somewhere', async () => {
+  it('are whole in each language: words, names, rows of tables, forms, links', async () => {
     const flaws: string[] = [];
-    for (const { path, as, route } of tour.stops) {
-      const { text, headers } = await tour.visitors[as].get(path);
+    const visits = LANGUAGES.flatMap((language) => tour.stops.map((stop) => ({ ...stop, language })));
+    for (const { path, as, route, language } of visits) {
+      const { text, headers } = await tour.visitors[as].get(`${path}${path.includes('?') ? '&' : '?'}lang=${language}`);
       if (!headers['content-type']?.startsWith('text/html')) continue;
-      for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${path}: ${flaw}`);
+      for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${language}: ${flaw}`);
       for (const [, link = ''] of text.matchAll(/ href="(\/[^"?#]*)/g))
         if (test.gateway.server.match('get', link)?.path.endsWith('{p*}') !== false)
           flaws.push(`${as} ${route}: leads to ${link}`);

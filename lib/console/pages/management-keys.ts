@@ -184,7 +184,7 @@ function keyTable({ visit, account, path }: Whose, keys: readonly ManagementKey[
   const isOperator = account === null;
   const titles = [
     ...[words.name, words.key, ...(isOperator ? [words.scopes] : []), words.addresses],
-    ...[words.created, words.expires, words.used, ''],
+    ...[words.created, words.expires, words.used, words.state],
   ];
   const rows = keys.map((key) => [
     key.name,
