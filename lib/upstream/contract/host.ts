@@ -55,7 +55,8 @@ export interface Host {
   ): (call: { readonly model: string; readonly options: RouteOptions }) => T;
   /**
    * Makes `auth` from keys that must be exchanged for tokens: a token is kept until shortly before it expires,
-   * concurrent calls wait for the same exchange, and tokens stay out of the log. Create one per provider.
+   * concurrent calls wait for the same exchange, which may take 20 seconds, and tokens stay out of the log. Create one
+   * per provider.
    */
   tokens(source: TokenSource): TokenAuth;
   /** The URL of a path, without a leading slash, below a `baseUrl`, whose query string stays at the end. */

@@ -1,9 +1,13 @@
 // Tokens that keys are exchanged for: kept until shortly before they expire, with one exchange at a time per key.
 import type { Token, TokenSource } from '../contract/host.ts';
 import type { HeaderFields, TokenAuth } from '../contract/request.ts';
+import { upstreamFault } from './fault.ts';
 
 /** A token with less time left might expire on the way. */
 const MARGIN_MS = 60_000;
+
+/** Calls may join an exchange without end, so one that hangs has to end by itself. */
+const EXCHANGE_MS = 20_000;
 
 interface TokensOptions {
   readonly source: TokenSource;
@@ -40,9 +44,13 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
 
   function takeOff(key: string): Flight {
     const controller = new AbortController();
-    const flight = { controller, token: exchange(key, controller.signal), waiting: 0 };
+    const { signal } = controller;
+    const flight = { controller, token: unlessAborted(exchange(key, signal), signal), waiting: 0 };
     flights.set(key, flight);
+    const giveUp = () => controller.abort(upstreamFault('timeout', 'no token came of the exchange of the key in time'));
+    const timer = setTimeout(giveUp, EXCHANGE_MS);
     const land = () => {
+      clearTimeout(timer);
       if (flights.get(key) === flight) flights.delete(key);
     };
     flight.token.then(land, land);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { HOUR_MS } from '../../../lib/base/durations.ts';
 import type { HostRequest, Token, TokenAuth, UpstreamFault } from '../../../lib/upstream/contract/provider.ts';
@@ -180,6 +181,25 @@ describe('tokens of keys', () => {
     expect(exchanges[0]?.signal.aborted).to.equal(true);
     await askWith('one-token');
     expect(arrived).to.deep.equal(['Bearer one-token']);
+  });
+
+  it('are got by another exchange after one that hangs, however many calls still join it', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const asked = [failure(ask())];
+      for (let seconds = 0; seconds < 20; seconds += 5) {
+        await turn();
+        asked.push(failure(ask()));
+        mock.timers.tick(5_000);
+      }
+      for (const error of await Promise.all(asked)) expect((error as UpstreamFault).kind).to.equal('timeout');
+      expect(exchanges.map(({ signal }) => signal.aborted)).to.deep.equal([true]);
+      await askWith('one-token');
+      mock.timers.tick(60_000);
+      expect(arrived).to.deep.equal(['Bearer one-token']);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('stay out of the log', async () => {
