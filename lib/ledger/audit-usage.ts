@@ -1,5 +1,6 @@
-// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor, those of every
-// day its hours, and those of every week its days. They are added up while the audit reads the journal, and aligned with the cursor at the end of a wallet.
+// The audit of folded usage: the sums of every hour must equal those of the journal up to the cursor, those of every day its
+// hours, and those of every week its days. They are added up while the audit reads the journal, and aligned with the cursor
+// at the end of a wallet.
 import { UNIT_COUNTS } from '../money/usage-units.ts';
 import { listEndedCharges, withUsedAttempts } from '../store/journal.ts';
 import type { JournalPage, UsedEntry } from '../store/ports/journal.ts';
