@@ -10,8 +10,11 @@ const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts'
 const ALIKE = Math.log(20);
 /** Between a near test and all that only import a file. */
 const NAMESAKE = 0.5;
-/** The rules of money are applied by the stores, far from them by imports. */
-const STORE = 'test/store/sqlite.test.ts';
+/** What looks at a room as a whole, far from its files by imports: stores apply the rules of money, a tour sees all pages. */
+const WHOLE: Readonly<Record<string, readonly string[]>> = {
+  'lib/money/': ['test/store/sqlite.test.ts'],
+  'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
+};
 
 const imports = new Map(
   ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
@@ -50,9 +53,11 @@ export function testsFor(path: string, most: number, line = ''): readonly Step[]
   );
   const wide = rest.filter((test) => !alike.includes(test)).slice(0, Math.max(0, most - near.length - alike.length));
   const long: Step = { files: mirrors.filter(hasLongCases), isLong: true };
-  const store: Step = { files: path.startsWith('lib/money/') && ![...alike, ...wide].includes(STORE) ? [STORE] : [] };
-  const steps = [near, beside, alike, wide].flatMap(inSteps);
-  return [{ files: mirrors }, ...steps, store, long].filter(({ files }) => files.length > 0);
+  const chosen = [mirrors, near, beside, alike, wide];
+  const rooms = Object.keys(WHOLE).filter((room) => path.startsWith(room));
+  const whole = rooms.flatMap((room) => WHOLE[room] ?? []).filter((test) => !chosen.flat().includes(test));
+  const steps = [near, beside, alike, whole, wide].flatMap(inSteps);
+  return [{ files: mirrors }, ...steps, long].filter(({ files }) => files.length > 0);
 }
 
 /** A step of those that share most with a line: a word counts more the fewer tests have it. */

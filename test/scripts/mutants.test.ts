@@ -91,10 +91,11 @@ describe('mutants', () => {
     expect(steps.flatMap(({ files }) => files)).to.include('test/store/open.test.ts');
   });
 
-  it('select tests with no word but those of the file, and a store for the rules of money', () => {
+  it('select tests with no word but those of the file, a store for the rules of money, and a tour for pages', () => {
     const select = (path: string) => testsFor(path, 24).flatMap(({ files }) => files);
     expect(select('lib/ledger/service-holds.ts')).to.include('test/api/management/holds.test.ts');
-    expect(select('lib/money/budget.ts').at(-1)).to.equal('test/store/sqlite.test.ts');
+    expect(select('lib/money/budget.ts')).to.include('test/store/sqlite.test.ts');
+    expect(select('lib/console/chart.ts')).to.include('test/console/ownership.test.ts');
   });
 
   it('select tests that name what the changed line names, before others as near', () => {
