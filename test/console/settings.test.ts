@@ -1,9 +1,10 @@
 // The settings of a user: password, sessions, language, time zone, and the export of their data.
 import { expect } from 'chai';
 import { getFormat } from '../../lib/console/language.ts';
+import { listOwners } from '../../lib/users/owners.ts';
 import { makeTotpSecret } from '../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpMember, setUpOwner } from '../../testkit/pages.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const PATH = '/account/settings';
@@ -24,6 +25,11 @@ describe('settings of a user', () => {
   async function change(owner: Awaited<ReturnType<typeof comeIn>>, name: string, fields: Record<string, string>) {
     const { csrf = '' } = hiddenFields((await owner.get(PATH)).text, PATH);
     return owner.post(PATH, { csrf, change: name, ...fields });
+  }
+  /** The email of the owner whose time zone is the account's. */
+  async function readZoneOwner(account: string) {
+    const [first] = await listOwners(test.store.users, account);
+    return (await test.store.users.get(first?.user ?? ''))?.email;
   }
   const signIn = (email: string, password: string) =>
     createVisitor(test.url).submit('/login', { email, password, code: '' });
@@ -104,6 +110,34 @@ describe('settings of a user', () => {
     expect((await owner.get(PATH)).text)
       .to.contain(`<dd>${owner.email}</dd>`)
       .and.to.contain(`<code>${owner.account}</code>`);
+  });
+
+  it('move the resets of budgets and caps to the time zone of the first owner, and of nobody else', async () => {
+    const owner = await comeIn();
+    const { account } = owner;
+    const { id: member } = await setUpMember(test, {
+      account,
+      role: 'member',
+      cap: { limit: 5n, reset: 'day', zone: 'UTC' },
+    });
+    const { store } = test;
+    const [key] = await store.keys.list(account);
+    await store.keys.limit(key?.id ?? '', { budget: 7n, reset: 'week', zone: 'UTC' }, Date.now());
+    const second = await setUpOwner(test, account, `zz-${account}@example.com`);
+    const zones = async () => {
+      const [{ limits } = { limits: undefined }] = await store.keys.list(account);
+      const found = (await store.users.listAccountMembers(account)).find(({ user }) => user === member);
+      return [limits, found?.cap];
+    };
+    const first = await readZoneOwner(account);
+    const [one, other] = first === owner.email ? [owner, second] : [second, owner];
+    await change({ ...other, account }, 'profile', { language: 'ru', timeZone: 'Asia/Tokyo' });
+    await change({ ...one, account }, 'profile', { language: 'ru', timeZone: 'Asia/Omsk' });
+    const [limits, cap] = await zones();
+    expect(limits).to.deep.include({ budget: 7n, reset: 'week', zone: 'Asia/Omsk' });
+    expect(cap).to.deep.equal({ limit: 5n, reset: 'day', zone: 'Asia/Omsk' });
+    await change({ ...other, account }, 'profile', { language: 'ru', timeZone: 'UTC' });
+    expect((await zones()).map((each) => each?.zone)).to.deep.equal(['Asia/Omsk', 'Asia/Omsk']);
   });
 
   it('change language and time zone, and refuse an unknown zone', async () => {

@@ -1,4 +1,5 @@
 // A user's settings: language and time zone, password, authenticator app, sessions.
+import { moveResets } from '../../accounts/zone.ts';
 import { fault } from '../../base/faults.ts';
 import { findPasswordProblem } from '../../users/password.ts';
 import { audit } from '../audit.ts';
@@ -201,6 +202,7 @@ async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const changed = { ...user, timeZone, language: isLanguage(language) ? language : user.language };
   if (!(await visit.services.people.change(changed)))
     return refused({ ...visit, refused: { sent, text: WORDS[visit.language].conflict, field: 'timeZone' } }, {});
+  await moveResets(visit.services.store, user.id, visit.services.now());
   return { to: linkTo(visit, `/account/settings?done=saved&lang=${changed.language}`) };
 }
 
