@@ -30,8 +30,8 @@ export default plugin;
 
 const auth: KeyHeaders = (key) => ({ 'x-key': key });
 
-const MODERATED: ReadonlySet<unknown> = new Set(['Request Moderated', 'Content Moderated']);
-const ENDS: ReadonlySet<unknown> = new Set(['Ready', ...MODERATED, 'Error', 'Failed', 'Task not found']);
+const MODERATED: ReadonlySet<unknown> = new Set(['request moderated', 'content moderated']);
+const ENDS: ReadonlySet<unknown> = new Set(['ready', ...MODERATED, 'error', 'failed', 'task not found']);
 
 function createProvider(settings: Settings, host: Host): Provider {
   return {
@@ -44,7 +44,7 @@ function createProvider(settings: Settings, host: Host): Provider {
         idOf: ({ id }) => id,
         lookAt: (id, { polling_url: at }) => (isNamed(at, wire) ? at : `${base}/get_result?id=${id}`),
       }),
-      isEnded: ({ status }) => ENDS.has(status),
+      isEnded: ({ status }) => ENDS.has(String(status).toLowerCase()),
       sourcesOf: (task) => readTaskImages(task, host),
     }),
   };
@@ -60,7 +60,8 @@ function readTaskImages(
   { status, result, details }: JsonObject,
   { fault, fields, image }: Host,
 ): readonly MediaSource[] {
-  if (status === 'Ready') return image.sourcesOf(fields(result).sample);
+  const word = String(status).toLowerCase();
+  if (word === 'ready') return image.sourcesOf(fields(result).sample);
   const said = `${status} ${JSON.stringify(details ?? result ?? null)}`;
-  throw MODERATED.has(status) ? fault.make('request', said, { about: 'content' }) : fault.make('server', said);
+  throw MODERATED.has(word) ? fault.make('request', said, { about: 'content' }) : fault.make('server', said);
 }

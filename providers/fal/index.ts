@@ -62,7 +62,7 @@ const EVERY_MS = 500;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The documented end is `COMPLETED`, even for failures. */
-const ENDS: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
+const ENDS: ReadonlySet<unknown> = new Set(['completed', 'failed', 'error', 'canceled', 'cancelled']);
 
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 
@@ -84,10 +84,10 @@ function createProvider(settings: Settings, host: Host): Provider {
         const model = call.images.length > 0 ? (editModel ?? call.model) : call.model;
         return createFalSubmission(base, model, (base64) => image.fill(call, input, { sizeMap, base64 }));
       },
-      isEnded: ({ status }) => ENDS.has(status),
+      isEnded: ({ status }) => ENDS.has(String(status).toLowerCase()),
       async sourcesOf(job, looking) {
         if (job.error || job.error_type) await fetchFalResult(looking);
-        if (job.error || job.status !== 'COMPLETED') throw fault.ofComplaint(job, true);
+        if (job.error || String(job.status).toLowerCase() !== 'completed') throw fault.ofComplaint(job, true);
         // The image is made and paid for: trouble fetching it is no reason to give up.
         const ask = async () => ({ value: await fetchFalResult(looking) });
         return readFalImages(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);

@@ -65,9 +65,9 @@ function createProvider(settings: Settings, { fault, fields, image, video }: Hos
       submission(call, base, { input = IMAGE_TEMPLATE, sizeMap }) {
         return createPredictionSubmission(base, call.model, (base64) => image.fill(call, input, { sizeMap, base64 }));
       },
-      isEnded: ({ status }) => ENDS.has(status),
+      isEnded: ({ status }) => ENDS.has(String(status).toLowerCase()),
       sourcesOf({ status, output, error }) {
-        if (status === 'succeeded') return image.sourcesOf(output);
+        if (String(status).toLowerCase() === 'succeeded') return image.sourcesOf(output);
         throw fault.ofComplaint({ error: error || `the prediction is ${status}` }, true);
       },
     }),
