@@ -11,7 +11,8 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English
 /** The texts of a page in every language; the English ones define the shape. */
 type Words<Shape> = { readonly [Name in Language]: Shape };
 
-export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
+/** A word that only one language has, or that one lacks, is a mistake of types. */
+export function defineWords<Shape>(words: { readonly en: Shape } & Words<NoInfer<Shape>>): Words<Shape> {
   return words;
 }
 
