@@ -37,7 +37,7 @@ const FILE: OldStore = {
     withFile(url, (db) => {
       db.exec("DELETE FROM service_sums WHERE grain = 'week'");
       changeChecks(db, 'service_sums', [[" OR grain = 'week'", '']]);
-      db.exec(`PRAGMA user_version = ${SQLITE_STEPS.indexOf(sqlite.allowServiceWeeks)}`);
+      db.exec(`DROP TABLE usage_weeks; PRAGMA user_version = ${SQLITE_STEPS.indexOf(sqlite.allowServiceWeeks)}`);
     }),
   begin: (url) =>
     withFile(url, (db) => {
