@@ -126,7 +126,7 @@ for (const kind of longer([SQLITE], STORES)) {
           expect([status, text.includes('hunter2')], url).to.deep.equal([400, false]);
       }
       const refused = await operator.submit(UPSTREAMS, { ...wish, url: 'https://vendor.example/v1?a=b&key=hunter2' });
-      expect(plain(refused.text)).to.contain('must not carry a password or a key: enter it in the field “Key”');
+      expect(plain(refused.text)).to.contain('must not contain a password or a key: the key goes in the field “Key”');
       expect(refused.text).to.contain('value="https://vendor.example/v1?a=b&amp;key=***"');
       const log = JSON.stringify(await test.store.auditLog.page({ limit: 100 }));
       expect(log).to.contain('upstream.add').and.to.not.contain('hunter2');
