@@ -15,6 +15,11 @@ const LENGTHS = [
 /** The coarsest first. */
 export const USAGE_GRAINS: readonly UsageGrain[] = LENGTHS.map(([grain]) => grain);
 
+/** How a migration makes the sums of a grain from those of a finer one; `ms` is the length of what is made. */
+export const DAYS_OF_HOURS = { from: 'hour', to: 'day', ms: DAY_MS } as const;
+export const WEEKS_OF_DAYS = { from: 'day', to: 'week', ms: WEEK_MS } as const;
+export type UsageFilling = typeof DAYS_OF_HOURS | typeof WEEKS_OF_DAYS;
+
 /** The sums of rows of a finer grain, one for each part of the time, key, model and kind. */
 export function sumUsage<From extends UsageGrain, To extends UsageGrain>(
   rows: readonly UsageOf<From>[],

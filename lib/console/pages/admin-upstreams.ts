@@ -1,5 +1,4 @@
 // The upstreams of the catalog with their state, for an operator, and a form that adds one.
-
 import { basename } from 'node:path';
 import { hideAddressSecrets } from '../../base/address-secrets.ts';
 import { LAYER_FILE } from '../../catalog/layer.ts';

@@ -1,9 +1,10 @@
 // Migrations of MongoDB: usage counts failures, costs and attempts by route, and the sums of all wallets together. It has
 // UTC days and weeks beside its hours. The sums of all have weeks too, and an index with what accounts are ranked by.
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
-import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
+import { WEEK_MS } from '../../base/durations.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
 import { findWeek, listServiceSums, NO_SERVICE } from '../service-sums.ts';
+import { DAYS_OF_HOURS, type UsageFilling, WEEKS_OF_DAYS } from '../usage-grains.ts';
 import { MAJORITY, send } from './call.ts';
 import {
   allowOnly,
@@ -154,19 +155,12 @@ export const USAGE_WEEKS = describeCollection('week');
 /** Rows of one part of a migration, and the rest of those of the last day or week. */
 const ROWS_PER_PART = 10_000;
 
-interface Filling {
-  readonly from: 'hour' | 'day';
-  readonly to: 'day' | 'week';
-  /** The length of what is filled. */
-  readonly ms: number;
-}
-
 export function fillUsageDays(db: Db, signal: AbortSignal): Promise<boolean> {
-  return fillUsage(db, { from: 'hour', to: 'day', ms: DAY_MS }, signal);
+  return fillUsage(db, DAYS_OF_HOURS, signal);
 }
 
 export function fillUsageWeeks(db: Db, signal: AbortSignal): Promise<boolean> {
-  return fillUsage(db, { from: 'day', to: 'week', ms: WEEK_MS }, signal);
+  return fillUsage(db, WEEKS_OF_DAYS, signal);
 }
 
 /** The first row of a part: its time is under the name of its grain. */
@@ -176,7 +170,7 @@ type Place = Readonly<Record<string, unknown>> & { readonly wallet: string };
  * Makes the sums of a grain from the next rows of the finer one, in the order of wallets; resolves to whether there are more.
  * Nobody adds to rows before a process has finished the migration, and a slower one that runs beside it keeps what is there.
  */
-async function fillUsage(db: Db, filling: Filling, signal: AbortSignal): Promise<boolean> {
+async function fillUsage(db: Db, filling: UsageFilling, signal: AbortSignal): Promise<boolean> {
   const { from: finer, to: grain, ms } = filling;
   const rows = db.collection<Row>(`usage_${finer}s`);
   // Where the next part begins.
@@ -202,7 +196,7 @@ function buildBefore({ wallet, ...place }: Place, finer: string): Document {
 async function mergeUsage(
   rows: Collection<Row>,
   matched: Document,
-  { from: finer, to: grain, ms }: Filling,
+  { from: finer, to: grain, ms }: UsageFilling,
   signal: AbortSignal,
 ): Promise<void> {
   const sums = Object.fromEntries([...COUNTED, ...AMOUNTS].map((field) => [field, { $sum: `$${field}` }]));

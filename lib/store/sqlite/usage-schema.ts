@@ -1,10 +1,11 @@
 // Migrations of SQLite: usage counts failures, costs and attempts by route, and the sums of all wallets together; it has
 // UTC days and weeks beside its hours, and the sums of all have weeks beside their days.
 import type { DatabaseSync } from 'node:sqlite';
-import { DAY_MS, WEEK_MS } from '../../base/durations.ts';
+import { WEEK_MS } from '../../base/durations.ts';
 import { BUCKET_COUNT } from '../../base/time-buckets.ts';
 import { SERVICE_SUBJECTS } from '../ports/usage.ts';
 import { findWeek, SERVICE_COUNTS } from '../service-sums.ts';
+import { DAYS_OF_HOURS, type UsageFilling, WEEKS_OF_DAYS } from '../usage-grains.ts';
 import { changeChecks, matchAny } from './checks.ts';
 
 export const TIME_COLUMNS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, at) => `first_${at}`);
@@ -92,24 +93,17 @@ export const USAGE_WEEKS_TABLE = describeTable('week');
 /** Rows of one part of a migration, and the rest of those of the last day or week. */
 const ROWS_PER_PART = 20_000;
 
-interface Filling {
-  readonly from: 'hour' | 'day';
-  readonly to: 'day' | 'week';
-  /** The length of what is filled. */
-  readonly ms: number;
-}
-
 /** Nobody adds to hours before the migration is over. */
 export function fillUsageDays(db: DatabaseSync): boolean {
-  return fillUsage(db, { from: 'hour', to: 'day', ms: DAY_MS });
+  return fillUsage(db, DAYS_OF_HOURS);
 }
 
 export function fillUsageWeeks(db: DatabaseSync): boolean {
-  return fillUsage(db, { from: 'day', to: 'week', ms: WEEK_MS });
+  return fillUsage(db, WEEKS_OF_DAYS);
 }
 
 /** Makes the sums of a grain from those of the finer one, in their order; false at the end. */
-function fillUsage(db: DatabaseSync, { from: finer, to: grain, ms }: Filling): boolean {
+function fillUsage(db: DatabaseSync, { from: finer, to: grain, ms }: UsageFilling): boolean {
   const done = db
     .prepare(`SELECT wallet, ${grain} AS at FROM usage_${grain}s ORDER BY wallet DESC, ${grain} DESC LIMIT 1`)
     .get();
