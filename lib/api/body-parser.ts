@@ -29,8 +29,8 @@ interface ParseOptions<Name extends FormatName> {
 /** Up to this length, parsing a body is faster than passing it to a thread. */
 const SHORT_BYTES_MAX = 256 * 1024;
 /**
- * An idle thread, which has 40 MB, is stopped after this long. To start one takes 260 ms, which an agent with a long history
- * would wait for in each call, since most of its calls are further apart than some seconds.
+ * An idle thread is stopped after this long. To start one takes 260 ms (`npm run bench -- --parts`), for which an agent with
+ * a long history would wait in each call, since most of its calls are further apart than some seconds.
  */
 const IDLE_MS = MINUTE_MS;
 /** The thread is stopped at once after a longer body: its garbage could stay in memory for long. */

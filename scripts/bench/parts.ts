@@ -1,6 +1,8 @@
 // `npm run bench -- --parts`: what single parts of a text call take on the main thread, each by itself, in this process.
 // What they take in the store's transaction shows `--store sqlite|mongodb --parts`.
+import { Buffer } from 'node:buffer';
 import { cpus } from 'node:os';
+import { createBodyParser } from '../../lib/api/body-parser.ts';
 import { parseChatRequest } from '../../lib/api/dialects/chat/request.ts';
 import { bookAttempt } from '../../lib/calls/attempts.ts';
 import { createRouteHealth } from '../../lib/calls/health.ts';
@@ -117,4 +119,38 @@ async function time(part: () => unknown): Promise<number> {
 console.log(`node ${process.version}, ${cpus()[0]?.model}; main thread, µs a call, medians of ${ROUNDS} rounds\n`);
 for (const [name, part] of Object.entries(PARTS)) {
   console.log(`${name.padEnd(36)}${(await time(part)).toFixed(1).padStart(8)}`);
+}
+
+await timeBodies();
+
+/** A long body starts a thread, unless one runs: each round has a parser of its own. */
+async function timeBodies(): Promise<void> {
+  const text = JSON.stringify({ model: 'model', messages: [{ role: 'user', content: 'word '.repeat(80_000) }] });
+  const times: { first: number; next: number }[] = [];
+  // A parser's thread does not keep a process running.
+  const awake = setInterval(() => undefined, 1000);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const parser = createBodyParser();
+    const parse = async () => {
+      const from = performance.now();
+      await parser.parse(Buffer.from(text), { format: 'chat', signal: new AbortController().signal });
+      return performance.now() - from;
+    };
+    const first = await parse();
+    times.push({ first, next: await parse() });
+    await parser.close();
+  }
+  clearInterval(awake);
+  const show = (name: string, values: readonly number[]) =>
+    console.log(`${name.padEnd(36)}${median(values).toFixed(1).padStart(8)}`);
+  console.log('\nA body of 400 KB on its thread, ms\n');
+  const counted = times.slice(1);
+  show(
+    'the first, for which it starts',
+    counted.map(({ first }) => first),
+  );
+  show(
+    'the next',
+    counted.map(({ next }) => next),
+  );
 }
