@@ -1,6 +1,8 @@
 // The settings of a user: password, sessions, language, time zone, and the export of their data.
 import { expect } from 'chai';
+import { moveResets } from '../../lib/accounts/zone.ts';
 import { getFormat } from '../../lib/console/language.ts';
+import { StoreError } from '../../lib/store/store.ts';
 import { listOwners } from '../../lib/users/owners.ts';
 import { makeTotpSecret } from '../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -138,6 +140,26 @@ describe('settings of a user', () => {
     expect(cap).to.deep.equal({ limit: 5n, reset: 'day', zone: 'Asia/Omsk' });
     await change({ ...other, account }, 'profile', { language: 'ru', timeZone: 'UTC' });
     expect((await zones()).map((each) => each?.zone)).to.deep.equal(['Asia/Omsk', 'Asia/Omsk']);
+  });
+
+  it('move the rest of the resets when they are saved again after the store has failed', async () => {
+    const owner = await comeIn();
+    const { store } = test;
+    const now = Date.now();
+    const cap = { limit: 5n, reset: 'day', zone: 'UTC' } as const;
+    const { id: member } = await setUpMember(test, { account: owner.account, role: 'member', cap });
+    const user = (await store.users.find(owner.email))?.id ?? '';
+    const findMember = async () =>
+      (await store.users.listAccountMembers(owner.account)).find((each) => each.user === member);
+    const lose = () => Promise.reject(new StoreError('lost', 'unknown'));
+    const [key] = await store.keys.list(owner.account);
+    await store.keys.limit(key?.id ?? '', { zone: 'UTC' }, now);
+    const keys = { list: (account: string) => store.keys.list(account), limit: lose };
+    expect(await moveResets({ ...store, keys }, user, now).catch((error) => error)).to.be.instanceOf(StoreError);
+    expect((await findMember())?.cap?.zone).to.equal('UTC');
+    await moveResets(store, user, now);
+    expect((await findMember())?.cap?.zone).to.equal('Europe/Moscow');
+    expect((await store.keys.list(owner.account))[0]?.limits.zone).to.equal('Europe/Moscow');
   });
 
   it('change language and time zone, and refuse an unknown zone', async () => {
