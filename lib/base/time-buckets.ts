@@ -15,8 +15,10 @@ export function findBucket(ms: number): number {
   return at === -1 ? BUCKET_BOUNDS_MS.length : at;
 }
 
-export function addTimes(one: readonly number[], other: readonly number[]): readonly number[] {
-  return one.map((count, at) => count + (other[at] ?? 0));
+/** `sign` -1: without the others. */
+export function addTimes(one: readonly number[], other: readonly number[], sign: 1 | -1 = 1): readonly number[] {
+  if (other === NO_TIMES) return one;
+  return one.map((count, at) => count + sign * (other[at] ?? 0));
 }
 
 /** The time that a share of all durations does not exceed, spread evenly within its bucket; undefined if there are none. */

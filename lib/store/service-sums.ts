@@ -1,5 +1,5 @@
 // The sums of all wallets together follow from those of each: what a part of a wallet adds to them.
-import { DAY_MS, HOUR_MS, WEEK_MS } from '../base/durations.ts';
+import { DAY_MS, WEEK_MS } from '../base/durations.ts';
 import { addTimes, NO_TIMES } from '../base/time-buckets.ts';
 import type {
   OpenJob,
@@ -11,14 +11,7 @@ import type {
   ServiceTotals,
   UsageHour,
 } from './ports/usage.ts';
-import { splitTime, type TimeSpan } from './time-spans.ts';
-
-/** What the sums are kept by, and how long each is, ms. Days are those of UTC, and weeks begin with the epoch's first day. */
-const GRAINS = [
-  ['week', WEEK_MS],
-  ['day', DAY_MS],
-  ['hour', HOUR_MS],
-] as const;
+import { GRAIN_MS, GRAINS, listTimes, splitTime, type TimeSpan } from './time-spans.ts';
 
 /** The counts of a sum besides its times. */
 export const SERVICE_COUNTS = ['calls', 'failed', 'charged', 'refunded', 'cost', 'unpriced', 'attempts'] as const;
@@ -87,9 +80,9 @@ export function getServiceKey({ grain, subject, at, name }: Labels): string {
 /** The keys of the sums that some names may have in a span. */
 export function listServiceKeys(span: ServiceSpan, subject: ServiceSum['subject'], names: readonly string[]): string[] {
   const { grain, from, until } = span;
-  const ms = Object.fromEntries(GRAINS)[grain] as number;
-  const times = Array.from({ length: (until - from) / ms }, (_, at) => from + at * ms);
-  return times.flatMap((at) => names.map((name) => getServiceKey({ grain, subject, at, name })));
+  return listTimes({ from, until }, GRAIN_MS[grain]).flatMap((at) =>
+    names.map((name) => getServiceKey({ grain, subject, at, name })),
+  );
 }
 
 export type RouteName = Pick<RouteHour, 'upstream' | 'model' | 'ending' | 'reason'>;
@@ -113,10 +106,7 @@ export function addServiceTotals(one: ServiceTotals, other: ServiceTotals, sign:
     cost: one.cost + by * other.cost,
     unpriced: one.unpriced + sign * other.unpriced,
     attempts: one.attempts + sign * other.attempts,
-    first: addTimes(
-      one.first,
-      other.first.map((count) => sign * count),
-    ),
+    first: addTimes(one.first, other.first, sign),
   };
 }
 

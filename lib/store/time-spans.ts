@@ -2,6 +2,18 @@
 // days. A part of the time is read by the sums of the coarsest grain that lie in it for the most; the finer ones between
 // its edges and theirs are added, or taken away again: a day in Moscow is one by UTC, three hours more and three less.
 
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../base/durations.ts';
+
+/** How long what sums are kept by is, ms. Days are those of UTC, and weeks begin with the epoch's first day. */
+export const GRAIN_MS = { week: WEEK_MS, day: DAY_MS, hour: HOUR_MS } as const;
+
+/** The coarsest first. */
+export const GRAINS = [
+  ['week', GRAIN_MS.week],
+  ['day', GRAIN_MS.day],
+  ['hour', GRAIN_MS.hour],
+] as const;
+
 /** A range of sums of one grain, `until` exclusive, and the part of the time that it counts for. */
 export interface TimeSpan<Grain extends string> {
   readonly grain: Grain;
@@ -25,6 +37,11 @@ export function splitTime<Grain extends string>(
     const spans = splitPart(start, starts[at + 1] ?? to, grains);
     return spans.map((span) => ({ start, ...span }));
   });
+}
+
+/** Of the sums in a range, each `ms` long. */
+export function listTimes({ from, until }: { readonly from: number; readonly until: number }, ms: number): number[] {
+  return Array.from({ length: (until - from) / ms }, (_, at) => from + at * ms);
 }
 
 type Span<Grain extends string> = Omit<TimeSpan<Grain>, 'start'>;

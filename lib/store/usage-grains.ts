@@ -1,19 +1,12 @@
 // The UTC days and weeks of a wallet's usage beside its hours. A year of a busy wallet is a hundred thousand hours of keys and
 // models, but only some thousand days of them, and a quarter as many weeks.
-import { DAY_MS, HOUR_MS, WEEK_MS } from '../base/durations.ts';
+import { DAY_MS, WEEK_MS } from '../base/durations.ts';
 import type { UsageGrain, UsageOf, UsageQuery, UsageSlotQuery, UsageTotals } from './ports/usage.ts';
-import { splitTime, type TimeSpan } from './time-spans.ts';
+import { GRAIN_MS, GRAINS, splitTime, type TimeSpan } from './time-spans.ts';
 import { addUsageTotals, NO_USAGE } from './usage-totals.ts';
 
-/** What usage is kept by, and how long each is, ms. Weeks begin with the epoch's first day. */
-const LENGTHS = [
-  ['week', WEEK_MS],
-  ['day', DAY_MS],
-  ['hour', HOUR_MS],
-] as const satisfies readonly (readonly [UsageGrain, number])[];
-
 /** The coarsest first. */
-export const USAGE_GRAINS: readonly UsageGrain[] = LENGTHS.map(([grain]) => grain);
+export const USAGE_GRAINS: readonly UsageGrain[] = GRAINS.map(([grain]) => grain);
 
 /** How a migration makes the sums of a grain from those of a finer one; `ms` is the length of what is made. */
 export const DAYS_OF_HOURS = { from: 'hour', to: 'day', ms: DAY_MS } as const;
@@ -26,7 +19,7 @@ export function sumUsage<From extends UsageGrain, To extends UsageGrain>(
   from: From,
   to: To,
 ): readonly UsageOf<To>[] {
-  const ms = Object.fromEntries(LENGTHS)[to] as number;
+  const ms = GRAIN_MS[to];
   const sums = new Map<string, UsageOf<To>>();
   for (const row of rows) {
     const { [from]: start, key, model, kind, ...totals } = row;
@@ -56,8 +49,8 @@ type SpanQuery = Pick<UsageSlotQuery, 'starts' | 'to'> & Pick<UsageQuery, 'by'>;
 
 /** What the parts of a time are added up from; from nothing longer than what the query asks for each of. */
 export function listUsageSpans({ starts, to, by }: SpanQuery): readonly UsageSpan[] {
-  const longest = LENGTHS.findIndex(([grain]) => grain === by);
-  return splitTime(starts, to, LENGTHS.slice(Math.max(longest, 0)));
+  const longest = GRAINS.findIndex(([grain]) => grain === by);
+  return splitTime(starts, to, GRAINS.slice(Math.max(longest, 0)));
 }
 
 /** Not all zero, as what a day has besides the hours that are taken away from it. */

@@ -1,6 +1,6 @@
 // The spans of a time as intervals that are read once each: what one part gets from its neighbour is the neighbour's too.
 import type { AggregateOptions, Document } from 'mongodb';
-import type { TimeSpan } from '../time-spans.ts';
+import { listTimes, type TimeSpan } from '../time-spans.ts';
 
 /** Of sums of one grain, and the parts of the time that it is added to or taken away from. */
 interface Interval {
@@ -31,16 +31,20 @@ interface Range {
   readonly until: number;
 }
 
-/** A filter for the rows of some ranges, which have all of `same` too. Ranges that meet are one. */
-export function matchRanges(ranges: readonly Range[], field: string, same: Document): Document {
+/**
+ * A condition for the time of sums that lie in some ranges and are `ms` long each. Ranges that meet are one; several are
+ * few sums each, the edges of days or weeks, whose times are faster to look up than an `$or` of ranges is to plan.
+ */
+export function matchRanges(ranges: readonly Range[], ms: number): Document {
   const merged: { from: number; until: number }[] = [];
   for (const { from, until } of ranges) {
     const last = merged.at(-1);
     if (last?.until === from) last.until = until;
     else merged.push({ from, until });
   }
-  if (merged.length === 0) return { ...same, [field]: { $in: [] } };
-  return { $or: merged.map(({ from, until }) => ({ ...same, [field]: { $gte: from, $lt: until } })) };
+  const [first, ...others] = merged;
+  if (first && others.length === 0) return { $gte: first.from, $lt: first.until };
+  return { $in: merged.flatMap((range) => listTimes(range, ms)) };
 }
 
 /** Most charts have fewer sums, and most services fewer accounts: those come in one answer. */

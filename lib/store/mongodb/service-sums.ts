@@ -24,6 +24,7 @@ import {
   SERVICE_COUNTS,
   type ServiceSpan,
 } from '../service-sums.ts';
+import { GRAIN_MS } from '../time-spans.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { BATCH, listIntervals, matchRanges, placeSums, readConsistently } from './intervals.ts';
@@ -163,7 +164,14 @@ function buildTimePipeline(intervals: ReturnType<typeof listIntervals<Grain>>, q
   const parts = [...intervals].map(([grain, ranges]) => {
     const at = starts ? buildSlotStart('$at', ranges) : '$at';
     return [
-      { $match: { ...matchRanges(ranges, 'at', { subject, grain }), ...(names && { name: { $in: [...names] } }) } },
+      {
+        $match: {
+          subject,
+          grain,
+          at: matchRanges(ranges, GRAIN_MS[grain]),
+          ...(names && { name: { $in: [...names] } }),
+        },
+      },
       { $set: { at, name: by === 'at' ? '' : '$name' } },
       { $group: { _id: { at: '$at', name: '$name' }, ...sumServiceFields(subject, counts) } },
       { $set: { grain } },

@@ -2,6 +2,7 @@
 import type { Db, Document } from 'mongodb';
 import { UNIT_COUNTS } from '../../money/usage-units.ts';
 import type { UsageGrain, UsageQuery, UsageSlotSum, UsageStore, UsageTotals } from '../ports/usage.ts';
+import { GRAIN_MS } from '../time-spans.ts';
 import { isUsed, listUsageSpans, NO_END, type UsageSpan } from '../usage-grains.ts';
 import { addUsageTotals, negateUsage } from '../usage-totals.ts';
 import { read } from './call.ts';
@@ -32,7 +33,7 @@ export function usageSumStore(db: Db): Pick<UsageStore, 'sums' | 'slots'> {
       const at = buildSlotStart(`$${time}`, ranges);
       // A group by plain fields is much faster than one by expressions.
       return [
-        { $match: { ...matchRanges(ranges, time, { wallet }), ...buildFilter(filter) } },
+        { $match: { wallet, [time]: matchRanges(ranges, GRAIN_MS[time]), ...buildFilter(filter) } },
         { $set: { at, group: GROUPS[by](time) } },
         { $group: { _id: { at: '$at', group: '$group' }, ...sums } },
         { $set: { time } },
