@@ -6,6 +6,7 @@ import { createDevices } from '../users/devices.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
+import { createCustomerRanks } from './customer-ranks.ts';
 import type { CallServices, ConsoleServices } from './services.ts';
 import { createVisitLimit } from './visit-limit.ts';
 
@@ -108,6 +109,7 @@ export function createConsole(options: ConsoleOptions): Console {
     signIn: createSignIn({ store }),
     visitLimit: createVisitLimit(store.limits, options.pageRateLimitPerMinute),
     devices: createDevices({ store }),
+    customerRanks: createCustomerRanks(store.usage),
     onSignIn: options.onSignIn,
     now,
   };

@@ -3,10 +3,11 @@ import { DAY_MS } from '../base/durations.ts';
 import { addDays, findDayStartHour, findHourDay } from '../money/days.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountSummary } from '../store/ports/accounts.ts';
-import type { ServiceCount, ServiceQuery, ServiceTotals } from '../store/ports/usage.ts';
+import type { ServiceRow, ServiceTotals } from '../store/ports/usage.ts';
 import { NO_SERVICE } from '../store/service-sums.ts';
 import type { Store } from '../store/store.ts';
 import { walkPages } from '../store/walks.ts';
+import type { CustomerRanks } from './customer-ranks.ts';
 
 export const CUSTOMER_DAYS = 30;
 const USERS_PER_PAGE = 1000;
@@ -37,11 +38,9 @@ export function readCustomerQuery(query: URLSearchParams): CustomerQuery {
   };
 }
 
-/** What customers are filtered and sorted by; the other sums are read only of those that are shown. */
-const SELECTING: readonly ServiceCount[] = ['calls', 'charged'];
-
 interface Reading {
   readonly store: Store;
+  readonly customerRanks: CustomerRanks;
   readonly now: number;
   readonly zone: string;
 }
@@ -54,28 +53,30 @@ interface CustomerPage {
 
 /** The part from `first` on, at most `limit` customers. */
 export async function listCustomers(
-  { store, now, zone }: Reading,
+  { store, customerRanks, now, zone }: Reading,
   { first, limit, ...query }: CustomerQuery & { readonly first: number; readonly limit: number },
 ): Promise<CustomerPage> {
   const today = findHourDay(now, zone);
   const from = findDayStartHour(addDays(today, 1 - CUSTOMER_DAYS), zone);
   const to = findDayStartHour(addDays(today, 1), zone);
-  const readSums = async (of: Pick<ServiceQuery, 'names' | 'counts'>): Promise<ReadonlyMap<string, ServiceTotals>> => {
-    const rows = await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', ...of });
-    return new Map(rows.map((row) => [row.name, row]));
-  };
   const selectsBySums = query.sort === 'spent' || query.filter === 'silent';
-  const [accounts, matching, sumsOfAll] = await Promise.all([
+  const [accounts, matching, ranks] = await Promise.all([
     store.accounts.summaries(),
     findMatchingAccounts(store, query.text),
-    selectsBySums ? readSums({ counts: SELECTING }) : undefined,
+    selectsBySums ? customerRanks({ from, to }) : [],
   ]);
-  const addSums = (list: readonly AccountSummary[], sums?: ReadonlyMap<string, ServiceTotals>) =>
-    list.map((account): Customer => ({ ...account, sums: sums?.get(account.id) ?? NO_SERVICE }));
-  const found = selectCustomers(addSums(accounts, sumsOfAll), { ...query, now, matching });
+  const found = selectCustomers(addSums(accounts, ranks), { ...query, now, matching });
   const part = found.slice(first, first + limit);
-  const sums = part.length > 0 ? await readSums({ names: part.map(({ id }) => id) }) : undefined;
+  const names = part.map(({ id }) => id);
+  // All sums are read only of those that are shown.
+  const sums =
+    names.length > 0 ? await store.usage.serviceSums({ subject: 'account', from, to, by: 'name', names }) : [];
   return { count: found.length, customers: addSums(part, sums) };
+}
+
+function addSums(accounts: readonly AccountSummary[], sums: readonly ServiceRow[]): readonly Customer[] {
+  const byName = new Map(sums.map((row) => [row.name, row]));
+  return accounts.map((account) => ({ ...account, sums: byName.get(account.id) ?? NO_SERVICE }));
 }
 
 /** The accounts of users and keys that a text names, besides those that have it in their name. */

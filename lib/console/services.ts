@@ -21,6 +21,7 @@ import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn, SignInFactor, SignInOutcome } from '../users/sign-in.ts';
+import type { CustomerRanks } from './customer-ranks.ts';
 import type { VisitLimit } from './visit-limit.ts';
 
 /** The part of the API's services that the playground needs to run calls like the API. */
@@ -57,6 +58,7 @@ export interface ConsoleServices extends CallServices {
   readonly signIn: SignIn;
   readonly visitLimit: VisitLimit;
   readonly devices: Devices;
+  readonly customerRanks: CustomerRanks;
   /** Counts attempts to get in. */
   readonly onSignIn?: ((factor: SignInFactor, result: SignInOutcome) => void) | undefined;
   readonly calls: LiveCalls;

@@ -7,6 +7,7 @@ import type { Micro } from '../../money/money.ts';
 import type { RouteEnding, ServiceRow, ServiceTotals, UsageStore } from '../../store/ports/usage.ts';
 import { addServiceTotals, NO_SERVICE, parseRouteName } from '../../store/service-sums.ts';
 import type { Store } from '../../store/store.ts';
+import type { CustomerRanks } from '../customer-ranks.ts';
 import { listDaySlots, listHourSlots, type TimeSlot } from '../time-slots.ts';
 
 const DAYS = 30;
@@ -82,7 +83,13 @@ export interface DashboardFigures {
 }
 
 export async function readDashboard(
-  { usage, ledger, accounts }: Pick<Store, 'usage' | 'ledger' | 'accounts'>,
+  {
+    store: { usage, ledger, accounts },
+    customerRanks,
+  }: {
+    readonly store: Pick<Store, 'usage' | 'ledger' | 'accounts'>;
+    readonly customerRanks: CustomerRanks;
+  },
   range: DashboardRange,
   { now, zone }: { readonly now: number; readonly zone: string },
 ): Promise<DashboardFigures> {
@@ -92,9 +99,9 @@ export async function readDashboard(
   const starts = slots.map((slot) => slot.from);
   const [rows, past, largest, routes, recent, payments] = await Promise.all([
     usage.serviceSums({ subject: 'model', from, to, by: 'both', starts }),
-    usage.serviceSums({ subject: 'model', from: before, to: from, by: 'name' }),
-    readLargest(usage, range),
-    usage.serviceSums({ subject: 'route', from, to, by: 'name' }),
+    usage.serviceSums({ subject: 'model', from: before, to: from, by: 'name', counts: ['charged', 'cost', 'calls'] }),
+    readLargest({ usage, customerRanks }, range),
+    usage.serviceSums({ subject: 'route', from, to, by: 'name', counts: ['failed'] }),
     usage.serviceSums({ subject: 'route', from: upstreamsSince, to: now + HOUR_MS, by: 'name' }),
     ledger.paymentSums({ from: dayStart, to: now + HOUR_MS }),
   ]);
@@ -118,12 +125,11 @@ export async function readDashboard(
 
 /** All accounts are added up only by what makes them large. */
 async function readLargest(
-  usage: Pick<UsageStore, 'serviceSums'>,
+  { usage, customerRanks }: { readonly usage: Pick<UsageStore, 'serviceSums'>; readonly customerRanks: CustomerRanks },
   { from, to }: DashboardRange,
 ): Promise<readonly ServiceRow[]> {
-  const query = { subject: 'account', from, to, by: 'name' } as const;
-  const found = await usage.serviceSums({ ...query, counts: ['charged', 'calls'], limit: TOP });
-  return found.length === 0 ? [] : usage.serviceSums({ ...query, names: found.map(({ name }) => name) });
+  const names = (await customerRanks({ from, to, limit: TOP })).map(({ name }) => name);
+  return names.length === 0 ? [] : usage.serviceSums({ subject: 'account', from, to, by: 'name', names });
 }
 
 const addUp = (one: ServiceTotals, other: ServiceTotals) => addServiceTotals(one, other);

@@ -66,7 +66,7 @@ export const adminOverview = page({
     const zone = signedIn.user.timeZone;
     const range = readDashboardRange(query, zone, now);
     const [figures, decisions, status, own] = await Promise.all([
-      readDashboard(services.store, range, { now, zone }),
+      readDashboard(services, range, { now, zone }),
       listDecisions(visit),
       serviceStatus(visit),
       ownAccount(visit),

@@ -107,7 +107,7 @@ export async function customerList(visit: UserVisit): Promise<Html> {
   const wanted = readCustomerQuery(query);
   const page = Math.max(1, Math.min(10_000, Number.parseInt(query.get('page') ?? '', 10) || 1));
   const { count, customers } = await listCustomers(
-    { store: services.store, now: services.now(), zone: signedIn.user.timeZone },
+    { store: services.store, customerRanks: services.customerRanks, now: services.now(), zone: signedIn.user.timeZone },
     { ...wanted, first: (page - 1) * PER_PAGE, limit: PER_PAGE },
   );
   const isMore = count > page * PER_PAGE;
