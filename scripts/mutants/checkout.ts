@@ -50,7 +50,8 @@ export function createCheckout(limitMs: number): Checkout {
     child = start({ folder, command, env: { ...process.env, ...more } });
     return waitForResult(child, limitMs);
   };
-  const test = ({ files, isLong }: Step) => run([...MOCHA, ...files], isLong && LONG);
+  const test = ({ files, isLong, title }: Step) =>
+    run([...MOCHA, ...(title === undefined ? [] : ['--grep', `^${title}`]), ...files], isLong && LONG);
 
   return {
     judge: async ({ path, text }, steps) => {

@@ -16,6 +16,9 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
 };
 
+/** Loads the plugins by the names of their folders. */
+const RECORDINGS = 'test/contract/provider/provider.test.ts';
+
 const imports = new Map(
   ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
 );
@@ -26,12 +29,14 @@ export interface Step {
   readonly files: readonly string[];
   /** With what `npm test` leaves to `test:long`. */
   readonly isLong?: true;
+  /** Only tests whose full title begins so. */
+  readonly title?: string;
 }
 
 /**
- * First the files that mirror the path or its folders, then those of a folder below the room, then those that name what
- * the changed line names, then all others by how few imports lie between. At last the mirrors with all their cases: most
- * of a store's contract runs in `test:long` only.
+ * First the files that mirror the path or its folders and the recordings of a provider, then those of a folder below the
+ * room, then those that name what the changed line names, then all others by how few imports lie between. At last the
+ * mirrors with all their cases: most of a store's contract runs in `test:long` only.
  */
 export function testsFor(path: string, most: number, line = ''): readonly Step[] {
   const mirrors = tests.filter((test) => mirror(path, test));
@@ -57,7 +62,14 @@ export function testsFor(path: string, most: number, line = ''): readonly Step[]
   const rooms = Object.keys(WHOLE).filter((room) => path.startsWith(room));
   const whole = rooms.flatMap((room) => WHOLE[room] ?? []).filter((test) => !chosen.flat().includes(test));
   const steps = [near, beside, alike, whole, wide].flatMap(inSteps);
-  return [{ files: mirrors }, ...steps, long].filter(({ files }) => files.length > 0);
+  return [{ files: mirrors }, ...listRecordings(path), ...steps, long].filter(({ files }) => files.length > 0);
+}
+
+/** All recordings of one provider take some seconds. */
+function listRecordings(path: string): readonly Step[] {
+  const [, provider] = /^providers\/([^/]+)\//.exec(path) ?? [];
+  if (provider === undefined) return [];
+  return [{ files: [RECORDINGS], isLong: true, title: `contract of providers ${provider} ` }];
 }
 
 /** A step of those that share most with a line: a word counts more the fewer tests have it. */

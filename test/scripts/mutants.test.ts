@@ -109,6 +109,14 @@ describe('mutants', () => {
     expect(files).to.include.members(['test/api/management/api.test.ts', 'test/api/management/operators.test.ts']);
   });
 
+  it('run the recordings of the provider of a file, and of no other', () => {
+    const [recordings, ...more] = testsFor('providers/yandex/embeddings.ts', 4).filter(({ title }) => title);
+    expect(more).to.deep.equal([]);
+    expect(recordings?.title).to.equal('contract of providers yandex ');
+    expect(recordings?.files).to.deep.equal(['test/contract/provider/provider.test.ts']);
+    expect(testsFor('lib/money/fold.ts', 4).some(({ title }) => title)).to.equal(false);
+  });
+
   it('run the mirrors with all their cases at last, where some are left to the slow tests', () => {
     const steps = testsFor('lib/store/sqlite/worker.ts', 12);
     expect(steps.at(-1)).to.deep.equal({ files: ['test/store/sqlite.test.ts'], isLong: true });
