@@ -62,12 +62,33 @@ const WRONG_OF: Readonly<Record<string, readonly object[]>> = {
   responses: [{ metadata: { a: 5 } }, { metadata: 'x' }, { tool_choice: 5 }, { text: { format: { type: 'xml' } } }],
 };
 
+/** What a request that leaves a field out means, and fields that a newer one replaces. */
+const DEFAULTS: Readonly<Record<string, object>> = {
+  message: { max_tokens: 8192, stream: false },
+  chat: { max_tokens: 8192, stream: false, parallel_tool_calls: true },
+  responses: { max_output_tokens: 8192, stream: false, parallel_tool_calls: true, store: false, background: false },
+};
+const OLDER: Readonly<Record<string, object>> = {
+  message: { output_format: true },
+  chat: { functions: true, function_call: true },
+};
+
 describe('requests in the API document', () => {
   const open = readDocument(describeApi('http://x') as never, { open: true });
 
   for (const { name, dialect, body } of SUBJECTS) {
     const pointer = `/components/schemas/${SCHEMAS[name]}`;
     const write = (fields: object) => body({ ...user('hi'), ...fields });
+
+    it(`of ${name} have their defaults and older fields`, () => {
+      const { properties } = open.json.components.schemas[SCHEMAS[name] ?? ''];
+      const list = (word: string) =>
+        Object.fromEntries(
+          Object.keys(properties).flatMap((key) => (word in properties[key] ? [[key, properties[key][word]]] : [])),
+        );
+      expect(list('default')).to.deep.equal(DEFAULTS[name]);
+      expect(list('deprecated')).to.deep.equal(OLDER[name] ?? {});
+    });
 
     it(`of ${name} are accepted like by the gateway`, () => {
       for (const fields of [...GOOD, ...(GOOD_OF[name] ?? [])]) {
