@@ -27,6 +27,9 @@ export interface AttemptOptions {
 /** How long the links of results are retried while their files are missing; then another route is tried. */
 const RESULT_PATIENCE_MS = 20_000;
 
+/** One image is asked for; a list of thousands, each looked at in vain, would hold up all other calls. */
+const IMAGES_MAX = 16;
+
 /** Never rejects. */
 export function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
   const { context, deadline } = options;
@@ -43,7 +46,8 @@ async function requestImage(
   const { image } = provider;
   const request = { ...call, model, options };
   const name = nameUpstream(upstream);
-  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, request, inner), onRun);
+  const made = await callPlugin(name, signal, (inner) => image.call(provider, request, inner), onRun);
+  const images = made.images.slice(0, IMAGES_MAX);
   if (images.length === 0) throw fault('upstream_empty');
   onImages(images.length);
   const { accountId: account } = context;

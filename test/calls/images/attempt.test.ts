@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { KeepRequest } from '../../../lib/media/results.ts';
+import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 
 describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());
@@ -41,5 +42,29 @@ describe('an image attempt', () => {
     expect(events).to.deep.equal(['asked', 'made', '1 image', 'kept']);
     expect(kept[0]).to.include({ kind: 'image', account: 'a', proxy: 'http://proxy.example:3128' });
     expect(cleared).to.include(limit?.result);
+  });
+
+  it('looks at sixteen of its images at the most, and counts no more', async () => {
+    const route = { provider: { image: async () => ({ images: Array(1000).fill({ url: 'x' }) }) }, upstream: 'up' };
+    let counted = 0;
+    let kept = 0;
+    const options = {
+      route: route as unknown as Route,
+      call: { prompt: 'a hill', images: [] },
+      results: {
+        async keep() {
+          kept += 1;
+          throw upstreamFault('protocol', 'not an image');
+        },
+      },
+      context: { accountId: 'a', signal: new AbortController().signal },
+      deadline: performance.now() + HOUR_MS,
+      onAsk: () => undefined,
+      onImages: (count: number) => {
+        counted = count;
+      },
+    } as unknown as AttemptOptions;
+    const ending = await attemptImage(options);
+    expect([ending.type, kept, counted]).to.deep.equal(['error', 16, 16]);
   });
 });
