@@ -25,7 +25,7 @@ export class FramedAnswer implements Decoder<ProviderPart> {
   /** Set once the reply turned out to have failed; the parts before it count. */
   error: unknown;
   readonly #options: FramedOptions;
-  readonly #frame: Framing;
+  readonly #frame: Framing | ReturnType<typeof createFraming>;
   readonly #writer = new Writer();
 
   constructor(options: FramedOptions) {
@@ -63,21 +63,24 @@ export class FramedAnswer implements Decoder<ProviderPart> {
 
   #read(chunk: Uint8Array | undefined): void {
     if (this.done) return;
-    let frames: readonly Frame[];
     try {
-      frames = this.#frame(chunk);
-    } catch (error) {
-      const { make } = this.#options.fault;
-      this.#fail(isUpstreamFault(error) ? error : make('protocol', `not the framing that is expected: ${error}`));
-      return;
-    }
-    try {
-      for (const frame of frames) {
+      for (const frame of this.#cut(chunk)) {
         this.#take(frame, chunk === undefined);
         if (this.done) return;
       }
     } catch (error) {
       this.#fail(error);
+    }
+  }
+
+  /** Behind bytes in another framing, whether or not they matter any more, nothing can be read. */
+  *#cut(chunk: Uint8Array | undefined): Generator<Frame> {
+    try {
+      yield* this.#frame(chunk);
+    } catch (error) {
+      this.done = true;
+      const { make } = this.#options.fault;
+      throw isUpstreamFault(error) ? error : make('protocol', `not the framing that is expected: ${error}`);
     }
   }
 

@@ -5,8 +5,11 @@ import type { Frame, Framing } from '../contract/request.ts';
 
 export type FramingName = 'events' | 'lines' | 'json' | 'aws-event-stream';
 
+/** Like a plugin's own, but frames before one that is damaged are there before it throws. */
+type LazyFraming = (chunk: Uint8Array | undefined) => Iterable<Frame>;
+
 /** A new one for each reply. A frame of more than `bytesMax` bytes is refused. */
-export function createFraming(name: FramingName, bytesMax: number): Framing {
+export function createFraming(name: FramingName, bytesMax: number): LazyFraming {
   switch (name) {
     case 'events':
       return frameEvents(bytesMax);
@@ -57,33 +60,36 @@ const CRC_BYTES = 4;
 const BLOCK_CHUNKS = 1024;
 
 /** Messages of a length, each with headers and a JSON payload, and a checksum of both. */
-function frameAwsEvents(bytesMax: number): Framing {
+function frameAwsEvents(bytesMax: number): LazyFraming {
   let chunks: Uint8Array[] = [];
   /** How many of them are joined of shorter ones. */
   let blocks = 0;
   let bytes = 0;
   /** Of the message that is open. */
   let needed = PRELUDE_BYTES;
-  return (chunk) => {
-    if (!chunk) return [];
+  return function* readMessages(chunk) {
+    if (!chunk) return;
     chunks.push(chunk);
     if (chunks.length - blocks === BLOCK_CHUNKS) blocks = chunks.push(Buffer.concat(chunks.splice(blocks)));
     bytes += chunk.length;
-    if (bytes < needed) return [];
+    if (bytes < needed) return;
     let rest = Buffer.concat(chunks);
-    const frames: Frame[] = [];
     needed = PRELUDE_BYTES;
-    while (rest.length >= needed) {
-      needed = readAwsLength(rest, bytesMax);
-      if (rest.length < needed) break;
-      frames.push(readAwsMessage(rest.subarray(0, needed)));
-      rest = rest.subarray(needed);
-      needed = PRELUDE_BYTES;
+    try {
+      while (rest.length >= needed) {
+        needed = readAwsLength(rest, bytesMax);
+        if (rest.length < needed) break;
+        const message = rest.subarray(0, needed);
+        rest = rest.subarray(needed);
+        needed = PRELUDE_BYTES;
+        yield readAwsMessage(message);
+      }
+    } finally {
+      // Its reader may fail at a message behind the end of an answer, and go on.
+      chunks = [rest];
+      blocks = 0;
+      bytes = rest.length;
     }
-    chunks = [rest];
-    blocks = 0;
-    bytes = rest.length;
-    return frames;
   };
 }
 

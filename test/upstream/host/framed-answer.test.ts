@@ -78,8 +78,42 @@ describe('answers with a framing', () => {
     expect(read('lines', '{"text":"a"}\n{"tex')).to.include({ text: 'a', error: undefined, finish: undefined });
   });
 
+  it('have what came before a damaged message in the same read', () => {
+    const whole = encodeAwsEvents([{ event: 'a', data: { text: 'a' } }]);
+    const damaged = Buffer.from(whole).fill(0, whole.length - 4);
+    const { text, error } = read('aws-event-stream', Buffer.concat([whole, damaged]));
+    expect([text, error?.kind]).to.deep.equal(['a', 'protocol']);
+  });
+
+  it('are read no further behind bytes in another framing, even if they have their finish', () => {
+    const reader: AnswerReader = { take: ({ done }, out) => out.finish('stop', String(done)) };
+    for (const [framing, end] of [
+      ['aws-event-stream', encodeAwsEvents([{ event: 'a', data: { done: 'end' } }])],
+      ['lines', '{"done":"end"}\n'],
+    ] as const) {
+      const answer = new FramedAnswer({ reader, fault, framing, bytesMax: 1000 });
+      answer.push(Buffer.from(end), []);
+      expect([answer.done, answer.error]).to.deep.equal([false, undefined]);
+      answer.push(Buffer.alloc(2000, 'x'), []);
+      expect([answer.done, answer.error]).to.deep.equal([true, undefined]);
+    }
+  });
+
   it('are unharmed by what goes wrong behind their finish', () => {
     expect(read('lines', '{"text":"a"}\n{"done":"end"}\nrubbish\n')).to.include({ finish: 'end', error: undefined });
+  });
+
+  it('go on behind an exception that comes after their finish', () => {
+    const exception = { exception: 'internalServerException', data: { message: 'Late.' } };
+    const text = { event: 'a', data: { text: 'a' } };
+    const end = { event: 'b', data: { done: 'end' } };
+    const late = encodeAwsEvents([{ event: 'c', data: {} }]);
+    expect(read('aws-event-stream', encodeAwsEvents([text, end, exception]), late)).to.deep.equal({
+      text: 'a',
+      names: ['a', 'b', 'c'],
+      finish: 'end',
+      error: undefined,
+    });
   });
 
   it('come in any framing for which there is a function', () => {
