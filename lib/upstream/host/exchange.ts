@@ -85,9 +85,11 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     this.#taker?.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  onResponseError(controller: Dispatcher.DispatchController | undefined, error: Error): void {
     if (this.#over !== 'no') return;
     this.#finish('failed');
+    // A proxy that wants a password is an error of undici's, after which its reply goes on.
+    controller?.abort(ABORTED);
     this.#error = error;
     this.#waiter?.reject(this.#signal.aborted ? this.#signal.reason : error);
     this.#waiter = undefined;

@@ -11,12 +11,13 @@ describe('connections to an upstream', () => {
   let origin: string;
   let host: ClosableHost;
 
-  async function serve(listener: RequestListener): Promise<void> {
+  async function serve(listener: RequestListener, isProxy = false): Promise<void> {
     server = createServer(listener);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    host = createHost({ upstream: 'acme', allowedOrigins: [origin], keys: ['k'], log: { warn() {} } });
+    const proxy = isProxy && { proxy: origin };
+    host = createHost({ upstream: 'acme', allowedOrigins: [origin], keys: ['k'], log: { warn() {} }, ...proxy });
   }
   afterEach(async () => {
     await host.close();
@@ -53,5 +54,18 @@ describe('connections to an upstream', () => {
     const { value } = await host.json(origin, { method: 'GET', auth: host.tokens({ exchange }), signal });
     expect(value).to.deep.equal({ a: 1 });
     await refused.promise;
+  });
+
+  it('are let go of with a proxy that wants a password and goes on', async () => {
+    const closed = Promise.withResolvers<void>();
+    await serve(({ socket }, response) => {
+      socket.once('close', () => closed.resolve());
+      response.writeHead(407).write('there is more');
+    }, true);
+    const failed = await host
+      .json(origin, { method: 'GET', signal })
+      .catch(({ kind }: { readonly kind: string }) => kind);
+    expect(failed).to.equal('network');
+    await closed.promise;
   });
 });
