@@ -1,6 +1,7 @@
 // Every page of a gateway with content: accounts with calls of each kind, keys with limits, payments with each outcome,
 // alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Who } from '../lib/console/page.ts';
 import { isPagePath } from '../lib/console/response-style.ts';
@@ -326,9 +327,13 @@ async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
   const endUsers = { cap: 6_000_000n, reset: 'month' } as const;
   const limits = { budget: 6_000_000n, reset: 'month', models: ['sandbox-lite', 'sandbox-image'], endUsers } as const;
   const limited = await accounts.issueKey(id, 'сайт магазина', limits);
+  // Keys of one millisecond are listed in any order.
+  await sleep(2);
   const fresh = await accounts.rotateKey(limited.id, 24);
+  await sleep(2);
   const revoked = await accounts.issueKey(id, 'old laptop');
   await accounts.revokeKey(revoked.id);
+  await sleep(2);
   const expiresAt = Date.now() + 100 * 86_400_000;
   await accounts.issueKey(id, 'a name that is rather long for the key of an application', { expiresAt });
   return { limited: limited.id, fresh: fresh.id, key: fresh.key };

@@ -2,10 +2,25 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { AMOUNT_MAX, formatRub } from '../money/money.ts';
 import type { Link, MembershipOffer } from '../store/ports/sessions.ts';
-import type { Membership, MembershipChange, UserStore } from '../store/ports/users.ts';
+import type { Membership, MembershipChange, User, UserStore } from '../store/ports/users.ts';
 import { readZone } from './zone.ts';
 
 type Zones = Pick<UserStore, 'listAccountMembers' | 'get'>;
+
+/** A membership and its user; undefined if there is none any more. */
+export interface Member {
+  readonly member: Membership;
+  readonly user: User | undefined;
+}
+
+/** The members of an account in order of their emails. */
+export async function listMembers(users: Zones, account: string): Promise<readonly Member[]> {
+  const memberships = await users.listAccountMembers(account);
+  const found = memberships.map(async (member): Promise<Member> => ({ member, user: await users.get(member.user) }));
+  return (await Promise.all(found)).sort(({ user: one }, { user: other }) =>
+    (one?.email ?? '').localeCompare(other?.email ?? ''),
+  );
+}
 
 /** Throws `OperatorError` for an offer that makes no sense. */
 export function checkOffer({ role, cap }: MembershipOffer): void {

@@ -1,15 +1,21 @@
 // Every served page route, so that no new one is forgotten: other accounts are unknown, visitors without a session are
 // sent to sign in, operators need a recent code for changes, and GET changes nothing.
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
-import { LANGUAGES } from '../../lib/console/language.ts';
+import { LANGUAGES, type Language } from '../../lib/console/language.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { hashToken } from '../../lib/users/token.ts';
+import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
+import { outlinePage } from '../../testkit/page-outline.ts';
 import {
   type Busy,
   listPageRoutes,
   makeBusy,
   type PageRouteFacts,
+  type Stop,
   setUpTour,
   TOUR_ENV,
   type Tour,
@@ -29,6 +35,10 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
   ['/account/keys/{id}/rotate', '/account/keys'],
   ['/account/playground/text', '/account/playground'],
 ]);
+
+/** What the pages of the tour say: after an intended change run this file with `PAGES=record`, and read the diff. */
+const RECORDED = new URL('pages.txt', import.meta.url);
+const PAGE_END = '\n\n';
 
 /** Mistakes in the markup of a page that a visitor would meet. */
 function* findFlaws(page: string): Generator<string> {
@@ -140,6 +150,57 @@ describe('the pages, route by route', function () {
 
   const readCsrf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
     /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
+
+  interface Seen extends Stop {
+    readonly language: Language;
+    readonly status: number;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+  }
+  let seen: Promise<readonly Seen[]> | undefined;
+  /** Every stop of the tour in each language, before any other test has changed what is there. */
+  const seeAll = () => (seen ??= visitAll());
+
+  async function visitAll(): Promise<readonly Seen[]> {
+    const { account } = tour.busy;
+    // When keys were used last is written in the background, as is what accounts spent.
+    await until(async () => (await test.store.keys.list(account.id)).filter(({ lastUsedAt }) => lastUsedAt).length > 1);
+    for (const { id } of await test.store.accounts.list()) await foldUsage(test.store, id);
+    const stops = [...new Map(tour.stops.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+    const pages: Seen[] = [];
+    for (const language of LANGUAGES) {
+      for (const stop of stops) {
+        const path = `${stop.path}${stop.path.includes('?') ? '&' : '?'}lang=${language}`;
+        pages.push({ ...stop, language, ...(await tour.visitors[stop.as].get(path)) });
+      }
+    }
+    return pages;
+  }
+
+  const isHtml = ({ headers }: Seen) => headers['content-type']?.startsWith('text/html') === true;
+
+  it('change nothing on GET, have a content policy and are never cached', async () => {
+    const before = [await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })];
+    for (const { path, headers } of await seeAll()) {
+      expect(headers['content-security-policy'], path).to.contain("default-src 'none'; script-src 'self'");
+      expect(headers, path).to.include({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'same-origin',
+        'cache-control': 'no-store',
+      });
+    }
+    expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
+  });
+
+  it('say and offer what is recorded, in English', async () => {
+    // Which of two accounts a member sees first depends on their ids.
+    const pages = (await seeAll()).filter((page) => page.language === 'en' && page.as !== 'member' && isHtml(page));
+    const outlines = pages.map(({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`);
+    if (process.env.PAGES === 'record') writeFileSync(RECORDED, outlines.join(PAGE_END));
+    const recorded = readFileSync(RECORDED, 'utf8').split(PAGE_END);
+    for (const [at, outline] of outlines.entries()) expect(outline).to.equal(recorded[at]);
+    expect(outlines.length).to.equal(recorded.length);
+  });
 
   it('are all part of the tour', () => {
     const seen = new Set(tour.stops.map(({ route }) => route));
@@ -282,26 +343,9 @@ describe('the pages, route by route', function () {
     expect([await snapshotState(victim), await changes()]).to.deep.equal(before);
   });
 
-  it('change nothing on GET, have a content policy and are never cached', async () => {
-    const before = [await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })];
-    for (const { path, as } of tour.stops) {
-      const { headers } = await tour.visitors[as].get(path);
-      expect(headers['content-security-policy'], path).to.contain("default-src 'none'; script-src 'self'");
-      expect(headers, path).to.include({
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'same-origin',
-        'cache-control': 'no-store',
-      });
-    }
-    expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
-  });
-
   it('are whole in each language: words, names, rows of tables, forms, links', async () => {
     const flaws: string[] = [];
-    const visits = LANGUAGES.flatMap((language) => tour.stops.map((stop) => ({ ...stop, language })));
-    for (const { path, as, route, language } of visits) {
-      const { text, headers } = await tour.visitors[as].get(`${path}${path.includes('?') ? '&' : '?'}lang=${language}`);
-      if (!headers['content-type']?.startsWith('text/html')) continue;
+    for (const { text, as, route, language } of (await seeAll()).filter(isHtml)) {
       for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${language}: ${flaw}`);
       for (const [, link = ''] of text.matchAll(/ href="(\/[^"?#]*)/g))
         if (test.gateway.server.match('get', link)?.path.endsWith('{p*}') !== false)

@@ -1,4 +1,5 @@
 // Who and what has access to an account, for an operator: its keys, its people, and a form that invites an owner.
+import { listMembers } from '../../accounts/members.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import type { Membership, User } from '../../store/ports/users.ts';
@@ -42,11 +43,8 @@ const WORDS = defineWords({
 export async function accessSections(visit: UserVisit, account: Account): Promise<Html> {
   const words = WORDS[visit.language];
   const { store } = visit.services;
-  const [keys, members] = await Promise.all([store.keys.list(account.id), store.users.listAccountMembers(account.id)]);
-  const people = await Promise.all(
-    members.map(async (member) => ({ member, user: await store.users.get(member.user) })),
-  );
-  const list = people.map(({ member, user }) => user && html`<li>${renderMember(visit, member, user)}</li>`);
+  const [keys, members] = await Promise.all([store.keys.list(account.id), listMembers(store.users, account.id)]);
+  const list = members.map(({ member, user }) => user && html`<li>${renderMember(visit, member, user)}</li>`);
   const email = field({ ...typedFields(visit, { change: 'invite' })('email'), label: words.email, type: 'email' });
   return html`<h2>${words.keys}</h2>
 ${keys.length === 0 ? html`<p>${words.noKeys}</p>` : keyTable(visit, keys)}

@@ -142,7 +142,10 @@ async function customerTable(visit: UserVisit, customers: readonly Customer[]): 
   const emails = Map.groupBy(owners, ({ account }) => account);
   const rows = customers.map(({ id, name, status, priceList, avail, sums }) => [
     html`<a href="/admin/accounts/${id}">${name}</a>`,
-    (emails.get(id) ?? []).map(({ email }) => email).join(', '),
+    (emails.get(id) ?? [])
+      .map(({ email }) => email)
+      .sort()
+      .join(', '),
     status === 'active' ? usual(words.active) : words[status],
     priceList ?? '',
     format.rub(avail),

@@ -1,10 +1,10 @@
 // The people of an account for its owners: roles, caps and what was spent of them, invitations.
+import { listMembers, type Member } from '../../accounts/members.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent, indexSums } from '../../money/budget.ts';
 import { findPeriod } from '../../money/period.ts';
 import type { Link, MembershipOffer } from '../../store/ports/sessions.ts';
-import type { Membership, User } from '../../store/ports/users.ts';
 import { countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
@@ -110,8 +110,7 @@ async function listInvitations({ services, account }: OwnerVisit): Promise<reado
 async function peoplePage(visit: OwnerVisit, state: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { users } = visit.services.store;
-  const members = await users.listAccountMembers(visit.account.id);
-  const rows = await Promise.all(members.map(async (member) => ({ member, user: await users.get(member.user) })));
+  const rows = await listMembers(users, visit.account.id);
   const invitations = await listInvitations(visit);
   const done = findWord(words.done, visit.query.get('done'));
   const fields = html`${field({ name: 'email', label: words.email, type: 'email', value: state.sent?.text('email'), inputmode: 'email', error: state.badEmail, autofocus: state.badEmail !== undefined })}
@@ -128,12 +127,7 @@ ${form(visit, { action: linkTo(visit, PEOPLE), fields, button: words.inviteButto
   return { title: words.title, body };
 }
 
-interface Person {
-  readonly member: Membership;
-  readonly user: User | undefined;
-}
-
-async function memberTable(visit: OwnerVisit, rows: readonly Person[]): Promise<Html> {
+async function memberTable(visit: OwnerVisit, rows: readonly Member[]): Promise<Html> {
   const words = WORDS[visit.language];
   const { services, format, signedIn } = visit;
   const roles = roleWords(visit);
