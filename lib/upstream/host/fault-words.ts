@@ -86,7 +86,7 @@ const FAILED_BEHIND = /\bupstream (request|service|server|provider)( has)? (fail
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   [
     'content',
-    /\b(was|been) flagged|content ((management |security )?polic|moderation|filter)|\bviolat\w+ .{0,40}\b(polic(y|ies)|guidelines?|guardrails?|responsible ai)\b|safety (system|filter|polic|guideline|violation|reason)|moderation system|(not|n't) pass moderation|\bnsfw (content|material|image)|prohibited[ _]content|(sensitive|unsafe) (information|words?|content)|inappropriate content|copyright restriction|contain real person|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|不合规|敏感|不当内容/i,
+    /\b(was|been) flagged|content ((management |security )?polic|moderation|filter)|\bviolat\w+ .{0,40}\b(polic(y|ies)|guidelines?|guardrails?|responsible ai)\b|safety (system|filter|check|polic|guideline|violation|reason)|may violate\b.{0,40}\bterms\b|(request|content) moderated\b|moderation system|(not|n't) pass moderation|\bnsfw (content|material|image)|prohibited[ _]content|(sensitive|unsafe) (information|words?|content)|inappropriate content|copyright restriction|contain real person|content exists risk|considered high risk|content\b.{0,60}\bis blocked|违规|不合规|敏感|不当内容/i,
   ],
   [
     'image',

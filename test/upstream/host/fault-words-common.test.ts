@@ -134,6 +134,10 @@ const SENTENCES: Meanings = {
     Request blocked due to safety violations
     Blocked because of safety reasons
     Blocked by our moderation system
+    Prompt or provided image failed the safety checks
+    Request Moderated
+    Content Moderated
+    It is not possible to generate an image from this request because it may violate the terms of use
     The text did not pass moderation
     The text didn't pass moderation
     The prompt has NSFW material
