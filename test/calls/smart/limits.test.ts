@@ -139,6 +139,12 @@ describe('smart router limits', function () {
     }
   });
 
+  it('scores a message few times, however many orders nest in it or follow each other', () => {
+    for (const text of ['Translate: '.repeat(12), 'Prove it. '.repeat(1000)]) {
+      expect(costOf(ask(flat(text)), { calls: 2, enough: 2000 }), text.slice(0, 10)).to.be.below(2000);
+    }
+  });
+
   it('reads the start and the end of a long message, of one block or many', () => {
     const filler = 'The tenant pays the rent in advance. '.repeat(3000);
     expect(routeSmart(ask(`Переведи договор на английский.\n\n${filler}`)).signals).to.include('translate');
