@@ -63,13 +63,16 @@ const plugin: ProviderPlugin<Settings> = {
 export default plugin;
 
 function createReader({ fields, finishReason }: Host): AnswerReader {
+  /** The latest call of each index: a start is always another one. */
+  const calls = new Map<unknown, object>();
   return {
     take({ contentBlockIndex: block, start, delta, stopReason, usage }, out) {
-      const { toolUseId: id, name } = fields(start, 'toolUse');
-      if (id !== undefined) out.tool({ block, id, name });
+      const { toolUse: call } = fields(start);
+      if (call) calls.set(block, call);
+      if (call) out.tool({ block: call, id: fields(call).toolUseId, name: fields(call).name });
       const { text, toolUse, reasoningContent } = fields(delta);
       if (typeof text === 'string') out.text(text, block);
-      if (toolUse !== undefined) out.tool({ block, json: fields(toolUse).input });
+      if (toolUse !== undefined) out.tool({ block: calls.get(block), json: fields(toolUse).input });
       const { text: thought, signature, redactedContent } = fields(reasoningContent);
       if (typeof thought === 'string') out.reasoning(thought, block);
       if (typeof signature === 'string') out.state({ format: STATE_FORMAT, value: signature }, block);
