@@ -28,7 +28,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
     'DATE',
   ],
   [/\b\d\d:\d\d(?::\d\d)?\b/g, 'TIME'],
-  [/\b\d+(?:\.\d+)? (?:ms|s|seconds?(?= ago))\b/g, 'DURATION'],
+  [/\b\d+(?:\.\d+)? (?:ms|s|(?:second|minute)s?(?= ago))\b/g, 'DURATION'],
   [/(DURATION<\/td>)<td>(?:[\d,.]+ tokens\/s)?<\/td>/g, '$1<td>SPEED</td>'],
 ];
 
