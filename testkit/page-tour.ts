@@ -51,6 +51,17 @@ export interface Tour {
 const SERVICE_ENV = { SANDBOX: 'on', REGISTRATION: 'open', STATUS_PAGE: 'on', VIDEO_POLL_MS: '1000' };
 export const TOUR_ENV = { ...SERVICE_ENV, ...DEAF_BOT };
 
+/** What some models cost the operator of a tour; of the others nobody knows. */
+export const TOUR_CATALOG = {
+  costs: {
+    sandbox: {
+      lite: { currency: 'RUB', input: '25', output: '200' },
+      heavy: { currency: 'RUB', input: '1200', output: '5000' },
+      image: { currency: 'RUB', request: '2.5' },
+    },
+  },
+};
+
 export interface PageRouteFacts {
   readonly method: 'get' | 'post';
   readonly path: string;

@@ -17,6 +17,7 @@ import {
   type PageRouteFacts,
   type Stop,
   setUpTour,
+  TOUR_CATALOG,
   TOUR_ENV,
   type Tour,
 } from '../../testkit/page-tour.ts';
@@ -78,7 +79,7 @@ describe('the pages, route by route', function () {
 
   before(async () => {
     mail = await startMailServer();
-    test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
+    test = await startGateway({ catalog: TOUR_CATALOG, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
     tour = await setUpTour(test);
     victim = await makeBusy(test, 'victim@example.com');
     routes = listPageRoutes(test);
