@@ -12,6 +12,7 @@ const ALIKE = Math.log(20);
 const NAMESAKE = 0.5;
 /** What looks at a room as a whole, far from its files by imports: stores apply the rules of money, a tour sees all pages. */
 const WHOLE: Readonly<Record<string, readonly string[]>> = {
+  'lib/manage/': ['test/api/management/document.test.ts'],
   'lib/money/': ['test/store/sqlite.test.ts'],
   'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
 };
