@@ -57,9 +57,8 @@ function sumSlots(rows: readonly UsageSlotSum[], starts: readonly number[]): Slo
   for (const { at, group, ...totals } of rows) {
     const slots = sums.get(group) ?? starts.map(() => NO_USAGE);
     sums.set(group, slots);
-    const place = places.get(at) ?? 0;
-    const before = slots[place] ?? NO_USAGE;
-    slots[place] = before === NO_USAGE ? totals : addUsageTotals(before, totals);
+    // The store has one sum of each part and group.
+    slots[places.get(at) ?? 0] = totals;
   }
   const groups = [...sums].map(([name, slots]) => ({ name, slots, total: slots.reduce(addUsageTotals, NO_USAGE) }));
   return {
