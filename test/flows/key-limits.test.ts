@@ -34,6 +34,7 @@ const CATALOG = {
   models: [
     ...['small', 'middle', 'big'].map((id) => text(id)),
     text('eye', 'vision'),
+    { ...text('lens', 'vision'), vision: true },
     {
       id: 'embed',
       type: 'embedding',
@@ -174,9 +175,15 @@ describe('limits of a key', () => {
       const { key } = await issue({ models: ['small'] });
       expectRefusal(await post(key, path, call('small')), path, FORBIDDEN);
       expectRefusal(await post(key, path, call('eye')), path, FORBIDDEN);
-      const { key: wider } = await issue({ models: ['small', 'eye'] });
-      const reply = await post(wider, path, call('small'));
-      expect([reply.status, reply.json.model]).to.deep.equal([200, 'eye']);
+      // Others that see answer only if the catalog names none of the key's.
+      for (const [models, answers] of [
+        [['small', 'lens', 'eye'], 'eye'],
+        [['small', 'lens'], 'lens'],
+      ] as const) {
+        const { key: wider } = await issue({ models });
+        const reply = await post(wider, path, call('small'));
+        expect([reply.status, reply.json.model]).to.deep.equal([200, answers]);
+      }
     });
   }
 
@@ -186,7 +193,17 @@ describe('limits of a key', () => {
       const { json } = await send(gateway.url + MODELS, { key });
       return (json.data as { id: string }[]).map(({ id }) => id);
     };
-    expect(await listed(null)).to.deep.equal(['small', 'middle', 'big', 'eye', 'embed', 'draw', 'film', 'smart']);
+    expect(await listed(null)).to.deep.equal([
+      'small',
+      'middle',
+      'big',
+      'eye',
+      'lens',
+      'embed',
+      'draw',
+      'film',
+      'smart',
+    ]);
     expect(await listed(['big-alias', 'film'])).to.deep.equal(['big', 'film', 'smart']);
     expect(await listed(['draw'])).to.deep.equal(['draw']);
   });

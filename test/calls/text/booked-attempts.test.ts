@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { fault } from '../../../lib/base/faults.ts';
 import { GONE } from '../../../lib/calls/context.ts';
+import { createRouteHealth } from '../../../lib/calls/health.ts';
 import type { Attempt } from '../../../lib/money/attempt.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import {
@@ -152,5 +153,23 @@ describe('attempts of a text call', () => {
     const request = { images: 1 };
     const { attempts, charge } = await stage.call({ routes: [good], vision: 'stream', request });
     expect([charge?.model, attempts[0]?.model]).to.deep.equal(['model-a', 'sight']);
+  });
+
+  it('times each route until its first fragment', async () => {
+    const timed: string[] = [];
+    const health = createRouteHealth();
+    const begin: typeof health.begin = (left) => {
+      const trial = health.begin(left);
+      const note = (what: string) => void timed.push(`${trial.route.upstream} ${what}`);
+      return { ...trial, first: () => note('first'), end: () => note('end') };
+    };
+    for (const delivery of ['stream', 'buffered'] as const) {
+      await stage.call({
+        routes: [playing([], upstreamFault('server', '')), good],
+        delivery,
+        health: { ...health, begin },
+      });
+      expect(timed.splice(0), delivery).to.deep.equal(['up-0 end', 'up-1 first', 'up-1 end']);
+    }
   });
 });
