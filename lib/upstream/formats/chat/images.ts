@@ -15,15 +15,7 @@ export class ReplyImages {
   /** Some servers repeat them, in every chunk or in a whole message at the end. */
   readonly #seen = new Set<string>();
 
-  take({ images, image }: JsonObject, out: AnswerWriter): void {
-    for (const item of [images ?? [], image ?? []].flat()) this.#takeItem(item, out);
-  }
-
-  takeParts(content: readonly unknown[], out: AnswerWriter): void {
-    for (const part of content) if (isFields(part) && PART_TYPES.has(part.type)) this.#takeItem(part, out);
-  }
-
-  #takeItem(item: unknown, out: AnswerWriter): void {
+  take(item: unknown, out: AnswerWriter): void {
     const said = readLocation(item);
     if (said === undefined || said === '') {
       out.alive();
@@ -40,9 +32,11 @@ export class ReplyImages {
   }
 }
 
-/** Whether a part of the content is an image. */
-export function hasImageParts(content: unknown): content is readonly unknown[] {
-  return Array.isArray(content) && content.some((part) => isFields(part) && PART_TYPES.has(part.type));
+/** The images of a message, wherever they are. */
+export function listImages({ content, images, image }: JsonObject): readonly unknown[] {
+  const parts = Array.isArray(content) ? content : [];
+  const shown = parts.filter((part) => isFields(part) && PART_TYPES.has(part.type));
+  return [shown, images || [], image || []].flat();
 }
 
 /** `{ image_url: { url } }`, or shorter forms; some give the bytes alone. */

@@ -15,7 +15,7 @@ import { readChatAnnotation, readSources } from '../citations.ts';
 import { OddEvents } from '../odd-events.ts';
 import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
-import { hasImageParts, ReplyImages } from './images.ts';
+import { listImages, ReplyImages } from './images.ts';
 import { ReasoningDetails } from './reasoning.ts';
 
 interface Choice extends JsonObject {
@@ -186,14 +186,12 @@ export class ChatReply implements AnswerReader {
   }
 
   #takeImages(fields: JsonObject, out: AnswerWriter): void {
-    const { images, image, content } = fields;
-    const hasParts = hasImageParts(content);
-    if (!images && !image && !hasParts) return;
+    const images = listImages(fields);
+    if (images.length === 0) return;
     this.#odd = undefined;
     this.#details?.flush(out);
     this.#images ??= new ReplyImages();
-    if (hasParts) this.#images.takeParts(content, out);
-    this.#images.take(fields, out);
+    for (const image of images) this.#images.take(image, out);
   }
 
   #cite(annotations: unknown, out: AnswerWriter): void {
