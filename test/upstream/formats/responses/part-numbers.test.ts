@@ -140,6 +140,15 @@ describe('items of a responses answer', () => {
     expect(read([...events, last])).to.deep.equal({ 'call c1': '{"city":"Riga"}', 'call c2': '{"city":"Oslo"}' });
   });
 
+  it('are found in their order at the end if one has had no name until then', () => {
+    const unnamed = event('function_call_arguments.delta', { item_id: 'a', delta: '{"city":"Riga"}' });
+    const last = completed(call('fc_1', 'd1', 'Riga'), call('fc_2', 'd2', 'Oslo'));
+    expect(read([unnamed, ...tellCall(1, call('b', 'c2', 'Oslo')), last])).to.deep.equal({
+      'call c2': '{"city":"Oslo"}',
+      'call d1': '{"city":"Riga"}',
+    });
+  });
+
   it('are delivered if only the end has them, before one that has its id', () => {
     const last = completed(call('b', 'c2', 'Oslo'), call('a', 'c1', 'Riga'));
     expect(read([...tellCall(0, call('a', 'c1', 'Riga')), last])).to.deep.equal({
