@@ -3,6 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import type { KeepRequest, Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
+import type { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { ImageCall, MediaSource } from '../../upstream/contract/provider.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream, type PluginRun } from '../../upstream/host/plugin-run.ts';
@@ -15,6 +16,8 @@ export interface AttemptOptions {
   readonly call: Omit<ImageCall, 'model' | 'options'>;
   readonly results: Results;
   readonly context: Pick<CallContext, 'signal' | 'accountId'>;
+  /** Holds what the reply takes; released here. */
+  readonly memory: AnswerMemory;
   /** By `performance.now()`. */
   readonly deadline: number;
   /** Called when the request is sent to the upstream. */
@@ -31,9 +34,20 @@ const RESULT_PATIENCE_MS = 20_000;
 const IMAGES_MAX = 16;
 
 /** Never rejects. */
-export function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
-  const { context, deadline } = options;
-  return attemptUntilDeadline({ signal: context.signal, deadline }, (signal) => requestImage(options, signal));
+export async function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
+  const { context, deadline, memory } = options;
+  let run: PluginRun | undefined;
+  const onRun = (started: PluginRun) => {
+    run = started;
+    run.memory = memory;
+    options.onRun(started);
+  };
+  const limits = { signal: context.signal, deadline };
+  const ending = await attemptUntilDeadline(limits, (signal) => requestImage({ ...options, onRun }, signal));
+  // A plugin that goes on all the same must take no more of it.
+  if (run) run.memory = undefined;
+  memory.releaseAll();
+  return ending;
 }
 
 async function requestImage(

@@ -5,6 +5,7 @@ import type { ImageModel } from '../../catalog/model.ts';
 import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
+import { AnswerMemory } from '../../stream/answer-memory.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
 import { AttemptLog } from '../attempts.ts';
 import type { CallContext } from '../context.ts';
@@ -12,6 +13,7 @@ import type { RouteHealth } from '../health.ts';
 import type { PaidCall, PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { attemptImage } from './attempt.ts';
+import { ReplyQueue } from './reply-queue.ts';
 
 interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
@@ -44,10 +46,12 @@ export interface ImageEngine {
 
 export function createImageEngine(options: ImageEngineOptions): ImageEngine {
   const { paidCalls, results, health, totalTimeoutMs, onAttempt } = options;
+  const replies = new ReplyQueue();
   return {
     async run({ kind, model, call }, context) {
       context.log.note({ model: model.id });
       const attempts = new AttemptLog(model.id);
+      const memory = new AnswerMemory(replies, context.accountId);
       let wasAsked = false;
       const onAsk = () => {
         wasAsked = true;
@@ -76,7 +80,7 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             };
             return attempts.record(
               route,
-              (onRun) => attemptImage({ route, call, results, context, deadline, onAsk, onImages, onRun }),
+              (onRun) => attemptImage({ route, call, results, context, memory, deadline, onAsk, onImages, onRun }),
               // The vendor bills what it made, whether or not it could be stored.
               () => ({ usage: { images: made || 1 }, isReported: made > 0, hasOutput: false }),
             );

@@ -4,6 +4,7 @@ import { createGrowingBuffer } from '../../base/growing-buffer.ts';
 import { type ByteSource, type OpenBody, readBytes } from '../../stream/bytes.ts';
 import type { HostBody } from '../contract/host.ts';
 import { upstreamFault } from './fault.ts';
+import { readPluginRun } from './plugin-run.ts';
 import { scrub } from './secret.ts';
 
 /** Replies read as a whole are small (an error, a token, a job's state), unless the caller says otherwise. */
@@ -67,6 +68,7 @@ export class UpstreamBody implements HostBody {
         throw upstreamFault('protocol', `the answer is longer than ${limitBytes} bytes`);
       }
       for (const chunk of arrived) room.append(chunk);
+      await waitForMemory(bytes);
     }
     return room.content();
   }
@@ -122,6 +124,13 @@ export class UpstreamBody implements HostBody {
     this.#taken = true;
     return this.#source;
   }
+}
+
+/** A long reply, as with images, is read no further until there is room for it. */
+function waitForMemory(bytes: number): Promise<void> | undefined {
+  const memory = readPluginRun()?.memory;
+  memory?.noteEvent(bytes);
+  return memory?.waitForRoom();
 }
 
 /** A body that was read, or broke off, once more. */

@@ -2,10 +2,16 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { HOUR_MS } from '../../../lib/base/durations.ts';
+import { GONE } from '../../../lib/calls/context.ts';
 import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';
+import { ReplyQueue } from '../../../lib/calls/images/reply-queue.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { KeepRequest } from '../../../lib/media/results.ts';
+import { AnswerMemory, type AnswerSizes } from '../../../lib/stream/answer-memory.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
+import { readPluginRun } from '../../../lib/upstream/host/plugin-run.ts';
+
+const MIB = 1024 * 1024;
 
 describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());
@@ -29,6 +35,8 @@ describe('an image attempt', () => {
       results: { keep },
       context: { accountId: 'a', signal: new AbortController().signal },
       deadline: performance.now() + HOUR_MS,
+      memory: new AnswerMemory(new ReplyQueue(), 'a'),
+      onRun: () => undefined,
       onAsk: () => void events.push('asked'),
       onImages: (count: number) => void events.push(`${count} image`),
     } as unknown as AttemptOptions;
@@ -59,6 +67,8 @@ describe('an image attempt', () => {
       },
       context: { accountId: 'a', signal: new AbortController().signal },
       deadline: performance.now() + HOUR_MS,
+      memory: new AnswerMemory(new ReplyQueue(), 'a'),
+      onRun: () => undefined,
       onAsk: () => undefined,
       onImages: (count: number) => {
         counted = count;
@@ -66,5 +76,44 @@ describe('an image attempt', () => {
     } as unknown as AttemptOptions;
     const ending = await attemptImage(options);
     expect([ending.type, kept, counted]).to.deep.equal(['error', 16, 16]);
+  });
+
+  it('holds what its reply takes until its end, and nothing of what a plugin reads after that', async () => {
+    const held: AnswerSizes[] = [];
+    let releases = 0;
+    const releaseAll = () => {
+      releases += 1;
+    };
+    const memory = new AnswerMemory(
+      { reserveAnswer: () => ({ hold: (sizes) => void held.push(sizes), releaseAll }) },
+      'a',
+    );
+    const left = new AbortController();
+    const finished = Promise.withResolvers<void>();
+    const read = (bytes: number) => {
+      const memory = readPluginRun()?.memory;
+      memory?.noteEvent(bytes);
+      return memory?.waitForRoom();
+    };
+    const image = async () => {
+      await read(3 * MIB);
+      left.abort(GONE);
+      await new Promise((resolve) => setImmediate(resolve));
+      await read(5 * MIB);
+      finished.resolve();
+      return { images: [] };
+    };
+    const options = {
+      route: { provider: { image }, upstream: 'up' } as unknown as Route,
+      call: { prompt: 'a hill', images: [] },
+      context: { accountId: 'a', signal: left.signal },
+      deadline: performance.now() + HOUR_MS,
+      memory,
+      onRun: () => undefined,
+      onAsk: () => undefined,
+    } as unknown as AttemptOptions;
+    expect(await attemptImage(options)).to.deep.equal({ type: 'gone' });
+    await finished.promise;
+    expect([held, releases]).to.deep.equal([[{ kept: 0, open: 3 * MIB }], 1]);
   });
 });
