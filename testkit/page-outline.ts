@@ -36,6 +36,9 @@ export function outlinePage(page: string): string {
   const [, main = page] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? [];
   const lines = main
     .replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '')
+    .replace(/<pre[^>]*>.*?<\/pre>/gs, (text) =>
+      text.replace(/\n( *)/g, (_, indent) => `↵${'·'.repeat(indent.length)}`),
+    )
     .replace(/\s+/g, ' ')
     .replace(/<svg.*?<\/svg>/gs, (chart) =>
       [...chart.matchAll(/<title[^>]*>([^<]*)</g)].map(([, text]) => `\n~ ${text}`).join(''),

@@ -41,6 +41,20 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
 const RECORDED = new URL('pages.txt', import.meta.url);
 const PAGE_END = '\n\n';
 
+/** Pages with parts that no stop of the tour shows. */
+const BESIDES: readonly Stop[] = [
+  ...['?q=sandbox', '?filter=silent', '?sort=balance', '?sort=name', '?filter=unpaid'].map((query) => ({
+    as: 'operator' as const,
+    route: '/admin/accounts',
+    path: `/admin/accounts${query}`,
+  })),
+  ...['?outcome=failed', '?model=sandbox-lite', '?ending=answered'].map((query) => ({
+    as: 'operator' as const,
+    route: '/admin/calls',
+    path: `/admin/calls${query}`,
+  })),
+].map((stop) => ({ ...stop, name: stop.path }));
+
 /** Mistakes in the markup of a page that a visitor would meet. */
 function* findFlaws(page: string): Generator<string> {
   const main = page.replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '');
@@ -167,7 +181,8 @@ describe('the pages, route by route', function () {
     // When keys were used last is written in the background, as is what accounts spent.
     await until(async () => (await test.store.keys.list(account.id)).filter(({ lastUsedAt }) => lastUsedAt).length > 1);
     for (const { id } of await test.store.accounts.list()) await foldUsage(test.store, id);
-    const stops = [...new Map(tour.stops.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+    const all = [...tour.stops, ...BESIDES];
+    const stops = [...new Map(all.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
     const pages: Seen[] = [];
     for (const language of LANGUAGES) {
       for (const stop of stops) {
