@@ -9,8 +9,23 @@ import { chatAnswer, startUpstream, type TestUpstream } from '../../../testkit/u
 import { applied } from '../../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded } from '../../contract/store/payments.ts';
 import { makeUser } from '../../contract/store/people.ts';
-import { type ApiDocument, readDocument } from '../document.ts';
+import { type ApiDocument, type Json, readDocument } from '../document.ts';
 import { type ManagementStage, openManagementStage } from './stage.ts';
+
+/** Names of what a schema lets be anything, or an object or a list of anything. */
+function listVague(name: string, schema: Json): readonly string[] {
+  if (schema.$ref !== undefined) return [];
+  const { type, properties, items, additionalProperties } = schema;
+  const others = typeof additionalProperties === 'object' ? additionalProperties : undefined;
+  const choices: readonly Json[] = schema.anyOf ?? schema.oneOf ?? [];
+  const isTold = type !== undefined || choices.length > 0 || 'enum' in schema || 'const' in schema;
+  if (!isTold || (type === 'object' && !properties && !others) || (type === 'array' && !items)) return [name];
+  const unnamed = [...choices, others, items].filter((each) => each !== undefined);
+  return [
+    ...Object.entries(properties ?? {}).flatMap(([key, each]) => listVague(key, each)),
+    ...unnamed.flatMap((each) => listVague(name, each)),
+  ];
+}
 
 describe('the management API in the API document', () => {
   let upstream: TestUpstream;
@@ -139,6 +154,27 @@ describe('the management API in the API document', () => {
     }
     await does('user remove', person);
     await does('user remove-owner', { ...of, user: owner.id });
+  });
+
+  it('says what is in each reply, but for some of many shapes', () => {
+    const replies = VERBS.map(({ method, path }) => api.json.paths[MANAGE + path][method.toLowerCase()].responses[200]);
+    const schemas = [
+      ...replies.map((reply: Json) => reply.content['application/json'].schema),
+      ...Object.entries(api.json.components.schemas).flatMap(([name, each]) => (/^Managed/.test(name) ? [each] : [])),
+    ];
+    const vague = new Set(schemas.flatMap((schema) => listVague('reply', schema)));
+    const known = [
+      'attempts',
+      'entries',
+      'receipt',
+      'video',
+      'provider_state',
+      'refunds',
+      'dispute',
+      'cap',
+      'problems',
+    ];
+    expect([...vague]).to.have.members(known);
   });
 
   it('is tried in these tests, with each of its verbs', () => {
