@@ -43,17 +43,21 @@ const PAGE_END = '\n\n';
 
 /** Pages with parts that no stop of the tour shows. */
 const BESIDES: readonly Stop[] = [
-  ...['?q=sandbox', '?filter=silent', '?sort=balance', '?sort=name', '?filter=unpaid'].map((query) => ({
-    as: 'operator' as const,
-    route: '/admin/accounts',
-    path: `/admin/accounts${query}`,
-  })),
-  ...['?outcome=failed', '?model=sandbox-lite', '?ending=answered'].map((query) => ({
-    as: 'operator' as const,
-    route: '/admin/calls',
-    path: `/admin/calls${query}`,
-  })),
-].map((stop) => ({ ...stop, name: stop.path }));
+  ...listBesides('newcomer', '/account/', ['papers', 'statement', 'connect', 'people', 'settings', 'settings/alerts']),
+  ...listBesides('stopped', '/account/', ['keys', 'wallet', 'papers', 'playground']),
+  ...listBesides('operator', '/admin/accounts?', [
+    'q=sandbox',
+    'filter=silent',
+    'filter=unpaid',
+    'sort=balance',
+    'sort=name',
+  ]),
+  ...listBesides('operator', '/admin/calls?', ['outcome=failed', 'model=sandbox-lite', 'ending=answered']),
+];
+
+function listBesides(as: Stop['as'], start: string, ends: readonly string[]): readonly Stop[] {
+  return ends.map((end) => ({ as, route: start, path: `${start}${end}`, name: `${start}${end}` }));
+}
 
 /** Mistakes in the markup of a page that a visitor would meet. */
 function* findFlaws(page: string): Generator<string> {
