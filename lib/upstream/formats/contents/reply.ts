@@ -163,6 +163,7 @@ function readCounts(usage: JsonObject): TokenCounts {
 export function readImages(value: unknown, kit: Kit): readonly MediaSource[] {
   const { fault, finishReason } = kit;
   const reply = readFields(value);
+  if (reply.error) throw fault.ofComplaint(reply, true);
   refuseBlocked(reply, kit);
   const candidates = readObjects(reply.candidates);
   const parts = candidates.flatMap((candidate) => readParts(candidate));

@@ -172,6 +172,9 @@ describe('replies in the contents format', () => {
     expect(() => read(candidate([{ text: 'Hi' }]), { code: 429, message: 'slow down' }))
       .to.throw('slow down')
       .with.property('kind', 'rate');
+    expect(() => readImages({ error: { code: 429, message: 'slow down' } }, kit))
+      .to.throw('slow down')
+      .with.property('kind', 'rate');
     const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
     for (const refused of [() => read(blocked), () => readImages(blocked, kit)]) {
       expect(refused).to.throw('prompt blocked: SAFETY').that.includes({ kind: 'request', about: 'content' });
