@@ -18,6 +18,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{32,}\b/g, 'HASH'],
   [/\b[A-Z2-7]{32}\b/g, 'SECRET'],
   [/\b(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}\b/g, 'CODE'],
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
+  [/("\w+_ms": )\d+/g, '$1DURATION'],
+  [/"last4": "\w+"/g, '"last4": "END"'],
   [/…[\da-zA-Z]{4,8}\b/g, '…END'],
   [/127\.0\.0\.1:\d+/g, 'HOST'],
   [/\d{4}-\d\d-\d\d(?:T\d\d(?::|%3A)\d\d(?::\d\d(?:\.\d+)?Z?)?)?|\d{4}-\d\d\b/g, 'DATE'],
@@ -50,7 +53,12 @@ export function outlinePage(page: string): string {
     .split('\n')
     .map((line) => line.replace(/ +/g, ' ').trim())
     .filter((line) => line !== '');
-  const masked = VARYING.reduce((text, [found, mark]) => text.replace(found, mark), lines.join('\n')).split('\n');
   // Such as the hours of a chart without a call.
+  const masked = maskVarying(lines.join('\n')).split('\n');
   return masked.filter((line, at) => line !== masked[at - 1]).join('\n');
+}
+
+/** With marks for ids, times, durations and secrets. */
+export function maskVarying(text: string): string {
+  return VARYING.reduce((masked, [found, mark]) => masked.replace(found, mark), text);
 }

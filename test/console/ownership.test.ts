@@ -1,6 +1,5 @@
 // Every served page route, so that no new one is forgotten: other accounts are unknown, visitors without a session are
 // sent to sign in, operators need a recent code for changes, and GET changes nothing.
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { LANGUAGES, type Language } from '../../lib/console/language.ts';
@@ -22,6 +21,7 @@ import {
   type Tour,
 } from '../../testkit/page-tour.ts';
 import { createVisitor } from '../../testkit/pages.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 /** The names under which pages read ids, of forms and of queries. */
@@ -36,10 +36,6 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
   ['/account/keys/{id}/rotate', '/account/keys'],
   ['/account/playground/text', '/account/playground'],
 ]);
-
-/** What the pages of the tour say: after an intended change run this file with `PAGES=record`, and read the diff. */
-const RECORDED = new URL('pages.txt', import.meta.url);
-const PAGE_END = '\n\n';
 
 /** Pages with parts that no stop of the tour shows. */
 const BESIDES: readonly Stop[] = [
@@ -216,10 +212,7 @@ describe('the pages, route by route', function () {
     // Which of two accounts a member sees first depends on their ids.
     const pages = (await seeAll()).filter((page) => page.language === 'en' && page.as !== 'member' && isHtml(page));
     const outlines = pages.map(({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`);
-    if (process.env.PAGES === 'record') writeFileSync(RECORDED, outlines.join(PAGE_END));
-    const recorded = readFileSync(RECORDED, 'utf8').split(PAGE_END);
-    for (const [at, outline] of outlines.entries()) expect(outline).to.equal(recorded[at]);
-    expect(outlines.length).to.equal(recorded.length);
+    expectRecorded(new URL('pages.txt', import.meta.url), outlines);
   });
 
   it('are all part of the tour', () => {

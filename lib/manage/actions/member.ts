@@ -1,5 +1,6 @@
 // The people of an account, with their roles and caps.
 
+import { listMembers } from '../../accounts/members.ts';
 import { InvalidInputError, OperatorError, UnknownError } from '../../base/operator-error.ts';
 import { memberSumId } from '../../ledger/caps.ts';
 import { getSpent, indexSums } from '../../money/budget.ts';
@@ -25,28 +26,25 @@ export const memberActions = { list, invite, set, remove };
 async function list(session: Session, idOrName: string): Promise<Answer> {
   const { store } = session;
   const { id: account } = await findAccount(session, idOrName);
-  const members = await store.users.listAccountMembers(account);
-  const sums = indexSums(await store.ledger.budgets(members.map(memberSumId)));
+  const members = await listMembers(store.users, account);
+  const sums = indexSums(await store.ledger.budgets(members.map(({ member }) => memberSumId(member))));
   const now = Date.now();
   const keys = await store.keys.list(account);
   const active = keys.filter(({ revokedAt, limits }) => revokedAt === null && !isExpired(limits, now));
   const byMember = Map.groupBy(active, ({ createdBy }) => createdBy);
-  const people = await Promise.all(
-    members.map(async (member) => {
-      const user = await store.users.get(member.user);
-      const sum = sums.get(memberSumId(member));
-      const { cap } = member;
-      return {
-        user_id: member.user,
-        email: user?.email ?? null,
-        role: member.role,
-        status: user?.status ?? 'suspended',
-        cap: cap ? { rub: toRub(cap.limit), reset: cap.reset, time_zone: cap.zone } : null,
-        spent_rub: cap ? toRub(getSpent(sum, findPeriod(now, cap).start)) : null,
-        active_keys: byMember.get(member.user)?.length ?? 0,
-      };
-    }),
-  );
+  const people = members.map(({ member, user }) => {
+    const { cap } = member;
+    const sum = sums.get(memberSumId(member));
+    return {
+      user_id: member.user,
+      email: user?.email ?? null,
+      role: member.role,
+      status: user?.status ?? 'suspended',
+      cap: cap ? { rub: toRub(cap.limit), reset: cap.reset, time_zone: cap.zone } : null,
+      spent_rub: cap ? toRub(getSpent(sum, findPeriod(now, cap).start)) : null,
+      active_keys: byMember.get(member.user)?.length ?? 0,
+    };
+  });
   const invitations = (await store.sessions.listInvitations(account)).filter(({ expiresAt }) => expiresAt > now);
   const rows = people.map(({ email, role, status, cap, spent_rub: spent, active_keys: active }) => [
     email ?? '',
