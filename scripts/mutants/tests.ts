@@ -10,9 +10,16 @@ const LONG_CASES = new Set(['testkit/long.ts', 'test/contract/store/contract.ts'
 const ALIKE = Math.log(20);
 /** Between a near test and all that only import a file. */
 const NAMESAKE = 0.5;
-/** What looks at a room as a whole, far from its files by imports: stores apply the rules of money, a tour sees all pages. */
+/**
+ * What looks at a room as a whole, far from its files by imports: stores apply the rules of money, a tour sees all pages,
+ * and what is answered is recorded.
+ */
 const WHOLE: Readonly<Record<string, readonly string[]>> = {
-  'lib/manage/': ['test/api/management/document.test.ts'],
+  'lib/api/': ['test/contract/wire/wire.test.ts'],
+  'lib/calls/': ['test/contract/wire/wire.test.ts'],
+  'lib/stream/': ['test/contract/wire/wire.test.ts'],
+  'lib/upstream/formats/': ['test/contract/wire/wire.test.ts'],
+  'lib/manage/': ['test/api/management/document.test.ts', 'test/api/management/recorded.test.ts'],
   'lib/money/': ['test/store/sqlite.test.ts'],
   'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
 };
