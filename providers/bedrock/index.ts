@@ -54,7 +54,7 @@ const plugin: ProviderPlugin<Settings> = {
           framing: 'aws-event-stream',
           signal,
         } as const;
-        return host.answer(url, request, createReader(host));
+        return host.answer(url, request, createReader(host, call.model));
       },
     };
   },
@@ -62,7 +62,10 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
-function createReader({ fields, finishReason }: Host): AnswerReader {
+/** Models whose streams count in a prompt what is cached, against the documentation. */
+const COUNTS_ALL = /(^|[./])openai\./;
+
+function createReader({ fields, finishReason }: Host, model: string): AnswerReader {
   /** The latest call of each index: a start is always another one. */
   const calls = new Map<unknown, object>();
   return {
@@ -82,8 +85,15 @@ function createReader({ fields, finishReason }: Host): AnswerReader {
       }
       const reason = finishReason(stopReason);
       if (reason !== undefined) out.finish(reason, String(stopReason));
-      const { inputTokens: input, outputTokens: output, cacheReadInputTokens, cacheWriteInputTokens } = fields(usage);
-      out.usage({ input, output, cacheRead: cacheReadInputTokens, cacheWrite: cacheWriteInputTokens });
+      const {
+        inputTokens,
+        outputTokens: output,
+        cacheReadInputTokens: cacheRead,
+        cacheWriteInputTokens: cacheWrite,
+      } = fields(usage);
+      const uncached = Number(inputTokens) - Number(cacheRead ?? 0) - Number(cacheWrite ?? 0);
+      const input = COUNTS_ALL.test(model) && uncached >= 0 ? uncached : inputTokens;
+      out.usage({ input, output, cacheRead, cacheWrite });
     },
   };
 }
