@@ -1,5 +1,5 @@
-// What every reading verb answers about an account with some of everything, to its operator and to its owner: a change of
-// what is answered shows in the diff of `PAGES=record npx mocha test/api/management/recorded.test.ts`.
+// What every reading verb answers about an account with some of everything, to its operator, to its owner and on the
+// command line: a change of what is answered shows in the diff of `PAGES=record npx mocha test/api/management/recorded.test.ts`.
 import { expect } from 'chai';
 import { createManagementKeys, OPERATOR_SCOPES } from '../../../lib/accounts/management-keys.ts';
 import { foldUsage } from '../../../lib/ledger/usage-fold.ts';
@@ -11,6 +11,7 @@ import { maskVarying } from '../../../testkit/page-outline.ts';
 import { setUpTour, TOUR_CATALOG, TOUR_ENV, type Tour } from '../../../testkit/page-tour.ts';
 import { expectRecorded } from '../../../testkit/recorded.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
+import { runCommand } from '../../cli/command.ts';
 
 /** What is asked besides everything. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
@@ -67,6 +68,26 @@ describe('recorded replies of the management API', function () {
       expectRecorded(new URL(`recorded-${who}.txt`, import.meta.url), replies);
     });
   }
+
+  it('to commands are unchanged', async () => {
+    const env = { PATH: process.env.PATH, DATABASE_URL: test.databaseUrl, DATA_DIR: test.folder };
+    const replies: string[] = [];
+    for (const { words, path } of READING) {
+      for (const place of fillPath(path)) {
+        const named = path.split('/').flatMap((part, at) => (part.startsWith('{') ? [place.split('/')[at] ?? ''] : []));
+        for (const query of ['', ...(QUERIES[words] ?? [])]) {
+          const options = [...new URLSearchParams(query)].flatMap(([name, value]) => [`--${name}`, value]);
+          const { code, stdout, stderr } = await runCommand([...words.split(' '), ...named, ...options], env);
+          const text = `${stdout.replace(/Store: .*\n/, '')}${stderr}`;
+          const masked = maskVarying(`===== ${[words, ...named, ...options].join(' ')}: ${code}\n${text}`);
+          // Columns are as wide as what is masked.
+          const narrow = masked.replace(/ +/g, ' ').replace(/\n\n+/g, '\n').trimEnd();
+          replies.push(narrow.replace(/ [\d-]+ \d+ (reported|estimated|possible|none) /g, ' MS MS $1 '));
+        }
+      }
+    }
+    expectRecorded(new URL('recorded-commands.txt', import.meta.url), replies);
+  });
 
   /** The paths of everything that a parameter may be. */
   function fillPath(path: string): readonly string[] {
