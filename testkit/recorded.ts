@@ -4,6 +4,38 @@ import { expect } from 'chai';
 
 const END = '\n\n';
 
+/** What differs from run to run, and what stands for it. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/name="csrf" value="[^"]*"/g, 'name="csrf"'],
+  [/data:image\/svg\+xml;base64,[\w+/=]+/g, 'data:IMAGE'],
+  [/\b(token=)[\w-]{20,}/g, '$1TOKEN'],
+  [/([a-z]{2,5})_[0-9A-Za-z]{16,}/g, '$1_ID'],
+  [/\/media\/\w+/g, '/media/ID'],
+  [/\b[0-9a-f]{32,}\b/g, 'HASH'],
+  [/\b[A-Z2-7]{32}\b/g, 'SECRET'],
+  [/\b(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}\b/g, 'CODE'],
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
+  [/("\w+_ms": )\d+/g, '$1DURATION'],
+  [/"last4": "\w+"/g, '"last4": "END"'],
+  [/…[\da-zA-Z]{4,8}\b/g, '…END'],
+  [/127\.0\.0\.1:\d+/g, 'HOST'],
+  [/\d{4}-\d\d-\d\d(?:T\d\d(?::|%3A)\d\d(?::\d\d(?:\.\d+)?Z?)?)?|\d{4}-\d\d\b/g, 'DATE'],
+  [/\b\d\d\.\d\d\.\d{4}\b/g, 'DATE'],
+  [/(?:\d{1,2} )?(?:янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)[а-я]* \d{4}/gi, 'DATE'],
+  [
+    /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?\b/g,
+    'DATE',
+  ],
+  [/\b\d\d:\d\d(?::\d\d)?\b/g, 'TIME'],
+  [/\b\d+(?:\.\d+)? (?:ms|s|(?:second|minute)s?(?= ago))\b/g, 'DURATION'],
+  [/(DURATION<\/td>)<td>(?:[\d,.]+ tokens\/s)?<\/td>/g, '$1<td>SPEED</td>'],
+];
+
+/** With marks for ids, times, durations and secrets. */
+export function maskVarying(text: string): string {
+  return VARYING.reduce((masked, [found, mark]) => masked.replace(found, mark), text);
+}
+
 /** One by one, so that a failure shows the first text that differs, not all of them. */
 export function expectRecorded(file: URL, texts: readonly string[]): void {
   if (process.env.PAGES === 'record') writeFileSync(file, texts.join(END));

@@ -7,9 +7,8 @@ import type { Verb } from '../../../lib/manage/verb.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { send, until } from '../../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
-import { maskVarying } from '../../../testkit/page-outline.ts';
 import { setUpTour, TOUR_CATALOG, TOUR_ENV, type Tour } from '../../../testkit/page-tour.ts';
-import { expectRecorded } from '../../../testkit/recorded.ts';
+import { expectRecorded, maskVarying } from '../../../testkit/recorded.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
 import { runCommand } from '../../cli/command.ts';
 
