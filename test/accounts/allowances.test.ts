@@ -43,6 +43,9 @@ describe('the allowance of a month', () => {
     expect(await give(NOVEMBER_END - 1)).to.equal(1);
     await expectBook(['2026-11', 5n * RUB, NOVEMBER_END]);
     expect(await give(NOVEMBER_END - 1)).to.equal(0);
+    const { length } = opened.batches;
+    await give(NOVEMBER_END - 1);
+    expect(opened.batches, 'asks nobody again').to.have.length(length);
     await endDueGrants(opened.store, NOVEMBER_END, expect.fail);
     expect(await give(NOVEMBER_END)).to.equal(1);
     await expectBook(['2026-12', 5n * RUB, DECEMBER_END]);

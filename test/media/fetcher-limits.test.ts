@@ -132,6 +132,15 @@ describe('media fetcher with default limits', () => {
     expect(reasonOf(ending)).to.equal('slow');
   });
 
+  it('tells at once what is wrong with an image that has come', async () => {
+    says = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\ntext');
+    const { fetchImage: fetch } = createFetcher(own());
+    const ending = watch(fetch(`${origin}/a.png`, { field: 'FIELD', signal }));
+    await until(() => asked === 1);
+    await turn(200);
+    expect(isFault(ending.error) && ending.error.data?.code).to.equal('image_unsupported');
+  });
+
   it('waits ten seconds for the response to a post, then fails at once', async () => {
     const ending = watch(createFetcher(own()).post(`${origin}/in`, { headers: {}, body: '{}', signal }));
     await until(() => asked === 1);

@@ -40,6 +40,14 @@ describe('media fetcher', () => {
     }
   });
 
+  it('waits for enough bytes to detect the format', async () => {
+    const url = await serve((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${files.PNG.length}\r\n\r\n`);
+      socket.write(files.PNG.subarray(0, 3), () => setTimeout(() => socket.end(files.PNG.subarray(3)), 20));
+    });
+    expect((await fetchImage(url)).mediaType).to.equal('image/png');
+  });
+
   itLong('accepts exactly 8 MiB, with a length, in chunks, or until the connection ends', async () => {
     const bytes = files.png({ bytes: 8 * MIB });
     const ways = [imageReply(bytes), chunked(bytes), unmeasured(bytes)];

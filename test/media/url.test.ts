@@ -5,6 +5,9 @@ import { readOrigins, readUrl, type UrlRules, urlFault } from '../../lib/media/u
 import { itTimed } from '../../testkit/timed.ts';
 import { HOSTILE_URLS } from './hostile-urls.ts';
 
+/** 253 characters. */
+const LONGEST = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(57)}.com`;
+
 const HARMLESS: readonly (readonly [url: string, origin: string, host: string, path: string])[] = [
   ['https://example.com', 'https://example.com', 'example.com', '/'],
   ['https://example.com/', 'https://example.com', 'example.com', '/'],
@@ -29,6 +32,7 @@ const HARMLESS: readonly (readonly [url: string, origin: string, host: string, p
   ['https://[2A00:1450:4001::8.8.8.8]/', 'https://[2a00:1450:4001::808:808]', '2a00:1450:4001::808:808', '/'],
   [`https://example.com/${'a'.repeat(2028)}`, 'https://example.com', 'example.com', `/${'a'.repeat(2028)}`],
   [`https://${'a'.repeat(63)}.com/`, `https://${'a'.repeat(63)}.com`, `${'a'.repeat(63)}.com`, '/'],
+  [`https://${LONGEST}/`, `https://${LONGEST}`, LONGEST, '/'],
 ];
 
 const PUBLIC_ADDRESSES = `
