@@ -66,14 +66,17 @@ async function requestImage(
   onImages(images.length);
   const { accountId: account } = context;
   // Another route needs time, too.
-  const patienceMs = Math.min(RESULT_PATIENCE_MS, (deadline - performance.now()) / 2) / images.length;
+  const leftMs = (deadline - performance.now()) / 2;
+  const giveUpAt = deadline - leftMs;
+  const patienceMs = Math.min(RESULT_PATIENCE_MS, leftMs) / images.length;
   const kept: KeepRequest = { kind: 'image', account, upstreamOrigin: origin, proxy, patienceMs, signal };
-  return keepFirstWhole(images, (source) => results.keep(source, kept));
+  return keepFirstWhole(images, giveUpAt, (source) => results.keep(source, kept));
 }
 
 /** The vendor bills them all: a broken one is no reason to have another route make more. */
 async function keepFirstWhole(
   images: readonly MediaSource[],
+  giveUpAt: number,
   keep: (source: MediaSource) => Promise<StoredMedia>,
 ): Promise<StoredMedia> {
   let broken: unknown;
@@ -83,6 +86,7 @@ async function keepFirstWhole(
     } catch (error) {
       if (!isUpstreamFault(error)) throw error;
       broken ??= error;
+      if (performance.now() > giveUpAt) break;
     }
   }
   throw broken;

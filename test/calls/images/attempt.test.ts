@@ -10,6 +10,7 @@ import type { KeepRequest } from '../../../lib/media/results.ts';
 import { AnswerMemory, type AnswerSizes } from '../../../lib/stream/answer-memory.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { readPluginRun } from '../../../lib/upstream/host/plugin-run.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 
 const MIB = 1024 * 1024;
 
@@ -115,5 +116,29 @@ describe('an image attempt', () => {
     expect(await attemptImage(options)).to.deep.equal({ type: 'gone' });
     await finished.promise;
     expect([held, releases]).to.deep.equal([[{ kept: 0, open: 3 * MIB }], 1]);
+  });
+
+  itTimed('leaves half of the time to another route, however many of its images cannot be fetched', async () => {
+    const route = { provider: { image: async () => ({ images: Array(4).fill({ url: 'x' }) }) }, upstream: 'up' };
+    let kept = 0;
+    const options = {
+      route: route as unknown as Route,
+      call: { prompt: 'a hill', images: [] },
+      results: {
+        async keep() {
+          kept += 1;
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          throw upstreamFault('timeout', 'no answer');
+        },
+      },
+      context: { accountId: 'a', signal: new AbortController().signal },
+      memory: new AnswerMemory(new ReplyQueue(), 'a'),
+      deadline: performance.now() + 500,
+      onRun: () => undefined,
+      onAsk: () => undefined,
+      onImages: () => undefined,
+    } as unknown as AttemptOptions;
+    expect((await attemptImage(options)).type).to.equal('error');
+    expect([kept, options.deadline > performance.now()]).to.deep.equal([1, true]);
   });
 });
