@@ -44,10 +44,12 @@ export async function attemptImage(options: AttemptOptions): Promise<Ending<Stor
   };
   const limits = { signal: context.signal, deadline };
   const ending = await attemptUntilDeadline(limits, (signal) => requestImage({ ...options, onRun }, signal));
+  const isLate = ending.type === 'error' && ending.fault.data?.code === 'upstream_timeout';
+  const isCrowdedOut = isLate && memory.isWaiting;
   // A plugin that goes on all the same must take no more of it.
   if (run) run.memory = undefined;
   memory.releaseAll();
-  return ending;
+  return isCrowdedOut ? { type: 'error', fault: fault('no_room_for_answer') } : ending;
 }
 
 async function requestImage(

@@ -141,4 +141,26 @@ describe('an image attempt', () => {
     expect((await attemptImage(options)).type).to.equal('error');
     expect([kept, options.deadline > performance.now()]).to.deep.equal([1, true]);
   });
+
+  it('does not blame its route if there is no room for its reply until the end', async () => {
+    const queue = new ReplyQueue(1);
+    queue.reserveAnswer().hold({ kept: 0, open: 1 });
+    const image = async () => {
+      const memory = readPluginRun()?.memory;
+      memory?.noteEvent(3 * MIB);
+      await memory?.waitForRoom();
+      return { images: [] };
+    };
+    const options = {
+      route: { provider: { image }, upstream: 'up' } as unknown as Route,
+      call: { prompt: 'a hill', images: [] },
+      context: { accountId: 'a', signal: new AbortController().signal },
+      memory: new AnswerMemory(queue, 'a'),
+      deadline: performance.now() + 20,
+      onRun: () => undefined,
+      onAsk: () => undefined,
+    } as unknown as AttemptOptions;
+    const ending = await attemptImage(options);
+    expect(ending.type === 'error' && ending.fault.data?.code).to.equal('no_room_for_answer');
+  });
 });
