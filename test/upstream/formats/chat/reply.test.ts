@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { isUpstreamFault } from '../../../../lib/upstream/host/fault.ts';
 import { answers, calls, joined, line, open, text, types, whole } from './stage.ts';
 
 describe('answers in the chat format', () => {
@@ -85,13 +84,14 @@ describe('answers in the chat format', () => {
   }
 
   it('fails at an error in an object of its own that comes without a choice', () => {
-    for (const odd of [
-      { choices: [], x_groq: { id: 'r', error: 'over capacity' } },
-      { id: 'c', provider: { error: { message: 'gone', code: 502 } } },
-    ]) {
+    for (const [odd, kind] of [
+      [{ choices: [], x_groq: { id: 'r', error: 'over capacity' } }, 'server'],
+      [{ id: 'c', provider: { error: { message: 'gone', code: 502 } } }, 'server'],
+      [{ id: 'c', provider: { error: { message: 'insufficient balance' } } }, 'quota'],
+    ] as const) {
       const reply = open();
       reply.push([text('Hi'), `data: ${JSON.stringify(odd)}`, 'data: [DONE]']);
-      expect(isUpstreamFault(reply.failure), JSON.stringify(odd)).to.equal(true);
+      expect(reply.failure, JSON.stringify(odd)).to.include({ kind });
     }
     const harmless = open();
     harmless.push([text('Hi'), 'data: {"choices":[],"x_groq":{"id":"r","error":null},"usage":{}}', 'data: [DONE]']);
