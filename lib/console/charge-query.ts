@@ -82,12 +82,15 @@ function readId(text: string | null): string | undefined {
 }
 
 /** The same query with some names changed; undefined drops a name. */
-export function chargeQueryText(visit: OwnerVisit, more: Readonly<Record<string, string | undefined>> = {}): string {
+export function chargeQueryText(
+  visit: OwnerVisit,
+  more: Readonly<Record<string, string | number | undefined>> = {},
+): string {
   const query = new URLSearchParams(visit.query);
   query.delete('lang');
   for (const [name, value] of Object.entries(more)) {
     if (value === undefined) query.delete(name);
-    else query.set(name, value);
+    else query.set(name, `${value}`);
   }
   return query.size === 0 ? '' : `?${query}`;
 }

@@ -45,9 +45,8 @@ export const adminAccountCalls = page({
     ]);
     const { charges } = found;
     const { kinds, states } = chargeWords(visit);
-    const upTo = found.upTo === undefined ? undefined : `${found.upTo}`;
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
-    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo })}`;
+    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo: found.upTo })}`;
     const body = html`<p><a href="/admin/accounts/${account.id}">${words.back}</a></p>
 ${chargeFilterForm(visit, selection, { keys: all, kinds, states })}
 ${charges.length === 0 ? !found.rest && html`<p>${words.none}</p>` : chargeTable(visit, charges, { keys: all, href: (id) => `/admin/ledger?id=${encodeURIComponent(id)}` })}

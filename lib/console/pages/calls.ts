@@ -75,8 +75,7 @@ export const calls = page({
     const { charges } = found;
     const { kinds, states } = chargeWords(visit);
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
-    const upTo = found.upTo === undefined ? undefined : `${found.upTo}`;
-    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo })}`;
+    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id, upTo: found.upTo })}`;
     const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined, upTo: undefined, whole: undefined })}`;
     const body = html`${chargeFilterForm(visit, selection, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
