@@ -90,7 +90,8 @@ describe('answers in the chat format', () => {
       [{ id: 'c', provider: { error: { message: 'insufficient balance' } } }, 'quota'],
     ] as const) {
       const reply = open();
-      reply.push([text('Hi'), `data: ${JSON.stringify(odd)}`, 'data: [DONE]']);
+      // Whatever comes behind it.
+      reply.push([text('Hi'), `data: ${JSON.stringify(odd)}`, line({}, 'stop'), 'data: [DONE]']);
       expect(reply.failure, JSON.stringify(odd)).to.include({ kind });
     }
     const harmless = open();
