@@ -168,6 +168,15 @@ describe('acts', () => {
     expect([computeActKopecks(april), april.grants]).to.deep.equal([400n, -20n * RUB]);
   });
 
+  it('round what was paid without grants, in the first act, too', async () => {
+    const account = await newAccount();
+    // Half a kopeck of a grant, and later half a kopeck beside it.
+    await applied(faults.real, grant(account, 5_000n, { at: at('2026-02-01'), grantId: newId('grant') }));
+    await call(account, 5_000n, at('2026-02-10'));
+    await call(account, 25n * RUB + 5_000n, at('2026-03-10'));
+    expect(computeActKopecks(await issue(account, '2026-03'))).to.equal(2501n);
+  });
+
   it('leave out what grants paid, although all of it was given back by now', async () => {
     for (const end of ['2026-03-20', '2026-04-05']) {
       const account = await newAccount();
