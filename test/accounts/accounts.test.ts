@@ -169,6 +169,14 @@ describe('accounts', () => {
     await refused(accounts.rotateKey(rotated.id, 1), '10 active keys');
   });
 
+  it('keeps a rotated key that would never expire for the hours', async () => {
+    const { id } = await accounts.create('endless');
+    for (const hours of [1, 720]) {
+      const { id: old } = await accounts.issueKey(id, `${hours}`);
+      expect((await accounts.rotateKey(old, hours)).endsAt).to.equal(now + hours * 3_600_000);
+    }
+  });
+
   async function refused(work: Promise<unknown>, says: string): Promise<void> {
     const [result] = await Promise.allSettled([work]);
     const reason = result?.status === 'rejected' ? result.reason : undefined;

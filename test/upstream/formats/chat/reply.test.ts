@@ -90,7 +90,6 @@ describe('answers in the chat format', () => {
       [{ id: 'c', provider: { error: { message: 'insufficient balance' } } }, 'quota'],
     ] as const) {
       const reply = open();
-      // Whatever comes behind it.
       reply.push([text('Hi'), `data: ${JSON.stringify(odd)}`, line({}, 'stop'), 'data: [DONE]']);
       expect(reply.failure, JSON.stringify(odd)).to.include({ kind });
     }
