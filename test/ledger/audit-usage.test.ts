@@ -11,6 +11,7 @@ import type { UsageHour, UsageOf } from '../../lib/store/ports/usage.ts';
 import { NO_USAGE } from '../../lib/store/usage-totals.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, charge, newId, RUB, reserve, settle, topup } from '../contract/store/context.ts';
+import { newJob } from '../contract/store/jobs.ts';
 
 describe('the audit of folded usage', () => {
   let faulty: FaultyStore;
@@ -114,6 +115,15 @@ describe('the audit of folded usage', () => {
     const [first, ...others] = folded.hours as [UsageHour];
     await faulty.real.usage.put(wallet, { ...folded, hours: [{ ...first, charged: first.charged + RUB }, ...others] });
     expect((await problems()).join()).to.match(/folded usage: \d+ charged at entry \d+, the journal has \d+/);
+  });
+
+  it('reports a running job that the sums do not wait for', async () => {
+    const job = await newJob(faulty.real, wallet);
+    await foldUsage(faulty.real, wallet);
+    expect(await problems()).to.deep.equal([]);
+    const folded = await faulty.real.usage.readAll(wallet);
+    await faulty.real.usage.put(wallet, { ...folded, jobs: [] });
+    expect(await problems()).to.include(`folded usage: it does not wait for the job of ${job.charge}`);
   });
 
   const COLUMNS: readonly (keyof UsageHour)[] = [
