@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
-import { applied } from '../contract/store/context.ts';
+import { applied, giveBack, newId, reserve } from '../contract/store/context.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli wallet', () => {
@@ -80,6 +80,12 @@ describe('cli wallet', () => {
         );
         expect(await rig.json('wallet', 'show', wallet)).to.include({ play_money: true });
         expect(await rig.text('wallet', 'show', wallet)).to.match(/^play money +yes/m);
+        const chargeId = newId('req');
+        await applied(store, reserve(wallet, { chargeId }));
+        // What they return would not be play money any more.
+        const refused = how === '--write-off' && (await rig.refused(1, ...decide(wallet, how)));
+        if (refused !== false) expect(refused).to.include('Calls of the wallet are running');
+        await applied(store, giveBack('release', wallet, chargeId));
         const json = await rig.json(...decide(wallet, how));
         expect(json).to.include({ balance_rub: balance, written_off_rub: 1400 - balance });
         expect(json).not.to.have.property('play_money');
