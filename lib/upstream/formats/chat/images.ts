@@ -10,6 +10,8 @@ const HEADER_CHARS_MAX = 256;
 /** Types of parts of the content. */
 const PART_TYPES = new Set<unknown>(['image_url', 'image', 'output_image']);
 
+const NONE: readonly never[] = [];
+
 /** Reads the images of one reply. */
 export class ReplyImages {
   /** Some servers repeat them, in every chunk or in a whole message at the end. */
@@ -34,6 +36,8 @@ export class ReplyImages {
 
 /** The images of a message, wherever they are. */
 export function listImages({ content, images, image }: JsonObject): readonly unknown[] {
+  // Most deltas, of thoughts too.
+  if (!images && !image && !Array.isArray(content)) return NONE;
   const parts = Array.isArray(content) ? content : [];
   const shown = parts.filter((part) => isFields(part) && PART_TYPES.has(part.type));
   return [shown, images || [], image || []].flat();
