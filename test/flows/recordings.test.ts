@@ -149,16 +149,22 @@ function modelId({ name }: ProviderPlugin, at: number): string {
 
 function buildCatalog(origin: string): object {
   const routes = suites.flatMap(({ plugin, recordings }) =>
-    recordings.map(({ settings, options }, at) => ({ id: modelId(plugin, at), plugin, settings, options })),
+    recordings.map(({ settings, options, call }, at) => ({
+      id: modelId(plugin, at),
+      plugin,
+      settings,
+      options,
+      asked: call.model ?? 'm',
+    })),
   );
   const upstreams = routes.map(({ id, plugin, settings }) => {
     return [id, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
   });
-  const models = routes.map(({ id, options }) => ({
+  const models = routes.map(({ id, options, asked }) => ({
     id,
     type: 'text',
     provider: 'Test',
-    routes: [{ upstream: id, model: 'm', options }],
+    routes: [{ upstream: id, model: asked, options }],
     price: { input: '1000000', output: '3000000' },
     // Their prompts were longer than what is sent here.
     upstreamAdditions: 1_000_000,
