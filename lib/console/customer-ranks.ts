@@ -4,7 +4,7 @@ import type { ServiceQuery, ServiceRow, UsageStore } from '../store/ports/usage.
 
 const KEPT_MS = 10_000;
 /** The list of a service with fewer accounts, and so with its first calls, is read each time. */
-const MANY = 500;
+const MANY_ACCOUNTS = 500;
 
 export type CustomerRanks = (query: Pick<ServiceQuery, 'from' | 'to' | 'limit'>) => Promise<readonly ServiceRow[]>;
 
@@ -17,7 +17,7 @@ export function createCustomerRanks(usage: Pick<UsageStore, 'serviceSums'>, kept
     if (found) return found;
     const query = { subject: 'account', from, to, by: 'name', counts: ['charged', 'calls'] } as const;
     const rows = await usage.serviceSums({ ...query, ...(limit !== undefined && { limit }) });
-    if (rows.length >= (limit ?? MANY)) {
+    if (rows.length >= (limit ?? MANY_ACCOUNTS)) {
       kept.set(name, rows);
       setTimeout(() => kept.delete(name), keptMs).unref();
     }

@@ -38,20 +38,20 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Pages with parts that no stop of the tour shows. */
-const BESIDES: readonly Stop[] = [
-  ...listBesides('newcomer', '/account/', ['papers', 'statement', 'connect', 'people', 'settings', 'settings/alerts']),
-  ...listBesides('stopped', '/account/', ['keys', 'wallet', 'papers', 'playground']),
-  ...listBesides('operator', '/admin/accounts?', [
+const MORE_STOPS: readonly Stop[] = [
+  ...makeStops('newcomer', '/account/', ['papers', 'statement', 'connect', 'people', 'settings', 'settings/alerts']),
+  ...makeStops('stopped', '/account/', ['keys', 'wallet', 'papers', 'playground']),
+  ...makeStops('operator', '/admin/accounts?', [
     'q=sandbox',
     'filter=silent',
     'filter=unpaid',
     'sort=balance',
     'sort=name',
   ]),
-  ...listBesides('operator', '/admin/calls?', ['outcome=failed', 'model=sandbox-lite', 'ending=answered']),
+  ...makeStops('operator', '/admin/calls?', ['outcome=failed', 'model=sandbox-lite', 'ending=answered']),
 ];
 
-function listBesides(as: Stop['as'], start: string, ends: readonly string[]): readonly Stop[] {
+function makeStops(as: Stop['as'], start: string, ends: readonly string[]): readonly Stop[] {
   return ends.map((end) => ({ as, route: start, path: `${start}${end}`, name: `${start}${end}` }));
 }
 
@@ -166,24 +166,24 @@ describe('the pages, route by route', function () {
   const readCsrf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
     /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
 
-  interface Seen extends Stop {
+  interface VisitedPage extends Stop {
     readonly language: Language;
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
     readonly text: string;
   }
-  let seen: Promise<readonly Seen[]> | undefined;
+  let visited: Promise<readonly VisitedPage[]> | undefined;
   /** Every stop of the tour in each language, before any other test has changed what is there. */
-  const seeAll = () => (seen ??= visitAll());
+  const visitOnce = () => (visited ??= visitAll());
 
-  async function visitAll(): Promise<readonly Seen[]> {
+  async function visitAll(): Promise<readonly VisitedPage[]> {
     const { account } = tour.busy;
     // When keys were used last is written in the background, as is what accounts spent.
     await until(async () => (await test.store.keys.list(account.id)).filter(({ lastUsedAt }) => lastUsedAt).length > 1);
     for (const { id } of await test.store.accounts.list()) await foldUsage(test.store, id);
-    const all = [...tour.stops, ...BESIDES];
+    const all = [...tour.stops, ...MORE_STOPS];
     const stops = [...new Map(all.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
-    const pages: Seen[] = [];
+    const pages: VisitedPage[] = [];
     for (const language of LANGUAGES) {
       for (const stop of stops) {
         const path = `${stop.path}${stop.path.includes('?') ? '&' : '?'}lang=${language}`;
@@ -193,11 +193,11 @@ describe('the pages, route by route', function () {
     return pages;
   }
 
-  const isHtml = ({ headers }: Seen) => headers['content-type']?.startsWith('text/html') === true;
+  const isHtml = ({ headers }: VisitedPage) => headers['content-type']?.startsWith('text/html') === true;
 
   it('change nothing on GET, have a content policy and are never cached', async () => {
     const before = [await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })];
-    for (const { path, headers } of await seeAll()) {
+    for (const { path, headers } of await visitOnce()) {
       expect(headers['content-security-policy'], path).to.contain("default-src 'none'; script-src 'self'");
       expect(headers, path).to.include({
         'x-content-type-options': 'nosniff',
@@ -210,7 +210,7 @@ describe('the pages, route by route', function () {
 
   it('say and offer what is recorded, in English', async () => {
     // Which of two accounts a member sees first depends on their ids.
-    const pages = (await seeAll()).filter((page) => page.language === 'en' && page.as !== 'member' && isHtml(page));
+    const pages = (await visitOnce()).filter((page) => page.language === 'en' && page.as !== 'member' && isHtml(page));
     const outlines = pages.map(({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`);
     expectRecorded(new URL('pages.txt', import.meta.url), outlines);
   });
@@ -358,7 +358,7 @@ describe('the pages, route by route', function () {
 
   it('are whole in each language: words, names, rows of tables, forms, links', async () => {
     const flaws: string[] = [];
-    for (const { text, as, route, language } of (await seeAll()).filter(isHtml)) {
+    for (const { text, as, route, language } of (await visitOnce()).filter(isHtml)) {
       for (const flaw of findFlaws(text)) flaws.push(`${as} ${route} ${language}: ${flaw}`);
       for (const [, link = ''] of text.matchAll(/ href="(\/[^"?#]*)/g))
         if (test.gateway.server.match('get', link)?.path.endsWith('{p*}') !== false)

@@ -5,7 +5,6 @@ import { HOUR_MS } from '../../../lib/base/durations.ts';
 import { GONE } from '../../../lib/calls/context.ts';
 import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';
 import { ReplyQueue } from '../../../lib/calls/images/reply-queue.ts';
-import type { Route } from '../../../lib/catalog/model.ts';
 import type { KeepRequest } from '../../../lib/media/results.ts';
 import { AnswerMemory, type AnswerSizes } from '../../../lib/stream/answer-memory.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
@@ -13,6 +12,21 @@ import { readPluginRun } from '../../../lib/upstream/host/plugin-run.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 
 const MIB = 1024 * 1024;
+
+/** An attempt at a route within an hour, by a client that stays. */
+function makeOptions(route: object, more: object): AttemptOptions {
+  return {
+    route,
+    call: { prompt: 'a hill', images: [] },
+    context: { accountId: 'a', signal: new AbortController().signal },
+    deadline: performance.now() + HOUR_MS,
+    memory: new AnswerMemory(new ReplyQueue(), 'a'),
+    onRun: () => undefined,
+    onAsk: () => undefined,
+    onImages: () => undefined,
+    ...more,
+  } as unknown as AttemptOptions;
+}
 
 describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());
@@ -30,17 +44,11 @@ describe('an image attempt', () => {
       kept.push(request);
       return { id: 'file' };
     };
-    const options = {
-      route: route as unknown as Route,
-      call: { prompt: 'a hill', images: [] },
+    const options = makeOptions(route, {
       results: { keep },
-      context: { accountId: 'a', signal: new AbortController().signal },
-      deadline: performance.now() + HOUR_MS,
-      memory: new AnswerMemory(new ReplyQueue(), 'a'),
-      onRun: () => undefined,
       onAsk: () => void events.push('asked'),
       onImages: (count: number) => void events.push(`${count} image`),
-    } as unknown as AttemptOptions;
+    });
     const set = mock.method(globalThis, 'setTimeout');
     const clear = mock.method(globalThis, 'clearTimeout');
     const ending = await attemptImage(options);
@@ -57,24 +65,17 @@ describe('an image attempt', () => {
     const route = { provider: { image: async () => ({ images: Array(1000).fill({ url: 'x' }) }) }, upstream: 'up' };
     let counted = 0;
     let kept = 0;
-    const options = {
-      route: route as unknown as Route,
-      call: { prompt: 'a hill', images: [] },
+    const options = makeOptions(route, {
       results: {
         async keep() {
           kept += 1;
           throw upstreamFault('protocol', 'not an image');
         },
       },
-      context: { accountId: 'a', signal: new AbortController().signal },
-      deadline: performance.now() + HOUR_MS,
-      memory: new AnswerMemory(new ReplyQueue(), 'a'),
-      onRun: () => undefined,
-      onAsk: () => undefined,
       onImages: (count: number) => {
         counted = count;
       },
-    } as unknown as AttemptOptions;
+    });
     const ending = await attemptImage(options);
     expect([ending.type, kept, counted]).to.deep.equal(['error', 16, 16]);
   });
@@ -104,15 +105,13 @@ describe('an image attempt', () => {
       finished.resolve();
       return { images: [] };
     };
-    const options = {
-      route: { provider: { image }, upstream: 'up' } as unknown as Route,
-      call: { prompt: 'a hill', images: [] },
-      context: { accountId: 'a', signal: left.signal },
-      deadline: performance.now() + HOUR_MS,
-      memory,
-      onRun: () => undefined,
-      onAsk: () => undefined,
-    } as unknown as AttemptOptions;
+    const options = makeOptions(
+      { provider: { image }, upstream: 'up' },
+      {
+        context: { accountId: 'a', signal: left.signal },
+        memory,
+      },
+    );
     expect(await attemptImage(options)).to.deep.equal({ type: 'gone' });
     await finished.promise;
     expect([held, releases]).to.deep.equal([[{ kept: 0, open: 3 * MIB }], 1]);
@@ -121,9 +120,7 @@ describe('an image attempt', () => {
   itTimed('leaves half of the time to another route, however many of its images cannot be fetched', async () => {
     const route = { provider: { image: async () => ({ images: Array(4).fill({ url: 'x' }) }) }, upstream: 'up' };
     let kept = 0;
-    const options = {
-      route: route as unknown as Route,
-      call: { prompt: 'a hill', images: [] },
+    const options = makeOptions(route, {
       results: {
         async keep() {
           kept += 1;
@@ -131,13 +128,8 @@ describe('an image attempt', () => {
           throw upstreamFault('timeout', 'no answer');
         },
       },
-      context: { accountId: 'a', signal: new AbortController().signal },
-      memory: new AnswerMemory(new ReplyQueue(), 'a'),
       deadline: performance.now() + 500,
-      onRun: () => undefined,
-      onAsk: () => undefined,
-      onImages: () => undefined,
-    } as unknown as AttemptOptions;
+    });
     expect((await attemptImage(options)).type).to.equal('error');
     expect([kept, options.deadline > performance.now()]).to.deep.equal([1, true]);
   });
@@ -151,15 +143,13 @@ describe('an image attempt', () => {
       await memory?.waitForRoom();
       return { images: [] };
     };
-    const options = {
-      route: { provider: { image }, upstream: 'up' } as unknown as Route,
-      call: { prompt: 'a hill', images: [] },
-      context: { accountId: 'a', signal: new AbortController().signal },
-      memory: new AnswerMemory(queue, 'a'),
-      deadline: performance.now() + 20,
-      onRun: () => undefined,
-      onAsk: () => undefined,
-    } as unknown as AttemptOptions;
+    const options = makeOptions(
+      { provider: { image }, upstream: 'up' },
+      {
+        memory: new AnswerMemory(queue, 'a'),
+        deadline: performance.now() + 20,
+      },
+    );
     const ending = await attemptImage(options);
     expect(ending.type === 'error' && ending.fault.data?.code).to.equal('no_room_for_answer');
   });

@@ -4,6 +4,7 @@ import type { AnswerMemory } from '../../../lib/stream/answer-memory.ts';
 import type { ByteTaker } from '../../../lib/stream/bytes.ts';
 import { UpstreamBody } from '../../../lib/upstream/host/body.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../../lib/upstream/host/plugin-run.ts';
+import { until } from '../../../testkit/client.ts';
 import { collectGarbage } from '../../../testkit/garbage.ts';
 
 describe('body of a reply', () => {
@@ -66,5 +67,27 @@ describe('body of a reply', () => {
     expect([noted, isPaused]).to.deep.equal([[1, 2], false]);
     taker.end();
     expect(await reading).to.equal('AB');
+  });
+
+  it('fails, and closes its connection, if there never is memory for it', async () => {
+    const opened = Promise.withResolvers<ByteTaker>();
+    let isClosed = false;
+    const source = {
+      open: opened.resolve,
+      pause() {},
+      resume() {},
+      destroy: () => {
+        isClosed = true;
+      },
+    };
+    const { signal } = new AbortController();
+    const body = new UpstreamBody({ source, signal, toError: (error) => error, secrets: [] });
+    const run = new PluginRun(nameUpstream('up'));
+    const waitForRoom = () => Promise.reject(new Error('no room'));
+    run.memory = { noteEvent() {}, waitForRoom } as unknown as AnswerMemory;
+    const failure = runPlugin(run, () => body.text()).catch((error: Error) => error.message);
+    (await opened.promise).data(new Uint8Array([65]));
+    expect(await failure).to.equal('no room');
+    await until(() => isClosed);
   });
 });
