@@ -16,7 +16,7 @@ export interface Mutant {
 
 /** What a caller's money and answer pass through. */
 const CORE = ['money', 'ledger', 'payments', 'store', 'stream', 'http', 'api', 'calls', 'media', 'upstream'];
-/** Where `only` may be. */
+/** Where paths may be that `only` matches from their beginning. */
 const ROOMS = ['lib', 'payments', 'providers'];
 /** Types, the description of the API, and the check of a plugin for its author. */
 const OUTSIDE = ['lib/store/ports', 'lib/upstream/contract', 'lib/api/openapi', 'lib/upstream/check'];
@@ -47,8 +47,8 @@ function listPaths(only: string | undefined): readonly string[] {
   const all = rooms.flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
   );
-  const isWanted = (path: string) =>
-    only === undefined ? !OUTSIDE.some((folder) => path.startsWith(`${folder}/`)) : path.startsWith(only);
+  const pattern = only === undefined ? undefined : new RegExp(`^(?:${only})`);
+  const isWanted = (path: string) => pattern?.test(path) ?? !OUTSIDE.some((folder) => path.startsWith(`${folder}/`));
   const paths = all.filter((path) => path.endsWith('.ts') && isWanted(path)).sort();
   if (paths.length === 0) throw new Error(`there is no source below ${only}`);
   return paths;

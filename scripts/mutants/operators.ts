@@ -62,7 +62,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     if (opposite !== undefined) return isText(left) || isText(right) ? [] : [['arithmetic', place, change(opposite)]];
     const tos = COMPARISONS[operator] ?? [];
     // Nobody meets the very millisecond.
-    const some = CLOCK.test(source(left) + source(right)) ? tos.slice(1) : tos;
+    const some = CLOCK.test(source({ start: left.start, end: right.end })) ? tos.slice(1) : tos;
     return some.map((to) => ['comparison', place, change(to)] as const);
   },
   LogicalExpression: (node, source) => {
