@@ -9,9 +9,19 @@ const BLOCKS =
 const HIDDEN =
   / (?:class|style|id|for|method|role|scope|data-title|tabindex|autocomplete|aria-(?:describedby|labelledby|controls))="[^"]*"/g;
 
+const MAIN = /<main[^>]*>(.*)<\/main>/s;
+
 export function outlinePage(page: string): string {
-  const [, main = page] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? [];
-  const lines = main
+  return outline(MAIN.exec(page)?.[1] ?? page);
+}
+
+/** What is around the page's own part: its head, the navigation, notices. */
+export function outlineFrame(page: string): string {
+  return outline(page.replace(MAIN, '').replace(/(<title>).*?( · [^<]*<\/title>)/, '$1$2'));
+}
+
+function outline(text: string): string {
+  const lines = text
     .replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '')
     .replace(/<pre[^>]*>.*?<\/pre>/gs, (text) =>
       text.replace(/\n( *)/g, (_, indent) => `↵${'·'.repeat(indent.length)}`),

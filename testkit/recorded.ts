@@ -21,14 +21,19 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d+/g, 'HOST'],
   [/\d{4}-\d\d-\d\d(?:T\d\d(?::|%3A)\d\d(?::\d\d(?:\.\d+)?Z?)?)?|\d{4}-\d\d\b/g, 'DATE'],
   [/\b\d\d\.\d\d\.\d{4}\b/g, 'DATE'],
-  [/(?:\d{1,2} )?(?:янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)[а-я]* \d{4}/gi, 'DATE'],
+  [
+    /(?:(?:пн|вт|ср|чт|пт|сб|вс), )?(?:\d{1,2} )?(?<![а-яё])(?:янв(?:ар[ья])?|февр(?:ал[ья])?|марта?|мар(?=\.)|апр(?:ел[ья])?|ма[йя]|ию[нл][ья]?|авг(?:уста?)?|(?:сент|окт|нояб|дек)(?:а?бр[ья]|ябр[ья]|р[ья])?)(?![а-яё])\.?(?: \d{4}(?: г\.)?)?/gi,
+    'DATE',
+  ],
   [
     /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?\b/g,
     'DATE',
   ],
   [/\b\d\d:\d\d(?::\d\d)?\b/g, 'TIME'],
   [/\b\d+(?:\.\d+)? (?:ms|s|(?:second|minute)s?(?= ago))\b/g, 'DURATION'],
-  [/(DURATION<\/td>)<td>(?:[\d,.]+ tokens\/s)?<\/td>/g, '$1<td>SPEED</td>'],
+  [/(?<![\d,])\d+(?:,\d+)? (?:мс|с|(?:секунд|минут)[аы]?(?= назад))(?![а-яё])/g, 'DURATION'],
+  [/[\d.,]+ \/ DURATION/g, 'DURATION / DURATION'],
+  [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|токен(?:а|ов)?\/с))?<\/td>/g, '$1<td>SPEED</td>'],
 ];
 
 /** With marks for ids, times, durations and secrets. */

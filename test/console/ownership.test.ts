@@ -8,7 +8,7 @@ import { hashToken } from '../../lib/users/token.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
-import { outlinePage } from '../../testkit/page-outline.ts';
+import { outlineFrame, outlinePage } from '../../testkit/page-outline.ts';
 import {
   type Busy,
   listPageRoutes,
@@ -208,12 +208,18 @@ describe('the pages, route by route', function () {
     expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
   });
 
-  it('say and offer what is recorded, in English', async () => {
-    // Which of two accounts a member sees first depends on their ids.
-    const pages = (await visitOnce()).filter((page) => page.language === 'en' && page.as !== 'member' && isHtml(page));
-    const outlines = pages.map(({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`);
-    expectRecorded(new URL('pages.txt', import.meta.url), outlines);
-  });
+  for (const language of LANGUAGES) {
+    it(`say and offer what is recorded, in ${language}`, async () => {
+      // Which of two accounts a member sees first depends on their ids.
+      const all = (await visitOnce()).filter(isHtml).filter((page) => page.language === language);
+      const pages = all.filter(({ as }) => as !== 'member');
+      const outlines = pages.map(
+        ({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`,
+      );
+      const frames = new Map(pages.map(({ as, text }) => [as, `===== around a page of: ${as}\n${outlineFrame(text)}`]));
+      expectRecorded(new URL(`pages-${language}.txt`, import.meta.url), [...outlines, ...frames.values()]);
+    });
+  }
 
   it('are all part of the tour', () => {
     const seen = new Set(tour.stops.map(({ route }) => route));
