@@ -201,6 +201,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (isStarted && wallet && made?.state === (op.kind === 'reserve' ? 'held' : 'settled')) {
       return { wallet, charge: made, ...(job && { job }) };
     }
+    // This process was suspended before it learned the outcome, and another one has returned the money.
+    if (status === 'exists') throw fault('store_unavailable');
     const owed = (asked.owed ?? 0n) + exposed;
     throw toRefusalFault({ status, cap }, wallet && subtractOwed(wallet, owed), { ...asked, at: op.at });
   }

@@ -168,6 +168,20 @@ describe('the ledger', () => {
       });
     }
 
+    it('is answered 503 if another process had returned it before its outcome was known', async () => {
+      store.next('ledger.apply', async (call, args) => {
+        await call();
+        await store.apply({ kind: 'expire', wallet, chargeId: a, at: Date.now() });
+        return lose(async () => undefined, args);
+      });
+      expect(await faultOf(ledger.hold(request(a)))).to.deep.equal([
+        503,
+        'store_unavailable',
+        'The service is temporarily unavailable. Nothing was charged.',
+      ]);
+      expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n });
+    });
+
     it('has nothing to release if it arrives late and the wallet does not cover it', async () => {
       const kinds: string[] = [];
       const gate = makeGate();
