@@ -1,4 +1,6 @@
 // This process's clock, as set by a test: the whole process sees it jump, while the monotonic clock continues.
+import { HOUR_MS, MINUTE_MS } from '../lib/base/durations.ts';
+
 export interface TestClock {
   /** Sets the clock this far ahead of the machine's; negative: behind. */
   set(aheadMs: number): void;
@@ -18,4 +20,10 @@ export function takeClock(): TestClock {
       Date.now = now;
     },
   };
+}
+
+/** Waits for the next hour in the last minute of one: what a test does in the next minute is of one hour. */
+export async function waitForWholeMinute(): Promise<void> {
+  const leftMs = HOUR_MS - (Date.now() % HOUR_MS);
+  if (leftMs < MINUTE_MS) await new Promise((resolve) => setTimeout(resolve, leftMs));
 }

@@ -6,6 +6,7 @@ import { LANGUAGES, type Language } from '../../lib/console/language.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { hashToken } from '../../lib/users/token.ts';
 import { until } from '../../testkit/client.ts';
+import { waitForWholeMinute } from '../../testkit/clock.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
 import { outlineFrame, outlinePage } from '../../testkit/page-outline.ts';
@@ -83,7 +84,7 @@ function* findFlaws(page: string): Generator<string> {
 }
 
 describe('the pages, route by route', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let mail: MailServer;
   let test: TestGateway;
   let tour: Tour;
@@ -92,6 +93,7 @@ describe('the pages, route by route', function () {
   let routes: readonly PageRouteFacts[];
 
   before(async () => {
+    await waitForWholeMinute();
     mail = await startMailServer();
     test = await startGateway({ catalog: TOUR_CATALOG, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
     tour = await setUpTour(test);

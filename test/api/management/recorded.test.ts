@@ -6,6 +6,7 @@ import { foldUsage } from '../../../lib/ledger/usage-fold.ts';
 import type { Verb } from '../../../lib/manage/verb.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { send, until } from '../../../testkit/client.ts';
+import { waitForWholeMinute } from '../../../testkit/clock.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpTour, TOUR_CATALOG, TOUR_ENV, type Tour } from '../../../testkit/page-tour.ts';
 import { expectRecorded, maskVarying } from '../../../testkit/recorded.ts';
@@ -22,12 +23,13 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('recorded replies of the management API', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let mail: MailServer;
   let test: TestGateway;
   let tour: Tour;
 
   before(async () => {
+    await waitForWholeMinute();
     mail = await startMailServer();
     const env = { ...TOUR_ENV, SMTP_URL: mail.url, MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000' };
     test = await startGateway({ catalog: TOUR_CATALOG, env });
