@@ -20,6 +20,12 @@ export function outlineFrame(page: string): string {
   return outline(page.replace(MAIN, '').replace(/(<title>).*?( · [^<]*<\/title>)/, '$1$2'));
 }
 
+/** How many lines one of two outlines has alone, and those of the other. */
+export function diffLines(before: string, after: string): readonly string[] {
+  const [old, now] = [before, after].map((text) => new Set(text.split('\n'))) as [Set<string>, Set<string>];
+  return [`- ${old.difference(now).size} lines`, ...now.difference(old)];
+}
+
 function outline(text: string): string {
   const lines = text
     .replace(/<(script|style)[^>]*>.*?<\/\1>/gs, '')

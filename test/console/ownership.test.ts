@@ -9,7 +9,7 @@ import { until } from '../../testkit/client.ts';
 import { waitForWholeMinute } from '../../testkit/clock.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
-import { outlineFrame, outlinePage } from '../../testkit/page-outline.ts';
+import { diffLines, outlineFrame, outlinePage } from '../../testkit/page-outline.ts';
 import {
   type Busy,
   listPageRoutes,
@@ -21,8 +21,9 @@ import {
   TOUR_ENV,
   type Tour,
 } from '../../testkit/page-tour.ts';
+import { listQueryStops } from '../../testkit/page-tour-queries.ts';
 import { createVisitor } from '../../testkit/pages.ts';
-import { expectRecorded } from '../../testkit/recorded.ts';
+import { expectRecorded, maskVarying } from '../../testkit/recorded.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 /** The names under which pages read ids, of forms and of queries. */
@@ -37,24 +38,6 @@ const FORMS_ON: ReadonlyMap<string, string> = new Map([
   ['/account/keys/{id}/rotate', '/account/keys'],
   ['/account/playground/text', '/account/playground'],
 ]);
-
-/** Pages with parts that no stop of the tour shows. */
-const MORE_STOPS: readonly Stop[] = [
-  ...makeStops('newcomer', '/account/', ['papers', 'statement', 'connect', 'people', 'settings', 'settings/alerts']),
-  ...makeStops('stopped', '/account/', ['keys', 'wallet', 'papers', 'playground']),
-  ...makeStops('operator', '/admin/accounts?', [
-    'q=sandbox',
-    'filter=silent',
-    'filter=unpaid',
-    'sort=balance',
-    'sort=name',
-  ]),
-  ...makeStops('operator', '/admin/calls?', ['outcome=failed', 'model=sandbox-lite', 'ending=answered']),
-];
-
-function makeStops(as: Stop['as'], start: string, ends: readonly string[]): readonly Stop[] {
-  return ends.map((end) => ({ as, route: start, path: `${start}${end}`, name: `${start}${end}` }));
-}
 
 /** Mistakes in the markup of a page that a visitor would meet. */
 function* findFlaws(page: string): Generator<string> {
@@ -183,11 +166,12 @@ describe('the pages, route by route', function () {
     // When keys were used last is written in the background, as is what accounts spent.
     await until(async () => (await test.store.keys.list(account.id)).filter(({ lastUsedAt }) => lastUsedAt).length > 1);
     for (const { id } of await test.store.accounts.list()) await foldUsage(test.store, id);
-    const all = [...tour.stops, ...MORE_STOPS];
+    const all = [...tour.stops, ...listQueryStops(account.id, tour.busy.payments.refunded)];
     const stops = [...new Map(all.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
     const pages: VisitedPage[] = [];
-    for (const language of LANGUAGES) {
-      for (const stop of stops) {
+    for (const stop of stops) {
+      // At once, as what is done in the background goes on.
+      for (const language of LANGUAGES) {
         const path = `${stop.path}${stop.path.includes('?') ? '&' : '?'}lang=${language}`;
         pages.push({ ...stop, language, ...(await tour.visitors[stop.as].get(path)) });
       }
@@ -215,9 +199,13 @@ describe('the pages, route by route', function () {
       // Which of two accounts a member sees first depends on their ids.
       const all = (await visitOnce()).filter(isHtml).filter((page) => page.language === language);
       const pages = all.filter(({ as }) => as !== 'member');
-      const outlines = pages.map(
-        ({ as, name, status, text }) => `===== ${as}: ${name} ${status}\n${outlinePage(text)}`,
-      );
+      const plain = new Map(pages.map(({ as, path, text }) => [`${as} ${path}`, outlinePage(text)]));
+      const outlines = pages.map(({ as, name, path, status, text }) => {
+        const wholly = name === path && path.includes('?') ? plain.get(`${as} ${path.replace(/\?.*/, '')}`) : undefined;
+        const outline = outlinePage(text);
+        const lines = wholly === undefined ? [outline] : diffLines(wholly, outline);
+        return [`===== ${as}: ${maskVarying(name)} ${status}`, ...lines].join('\n');
+      });
       const frames = new Map(pages.map(({ as, text }) => [as, `===== around a page of: ${as}\n${outlineFrame(text)}`]));
       expectRecorded(new URL(`pages-${language}.txt`, import.meta.url), [...outlines, ...frames.values()]);
     });
