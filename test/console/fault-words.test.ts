@@ -1,6 +1,31 @@
 import { expect } from 'chai';
-import { fault } from '../../lib/base/faults.ts';
+import { FAULT_CODES, fault } from '../../lib/base/faults.ts';
 import { faultWords } from '../../lib/console/fault-words.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
+
+/** What every fault could say. */
+const ALL = {
+  ...{ field: 'size', hint: 'HINT', model: 'MODEL', retryAfterS: 7, charge: 'CHARGE', bytes: 4096, refunded: true },
+  ...{ priceRub: '1.50', isReserve: true, balanceRub: '2.50', heldRub: '3.50', minimumRub: '100.00' },
+  ...{ budgetRub: '5.50', reset: 'day', resetsAt: 'RESETS', walletUrl: 'https://gate.example.com/account/wallet' },
+} as const;
+
+describe('the words of faults', () => {
+  it('are those that are recorded', () => {
+    const texts = FAULT_CODES.map((code) => {
+      const less = { isReserve: false, refunded: false, heldRub: undefined, resetsAt: undefined };
+      const some = [ALL, { ...ALL, resetsAt: undefined, field: '' }, { ...ALL, ...less }];
+      const said = some.flatMap((detail) => {
+        const told = fault(code, detail);
+        return [told.message, faultWords(told, 'en'), faultWords(told, 'ru')];
+      });
+      const { output, data } = fault(code);
+      const facts = [output.statusCode, data?.type, data?.chatCode, data?.errorCode, data?.retryable && 'again'];
+      return [`===== ${code}: ${facts.filter(Boolean).join(', ')}`, ...new Set(said)].join('\n');
+    });
+    expectRecorded(new URL('fault-words.txt', import.meta.url), texts);
+  });
+});
 
 describe('the Russian words of a fault', () => {
   it('have amounts with a decimal comma', () => {
