@@ -5,8 +5,9 @@ import type { LoadJob } from './load.ts';
 import { OTHER_CORE, type Running, readRss, start } from './process.ts';
 
 const SETTLE_MS = 1000;
-/** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
-const WARM_UP = 100;
+/** Beforehand: neither what is made on first use nor the heap of new objects, which grows with use, is a stream's. */
+const WARM_UP_CALLS = 2000;
+const WARM_UP_STREAMS = 100;
 
 export interface IdleOptions {
   readonly streams: number;
@@ -31,7 +32,9 @@ export async function reportIdle(
     const clients = start('load.ts', [], OTHER_CORE);
     await said(clients);
     const { url, path, key } = running;
-    const job: LoadJob = { url, path, key, model: 'idle', stream: true, calls: WARM_UP, atOnce: 1, hold: true };
+    const caller = { url, path, key, stream: true };
+    await asked(clients, { ...caller, model: 'stream-20', calls: WARM_UP_CALLS, atOnce: 32 } satisfies LoadJob);
+    const job: LoadJob = { ...caller, model: 'idle', calls: WARM_UP_STREAMS, atOnce: 1, hold: true };
     await asked(clients, job);
     await asked(clients, 'release');
     const before = await readMemory(running);
