@@ -13,13 +13,17 @@ export function giveGrant(store: LedgerPart, grant: NewGrant): Promise<Outcome> 
   return bookOperation(store, { kind: 'grant', ...grant });
 }
 
-/** Takes back what is left of it. What running calls hold of it stays theirs until they end. */
+/**
+ * Takes back what is left of it; `taken` is the same for a repeat. What running calls hold of it stays theirs until they
+ * end.
+ */
 export async function revokeGrant(
   store: LedgerPart,
   { wallet, grantId, reason, at }: { wallet: string; grantId: string; reason: string; at: number },
 ): Promise<Outcome & { readonly taken: Micro }> {
   const outcome = await bookOperation(store, { kind: 'grant_end', wallet, grantId, reason, at });
-  const entry = outcome.status === 'done' ? await store.ledger.entry(`grant_end:${grantId}`) : undefined;
+  const isOver = outcome.status === 'done' || outcome.status === 'exists';
+  const entry = isOver ? await store.ledger.entry(`grant_end:${grantId}`) : undefined;
   return { ...outcome, taken: -(entry?.granted ?? 0n) };
 }
 

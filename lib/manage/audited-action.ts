@@ -29,6 +29,14 @@ export async function recordAction(
   });
 }
 
+/** The line of a change that may have been made before, when it had its line unless the attempt broke off. */
+export async function recordFirst(
+  session: Session,
+  { repeated, ...action }: AuditedAction & { readonly repeated: boolean },
+): Promise<void> {
+  if (!repeated || session.caller?.isAgain) await recordAction(session, action);
+}
+
 interface LinkTerms {
   readonly purpose: 'operator' | 'invite' | 'restore';
   readonly email: string;

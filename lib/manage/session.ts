@@ -22,6 +22,8 @@ export interface Caller {
   readonly address: string;
   /** The id of the request, the same for each of its repeats: for operations that need one. */
   readonly operation?: string;
+  /** An earlier attempt at the request broke off, perhaps after its change and before its line in the log. */
+  readonly isAgain?: boolean;
   /** Whether models here cost real money. */
   readonly isReal?: boolean;
 }

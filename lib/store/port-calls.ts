@@ -173,6 +173,13 @@ export interface CallName {
   readonly name: string;
 }
 
+/** Whether a call writes nothing. */
+export function isRead({ port, name }: CallName): boolean {
+  if (port === undefined) return true;
+  const reads: Readonly<Record<string, readonly string[]>> = READS;
+  return reads[port]?.includes(name) ?? false;
+}
+
 /** The names of all ports of a store, even if they are not listed here. */
 export function listPortNames(store: object): readonly string[] {
   return Object.entries(store)

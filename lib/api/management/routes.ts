@@ -9,8 +9,9 @@ import type { Answer } from '../../manage/answer.ts';
 import { findUser, type Session } from '../../manage/session.ts';
 import type { Actions, Verb } from '../../manage/verb.ts';
 import { VERBS } from '../../manage/verbs.ts';
+import { isRead, mapCalls } from '../../store/port-calls.ts';
 import type { ManagementKey } from '../../store/ports/management.ts';
-import { StoreError } from '../../store/store.ts';
+import { type Store, StoreError } from '../../store/store.ts';
 import type { Services } from '../services.ts';
 import { confirmManager, getManager, MANAGEMENT_AUTH } from './auth.ts';
 import { readBodyInput, readQueryInput } from './read-input.ts';
@@ -122,15 +123,17 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
 
   async function runOnce(action: Action, sent: Sent, claimed: ClaimedRequest): Promise<string> {
     const { request, input, manager, isOwn } = action;
-    const session = openSession(request, manager, claimed.operation);
+    const session = openSession(request, manager, claimed);
+    const watched = watchChanges(session.store);
     let account: string | undefined;
     let json: object;
     try {
       account = await findAccount(input);
       if (isOwn && account !== manager.account) throw unknownObject(input);
       await refuseOperators(action, session);
-      ({ json } = await run(action, session));
-    } catch (error) {
+      ({ json } = await run(action, { ...session, store: watched.store }));
+    } catch (failure) {
+      const error = watched.hasChanged() ? toUnconfirmed(failure) : failure;
       // A failure to free it only makes a repeat wait for the end of its lease.
       if (hasChangedNothing(error)) await claimed.drop().catch(() => undefined);
       throw error;
@@ -146,14 +149,14 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     return reply;
   }
 
-  function openSession(request: Request, manager: ManagementKey, operation?: string): Session {
+  function openSession(request: Request, manager: ManagementKey, claimed?: ClaimedRequest): Session {
     const { store, config, publicUrl, isReal } = services;
     const caller = {
       id: manager.id,
       user: describeManager(manager),
       address: findClientAddress(request),
       isReal: isReal(),
-      ...(operation !== undefined && { operation }),
+      ...(claimed && { operation: claimed.operation, isAgain: claimed.isAgain }),
     };
     return { store, config: { ...config, publicUrl: publicUrl() }, caller };
   }
@@ -191,6 +194,25 @@ export function managementRoutes(services: ManagementServices): readonly ServerR
     createRoute(verb, `${MANAGE}${verb.path}`, false),
     ...(verb.own === undefined ? [] : [createRoute(verb, `${OWN}${verb.own}`, true)]),
   ]);
+}
+
+/** The store of an action, and whether the action has changed anything in it, lines in the log aside. */
+function watchChanges(store: Store): { readonly store: Store; hasChanged(): boolean } {
+  let changed = false;
+  const watched = mapCalls(store, (call, name) => {
+    if (isRead(name) || name.port === 'auditLog') return call;
+    return async (...args) => {
+      const result = await call(...args);
+      changed = true;
+      return result;
+    };
+  });
+  return { store: watched, hasChanged: () => changed };
+}
+
+/** The store has not done what came after a change: what was changed stays. */
+function toUnconfirmed(error: unknown): unknown {
+  return error instanceof StoreError ? new StoreError(error.message, 'unknown', error) : error;
 }
 
 /** The body of a change. */

@@ -24,6 +24,8 @@ const TAG_BYTES = 16;
 export interface ClaimedRequest {
   /** The same for each repeat of the request. */
   readonly operation: string;
+  /** An earlier attempt broke off. */
+  readonly isAgain: boolean;
   /** Stores the reply for repeats. */
   keep(reply: string): Promise<void>;
   /** The request has changed nothing: it may be sent again, also in another form. */
@@ -62,6 +64,7 @@ export async function claimRequest(
   if (claimed.status === 'again' && !isRepeatable) throw fault('idempotency_lost');
   return {
     operation: createHash('sha256').update(id).digest('hex').slice(0, 32),
+    isAgain: claimed.status === 'again',
     async keep(reply) {
       await store.storeReply(claim, encrypt(reply, secret));
     },

@@ -4,7 +4,7 @@ import type { Outcome, Wallet } from '../../money/decide.ts';
 import { GRANTS_MAX, isReservedGrantId } from '../../money/grants.ts';
 import { type Micro, toRub } from '../../money/money.ts';
 import { type Answer, allowanceJson, formatMoney, formatTable, toTime } from '../answer.ts';
-import { recordAction } from '../audited-action.ts';
+import { recordAction, recordFirst } from '../audited-action.ts';
 import { NONE } from '../removed.ts';
 import type { Session } from '../session.ts';
 import { findWallet, unknownAccount, walletJson, walletText } from './wallet-answer.ts';
@@ -37,10 +37,8 @@ async function give(session: Session, id: string, amount: Micro, flags: GiveFlag
   const outcome = await giveGrant(session.store, { ...terms, ...(opensWallet && { opens: true }) });
   const wallet = await expectAccepted(id, outcome);
   const repeated = outcome.status === 'exists';
-  if (!repeated) {
-    const detail = { grant: grantId, rub_micro: `${amount}`, reason, until: expires, opens: opensWallet === true };
-    await recordAction(session, { action: 'grant.give', target: id, account: id, detail });
-  }
+  const detail = { grant: grantId, rub_micro: `${amount}`, reason, until: expires, opens: opensWallet === true };
+  await recordFirst(session, { repeated, action: 'grant.give', target: id, account: id, detail });
   const line = repeated ? `Grant ${grantId} was already given; nothing changed.` : `Gave ${formatMoney(amount)}.`;
   return { json: { ...walletJson(wallet), grant_id: grantId, repeated }, text: `${line}\n${walletText(wallet)}` };
 }
@@ -106,12 +104,10 @@ async function revoke(session: Session, id: string, grantId: string, { reason }:
   const outcome = await revokeGrant(session.store, { wallet: id, grantId, reason, at: Date.now() });
   const wallet = await expectAccepted(id, outcome);
   const repeated = outcome.status === 'exists';
-  if (!repeated) {
-    const detail = { grant: grantId, rub_micro: `${outcome.taken}`, reason };
-    await recordAction(session, { action: 'grant.revoke', target: id, account: id, detail });
-  }
+  const detail = { grant: grantId, rub_micro: `${outcome.taken}`, reason };
+  await recordFirst(session, { repeated, action: 'grant.revoke', target: id, account: id, detail });
   const line = repeated ? `Grant ${grantId} was over; nothing changed.` : `Took back ${formatMoney(outcome.taken)}.`;
-  const json = { ...walletJson(wallet), grant_id: grantId, taken_rub: toRub(outcome.taken), repeated };
+  const json = { ...walletJson(wallet), grant_id: grantId, taken_rub: repeated ? 0 : toRub(outcome.taken), repeated };
   return { json, text: `${line}\n${walletText(wallet)}` };
 }
 

@@ -3,7 +3,7 @@ import { InvalidInputError, OperatorError, UnknownError } from '../../base/opera
 import { type Micro, toRub } from '../../money/money.ts';
 import type { PromoCode } from '../../store/ports/promos.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from '../answer.ts';
-import { recordAction } from '../audited-action.ts';
+import { recordAction, recordFirst } from '../audited-action.ts';
 import type { Session } from '../session.ts';
 
 const CODES_PER_PAGE = 500;
@@ -61,7 +61,7 @@ async function end(session: Session, text: string): Promise<Answer> {
   const ended = await promos.end(code, Date.now());
   const promo = await promos.get(code);
   if (!promo) throw new UnknownError(`There is no code ${code}.`);
-  if (ended) await recordAction(session, { action: 'promo.end', target: code });
+  await recordFirst(session, { repeated: !ended, action: 'promo.end', target: code });
   return describe(promo);
 }
 
