@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Command } from 'commander';
+import { createProgram } from '../../lib/cli/program.ts';
 import { itLong, longer } from '../../testkit/long.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const COMMANDS = [
@@ -47,6 +50,18 @@ describe('cli', () => {
       const help = await rig.text(group, '--help');
       for (const command of commands) expect(help).to.match(new RegExp(`^  ${command.split(' ')[1]} `, 'm'));
     }
+  });
+
+  it('helps with each command as is recorded', () => {
+    const texts: string[] = [];
+    const read = (command: Command) => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 120 }).outputHelp();
+      texts.push(`===== ${help.trim().replaceAll('\n\n', '\n')}`);
+      command.commands.forEach(read);
+    };
+    read(createProgram());
+    expectRecorded(new URL('help.txt', import.meta.url), texts);
   });
 
   it('prints its version', async () => {

@@ -4,6 +4,7 @@ import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const page = read('metrics.md');
@@ -11,7 +12,7 @@ const rules = read('alerts.yml');
 const none = buildCatalog(readCatalogFiles([], []), new Map());
 
 /** Every family with its labels: each is touched once, as a family without a series shows none. */
-async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+async function scrape(): Promise<string> {
   const routes = () => [{ method: 'post', path: '/' }];
   const metrics = createMetrics({ catalog: () => none, providers: () => new Map([['till', {}]]), routes });
   const charge = { model: 'm' } as never;
@@ -46,7 +47,11 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.onAudit(0);
   metrics.media.onStored({ kind: 'image', bytes: 1 });
   metrics.media.onRemoved(1);
-  const { types, samples } = parseExposition(await metrics.scrape());
+  return metrics.scrape();
+}
+
+async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const { types, samples } = parseExposition(await scrape());
   const found = new Map<string, Set<string>>([...types.keys()].map((name) => [name, new Set()]));
   for (const { name, labels } of samples) {
     const family = found.get(name) ?? found.get(name.replace(/_(bucket|sum|count)$/, ''));
@@ -78,6 +83,16 @@ describe('the page on metrics', () => {
       if (name.includes('_rubles')) expect(shape, name).to.match(/^counter, RUB:/);
     }
     for (const name of namesIn(page, all)) expect([name, all.has(name)]).to.deep.equal([name, true]);
+  });
+
+  it('has those metrics, buckets and helps that are recorded', async () => {
+    const lines = (await scrape()).split('\n').filter((line) => /^(# (HELP|TYPE) )?tollgate_/.test(line));
+    const known = lines.map((line) =>
+      line.startsWith('#')
+        ? line
+        : line.replace(/_seconds(\S*) .*/, '_seconds$1').replace(/(version|node)="[^"]*"/g, '$1="VERSION"'),
+    );
+    expectRecorded(new URL('metrics.txt', import.meta.url), [known.join('\n')]);
   });
 
   it('explains what to do for every alert', () => {

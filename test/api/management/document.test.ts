@@ -5,6 +5,7 @@ import { MANAGE } from '../../../lib/api/management/routes.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { createSessions } from '../../../lib/users/sessions.ts';
 import { ask, MESSAGES, send } from '../../../testkit/client.ts';
+import { expectRecorded } from '../../../testkit/recorded.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../../testkit/upstream.ts';
 import { applied } from '../../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded } from '../../contract/store/payments.ts';
@@ -43,6 +44,24 @@ describe('the management API in the API document', () => {
   after(async () => {
     await stage.gateway.stop();
     await upstream.close();
+  });
+
+  it('says what is recorded', () => {
+    const { paths, components } = api.json;
+    const verbs = Object.entries(paths).filter(([path]) => path.startsWith(MANAGE));
+    const used = new Set<string>();
+    const follow = (part: unknown): void => {
+      for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+        if (!used.has(name)) follow(components.schemas[used.add(name) && name]);
+      }
+    };
+    follow(verbs);
+    const schemas = Object.entries(components.schemas).filter(([name]) => used.has(name));
+    const texts = [...verbs, ...schemas].map(([name, part]) => `===== ${name}\n${JSON.stringify(part, null, 1)}`);
+    expectRecorded(
+      new URL('recorded-document.txt', import.meta.url),
+      texts.map((text) => text.replaceAll(/\n {4,}/g, ' ')),
+    );
   });
 
   /** Expects success, and the reply that the document describes. */

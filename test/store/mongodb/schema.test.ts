@@ -7,6 +7,7 @@ import { PAYMENTS } from '../../../lib/store/mongodb/usage-schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { expectRecorded } from '../../../testkit/recorded.ts';
 import { AT, applied, newWallet, rejection, reserve, settle } from '../../contract/store/context.ts';
 
 const INVALID = 121;
@@ -172,6 +173,15 @@ describe('MongoDB: schema', () => {
       ),
     );
     expect(Object.fromEntries(found.flat())).to.deep.equal(INDEXES);
+  });
+
+  it('has the validators that are recorded', async () => {
+    const found = (await client.db().listCollections().toArray()) as readonly Document[];
+    const texts = found
+      .map(({ name, options }) => `===== ${name}\n${JSON.stringify(options?.validator, null, 1)}`)
+      .sort()
+      .map((text) => text.replaceAll(/\n */g, (gap) => (gap.length > 5 ? ' ' : gap)));
+    expectRecorded(new URL('validators.txt', import.meta.url), texts);
   });
 
   it('has an index for every query', async () => {

@@ -7,6 +7,7 @@ import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { fillServiceWeeks } from '../../../lib/store/sqlite/usage-schema.ts';
 import { longer } from '../../../testkit/long.ts';
+import { expectRecorded } from '../../../testkit/recorded.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
@@ -21,6 +22,17 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA application_id').get()).to.deep.include({ application_id: 0x746f6c6c });
     expect(db.prepare('PRAGMA journal_mode').get()).to.deep.include({ journal_mode: 'wal' });
     expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
+  });
+
+  it('is the one that is recorded', async () => {
+    const path = folder.file();
+    await folder.open(path);
+    const rows = folder
+      .raw(path)
+      .prepare("SELECT sql FROM sqlite_master WHERE sql <> '' ORDER BY tbl_name, name")
+      .all();
+    const texts = rows.map(({ sql }) => String(sql).replaceAll(/\s*\n\s*/g, '\n'));
+    expectRecorded(new URL('tables.txt', import.meta.url), texts);
   });
 
   it('is created if several processes open a new file concurrently', async () => {
