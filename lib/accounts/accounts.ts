@@ -41,7 +41,7 @@ interface RotatedKey extends IssuedKey {
 
 /** Every method throws `OperatorError` for an operator's mistake and `StoreError` when the store fails. */
 export interface Accounts {
-  create(name: string): Promise<Account>;
+  create(name: string): Promise<Pick<Account, 'id' | 'name'>>;
   list(): Promise<readonly Account[]>;
   get(id: string): Promise<Account>;
   /** Finds an account by its id, or by its name if only one account has it. */
@@ -69,10 +69,11 @@ export interface Accounts {
 export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsOptions): Accounts {
   const { accounts, keys, users } = store;
 
-  async function create(name: string): Promise<Account> {
-    const id = makeId('acc');
-    await accounts.create({ id, name: validateName(name), createdAt: clock() });
-    return get(id);
+  /** Reads nothing afterwards: a read that failed would hide the account, and another one would be made. */
+  async function create(text: string): Promise<Pick<Account, 'id' | 'name'>> {
+    const [id, name] = [makeId('acc'), validateName(text)];
+    await accounts.create({ id, name, createdAt: clock() });
+    return { id, name };
   }
 
   async function get(id: string): Promise<Account> {
