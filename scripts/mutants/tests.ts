@@ -21,6 +21,12 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   'lib/upstream/formats/': ['test/contract/wire/wire.test.ts'],
   'lib/manage/': ['test/api/management/document.test.ts', 'test/api/management/recorded.test.ts'],
   'lib/money/': ['test/store/sqlite.test.ts'],
+  ...Object.fromEntries(
+    ['catalog/', 'pages/admin-catalog', 'pages/admin-model', 'pages/admin-upstream'].map((pages) => [
+      `lib/console/${pages}`,
+      ['test/flows/catalog-pages.test.ts'],
+    ]),
+  ),
   'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
 };
 

@@ -39,7 +39,14 @@ describe('tollgate hold, tollgate management-key', () => {
     expect(JSON.stringify(keys)).to.not.contain(String(made.key));
     const revoke = () => rig.json('management-key', 'revoke', String(own.key_id));
     expect([(await revoke()).repeated, (await revoke()).repeated]).to.deep.equal([false, true]);
-    expect(await rig.text('management-key', 'list')).to.contain('revoked');
+    const after = (await rig.json('management-key', 'list')) as { keys: readonly Record<string, unknown>[] };
+    expect([keys, after.keys].map((all) => all.map(({ status }) => status))).to.deep.equal([
+      ['active', 'active'],
+      ['active', 'revoked'],
+    ]);
+    expect(await rig.text('management-key', 'list'))
+      .to.contain('active')
+      .and.to.contain('revoked');
     const wrong = await rig.refused(1, 'management-key', 'create', '--name', 'x', '--scopes', 'all');
     expect(wrong).to.contain('There is no scope "all": choose from accounts, keys,');
   });

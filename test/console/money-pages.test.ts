@@ -84,6 +84,8 @@ describe('pages about money', () => {
     for (const path of ['/account/calls', '/account/wallet']) {
       expect((await owner.get(path)).text, path).not.to.contain('have been archived');
     }
+    const statementOf = async (month: string) => (await owner.get(`/account/statement.csv?month=${month}`)).status;
+    expect(await statementOf('2026-01')).to.equal(200);
     const { id: wallet, status: _status, ...sums } = await test.wallet(account);
     const counts = { calls: 0, entries: 0, charged: 0n, first: null, last: null };
     const times = { before, startedAt: before };
@@ -92,6 +94,9 @@ describe('pages about money', () => {
     for (const path of ['/account/calls', '/account/wallet']) {
       expect((await owner.get(path)).text, path).to.match(/Calls that ended before 2\sJan\s2026 have been archived/);
     }
+    expect([await statementOf('2026-01'), await statementOf('2026-02')], 'no file is incomplete').to.deep.equal([
+      404, 200,
+    ]);
   });
 
   it('find a call by its request id, but none of another account', async () => {

@@ -34,6 +34,12 @@ describe('ordering an invoice', () => {
     expect(await faults.real.papers.list({ kind: 'invoice', account, limit: 9 })).to.have.length(1);
   });
 
+  it('refuses the id of an invoice of another account', async () => {
+    const id = 'inv_00112233445566778899aabc';
+    expect(await order(await faults.wallet(), 5n * RUB, id)).to.have.property('invoice');
+    expect(await order(await faults.wallet(), 5n * RUB, id)).to.deep.equal({ refusal: 'too_many' });
+  });
+
   it('says the tax within the sum in the purpose of the payment', () => {
     const purpose = (kopecks: bigint, vat: '22' | 'none') =>
       describePurpose({ number: 7, date: '2026-11-05', kopecks, seller: { ...SELLER, vat } } as Invoice);
