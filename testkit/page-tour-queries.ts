@@ -28,6 +28,7 @@ const OF_OWNER: Readonly<Record<string, readonly string[]>> = {
     ...['hour', 'day', 'month'].map((unit) => `unit=${unit}&${LONG_AGO}`),
     'compare=yes&by=model',
     'model=sandbox-lite&kind=text',
+    'model=sandbox-heavy',
     'from=2020-02-01&to=2020-01-01',
   ],
   wallet: [...['removed', 'auto', 'auto_off', 'promo'].map((done) => `done=${done}`), 'before=3', 'payments=x'],

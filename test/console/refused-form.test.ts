@@ -116,6 +116,24 @@ describe('a refused form', function () {
     expect([...refused]).to.include.members(['/admin/accounts/acc topup', '/admin/catalog rate', '/account/keys']);
   });
 
+  it('is out of date if it wants what its page does not know', async () => {
+    const answers = new Map<string, number>();
+    for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner' || stop.as === 'operator')) {
+      const visitor = tour.visitors[as];
+      for (const { action, hidden } of formsIn((await visitor.get(path)).text)) {
+        const [name] = ['change', 'step'].filter((each) => hidden[each] !== undefined);
+        const place = action.replace(/[_-][0-9a-f]{8,}/g, '');
+        if (name === undefined || answers.has(place)) continue;
+        answers.set(place, (await visitor.post(action, { ...hidden, [name]: 'nothing' })).status);
+      }
+    }
+    const others = [...answers].filter(([, status]) => status !== 403).map(([place]) => place);
+    // What they do without a word is one of their forms.
+    const silent = ['/account/people/invitation', '/account/settings/alerts', '/account/wallet', '/admin/accounts'];
+    expect(others).to.have.members([...silent, '/admin/alerts']);
+    expect(answers.size).to.be.above(14);
+  });
+
   it('asks for a code where it lacks a right one, and is sent with it as it was', async () => {
     const { operator } = tour.visitors;
     const path = '/admin/accounts';
