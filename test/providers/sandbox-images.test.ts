@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
@@ -38,6 +39,11 @@ function pixel(bytes: Uint8Array, x: number, y: number): readonly number[] {
   const image = PhotonImage.new_from_byteslice(bytes);
   const at = (y * image.get_width() + x) * 4;
   return [...image.get_raw_pixels().slice(at, at + 3)];
+}
+
+function digestPixels(bytes: Uint8Array): string {
+  const pixels = PhotonImage.new_from_byteslice(bytes).get_raw_pixels();
+  return createHash('sha256').update(pixels).digest('hex').slice(0, 8);
 }
 
 async function say(content: TextMessage['content'], model = 'vision'): Promise<string> {
@@ -88,6 +94,29 @@ describe('provider sandbox: images', () => {
     const [one, again, other] = await Promise.all([draw('a cat'), draw('a cat'), draw('a dog')]);
     expect(one).to.deep.equal(again);
     expect(one).not.to.deep.equal(other);
+  });
+
+  it('draws what it always has: each pattern in cells, named colours or others, references in their places', async () => {
+    const size = { width: 300, height: 200 };
+    const plain = await Promise.all(
+      ['a', 'c', 'd', 'e', 'g', 'a red f', 'белый'].map((prompt) => draw(prompt, { size })),
+    );
+    const wide = png(await draw('a', { size: { width: 400, height: 160 } }));
+    const high = png(await draw('c', { size: { width: 100, height: 220 } }));
+    const edits = [[wide], [high, wide], [wide, high, high]];
+    const edited = await Promise.all(edits.map((images) => draw('red', { size, images })));
+    expect([...plain, ...edited].map(digestPixels)).to.deep.equal([
+      'debcb4b2',
+      '7f6319d2',
+      '021f84e5',
+      '50c4da6d',
+      'c0223c54',
+      '15530719',
+      'fb4d1a29',
+      'eb44ea9f',
+      'e889be08',
+      'd2673624',
+    ]);
   });
 
   it('lets the loop run between its bands: none takes a tenth of the image', async () => {
