@@ -54,5 +54,7 @@ describe('anthropic: tools and thinking', () => {
     expect(contentOf('send')).to.deep.equal([{ type: 'thinking', thinking: 'Hm', signature: '' }, use]);
     expect(asked({ messages, reasoning }, 'budget', 'omit')).to.not.have.property('thinking');
     expect(asked({ messages, reasoning }, 'budget', 'send')).to.have.property('thinking');
+    const thoughtless = [{ role: 'assistant', content: [call] }] as const;
+    expect(asked({ messages: thoughtless, reasoning }, 'budget', 'send')).to.not.have.property('thinking');
   });
 });
