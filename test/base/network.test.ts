@@ -71,6 +71,8 @@ describe('trusted proxies', () => {
     ['it is IPv6 in brackets', INNER, '10.0.0.2', '[2001:db8::1]', '2001:db8::1'],
     ['it is IPv4 as IPv6', INNER, '10.0.0.2', '192.0.2.1, ::ffff:10.1.1.1', '192.0.2.1'],
     ['the trusted one is IPv4 as IPv6', '::ffff:10.0.0.2', '10.0.0.2', '192.0.2.1', '192.0.2.1'],
+    ['a network is one address', '10.0.0.2/32', '10.0.0.2', '10.0.0.3', '10.0.0.3'],
+    ['a network is one address of IPv6', 'fd00::2/128', 'fd00::2', 'fd00::3', 'fd00::3'],
     ['one hop is trusted', '1', '192.0.2.9', '203.0.113.9, 192.0.2.1', '192.0.2.1'],
     ['two hops are trusted', '2', '192.0.2.9', '203.0.113.9, 192.0.2.1, 192.0.2.8', '192.0.2.1'],
     ['there are fewer entries than hops', '3', '192.0.2.9', '192.0.2.1', '192.0.2.1'],
