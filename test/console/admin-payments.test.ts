@@ -150,6 +150,7 @@ describe('payment pages of an operator', () => {
     const id = await ordered('silent');
     expect((await change(id, { change: 'look' })).status).to.equal(303);
     expect(await readPhase(id)).to.equal('credited');
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({ action: 'payment.look', target: id });
   });
 
   it('show webhooks as received, with their outcome', async () => {

@@ -260,6 +260,10 @@ describe('the page of keys', () => {
     const limits = `/account/keys/${account.keyId}/limits`;
     const rotated = await owner.submit(limits, { hours: '1' }, { action: limits.replace('limits', 'rotate') });
     expect(rotated.text).to.contain('tg-sk-').and.to.contain('href="/account/keys?lang=ru"');
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({
+      action: 'key.rotate',
+      target: account.keyId,
+    });
   });
 
   it('follows the account that a member of several has chosen', async () => {

@@ -89,6 +89,7 @@ describe('the people of an account', function () {
     expect((await owner.get(new URL(first).pathname + new URL(first).search)).status).to.equal(404);
     const revoked = await owner.submit(PEOPLE, { email, change: 'revoke' }, { action: INVITATION });
     expect(revoked.headers.location).to.equal(`${PEOPLE}?done=revoked`);
+    expect((await deeds())[0]).to.equal('member.withdraw');
     expect(await invitations()).to.deep.equal([]);
     const link = new URL(await mailedLink(email));
     expect((await owner.get(link.pathname + link.search)).status).to.equal(404);
@@ -206,6 +207,7 @@ describe('the people of an account', function () {
     const { id: kept } = await issueKey(await findId(second.email));
     expect((await second.submit('/account/leave', { name })).status).to.equal(200);
     expect((await test.store.keys.get(kept))?.revokedAt).to.equal(null);
+    expect((await deeds()).slice(0, 2)).to.deep.equal(['member.leave', 'member.leave']);
   });
 
   it('hand the account over with the password', async () => {
@@ -217,6 +219,7 @@ describe('the people of an account', function () {
     expect(roles).to.deep.equal({ [bob.id]: 'owner', [await findId(owner.email)]: 'member' });
     expect((await bob.get(PEOPLE)).status).to.equal(200);
     expect((await owner.get(PEOPLE)).status).to.equal(403);
+    expect((await deeds())[0]).to.equal('member.hand_over');
   });
 
   it('are shown in Russian too', async () => {

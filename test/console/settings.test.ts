@@ -50,6 +50,7 @@ describe('settings of a user', () => {
       expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);
     }
     expect((await change(owner, 'password', { old: PASSWORD, password: fresh, again: fresh })).status).to.equal(303);
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]?.action).to.equal('user.password');
     expect((await owner.get('/account')).status).to.equal(200);
     expect((await other.get('/account')).status).to.equal(303);
     expect((await signIn(owner.email, PASSWORD)).status).to.equal(401);

@@ -46,6 +46,10 @@ describe('pages with management keys', () => {
     expect((await operator.submit(`${ADMIN}/${id}`, {})).headers.location).to.equal(`${ADMIN}?done=revoked`);
     expect(await statusOf(key, '/manage/costs')).to.equal(401);
     expect((await operator.get(`${ADMIN}/${id}`)).status).to.equal(404);
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({
+      action: 'management_key.revoke',
+      target: id,
+    });
   });
 
   it('refuse a key without a name, a scope, a day to come, and with wrong addresses', async () => {
