@@ -38,7 +38,12 @@ export function addNewCommand(parent: Command): void {
     .description('Creates a plugin for an invented upstream, with recordings, that passes every check: make it yours.')
     .argument('<name>', 'its name: lower-case letters, digits and hyphens', readPluginName)
     .addOption(new Option('--kind <kind>', 'what it serves').choices(KINDS).default('text'))
-    .option('--into <folder>', 'the folder of plugin folders', IS_CHECKOUT ? join(ROOT, 'providers') : '.')
+    .addOption(
+      new Option('--into <folder>', 'the folder of plugin folders').default(
+        IS_CHECKOUT ? join(ROOT, 'providers') : '.',
+        IS_CHECKOUT ? 'providers of the checkout' : 'this one',
+      ),
+    )
     .addHelpText('after', '\nExample:\n  tollgate provider new acme --kind image --into /srv/my-providers')
     .action(function act(this: Command, name: string, options: NewOptions): void {
       print(createPlugin(name, options), { json: this.optsWithGlobals().json === true });
