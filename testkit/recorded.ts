@@ -1,4 +1,4 @@
-// Texts that are recorded: a test compares them with a file, or writes the file when `PAGES=record` is set.
+// Texts that are recorded: a test compares them with a file, or writes the file when `RECORD=1` is set.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 
@@ -46,7 +46,7 @@ export function maskVarying(text: string): string {
 
 /** One by one, so that a failure shows the first text that differs, not all of them. */
 export function expectRecorded(file: URL, texts: readonly string[]): void {
-  if (process.env.PAGES === 'record') writeFileSync(file, texts.join(END));
+  if (process.env.RECORD === '1') writeFileSync(file, texts.join(END));
   const recorded = readFileSync(file, 'utf8').split(END);
   for (const [at, text] of texts.entries()) expect(text).to.equal(recorded[at]);
   expect(texts.length).to.equal(recorded.length);

@@ -1,5 +1,5 @@
 // What every reading verb answers about an account with some of everything, to its operator, to its owner and on the
-// command line: a change of what is answered shows in the diff of `PAGES=record npx mocha test/api/management/recorded.test.ts`.
+// command line: a change of what is answered shows in the diff of `RECORD=1 npx mocha test/api/management/recorded.test.ts`.
 import { expect } from 'chai';
 import { createManagementKeys, OPERATOR_SCOPES } from '../../../lib/accounts/management-keys.ts';
 import { foldUsage } from '../../../lib/ledger/usage-fold.ts';

@@ -1,5 +1,5 @@
 // What every generating endpoint writes, byte by byte, for fixed answers of an upstream: a refactoring that changes any of
-// it fails here. After an intended change run `WIRE=record npx mocha test/contract/wire` and read the diff.
+// it fails here. After an intended change run `RECORD=1 npx mocha test/contract/wire` and read the diff.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { send, until } from '../../../testkit/client.ts';
@@ -7,7 +7,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../../testk
 import { startUpstream, type TestUpstream } from '../../../testkit/upstream.ts';
 import { type Case, GROUPS, wireCatalog } from './cases.ts';
 
-const RECORD = process.env.WIRE === 'record';
+const RECORD = process.env.RECORD === '1';
 
 /** What differs from run to run, and what stands for it in the recordings. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
