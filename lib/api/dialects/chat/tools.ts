@@ -11,14 +11,8 @@ import { CHOICE_WORDS, type Chosen, chatTool, parallelField, readChoice, readToo
 import type { CallEcho } from './call-shape.ts';
 
 export function readChatTools(fields: TextFields): RequestTools | undefined {
-  const { parallel_tool_calls: parallel } = fields;
-  const { tools, choice: given } = isLegacy(fields)
-    ? readFunctions(fields)
-    : { tools: fields.tools?.map(describeCustom), choice: fields.tool_choice };
+  const { tools, choice: given, choiceField, single } = isLegacy(fields) ? readFunctions(fields) : listTools(fields);
   const chosen = given == null ? {} : readChoice(given, readChosenTool);
-  const choiceField = 'tool_choice.function.name';
-  // Functions are called one at a time.
-  const single = parallel === false || isLegacy(fields);
   const customs = new Map(
     (fields.tools ?? []).filter(isCustom).map((tool) => [readName(tool), readCustomTool(flatten(tool))]),
   );
@@ -63,10 +57,18 @@ function isLegacy({ tools, functions }: TextFields): boolean {
   return (tools ?? []).length === 0 && functions != null;
 }
 
+function listTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: TextFields) {
+  const choiceField = 'tool_choice.function.name';
+  return { tools: tools?.map(describeCustom), choice, choiceField, single: parallel === false };
+}
+
+/** They are called one at a time. */
 function readFunctions({ functions, function_call: choice }: TextFields) {
   const tools = functions?.map((each) => ({ type: 'function', function: each }));
-  const isNamed = isRecord(choice) && typeof choice.name === 'string';
-  return { tools, choice: isNamed ? { type: 'function', function: choice } : choice };
+  const choiceField = 'function_call.name';
+  if (!isRecord(choice)) return { tools, choice, choiceField, single: true };
+  if (typeof choice.name !== 'string') throw invalidField(choiceField, 'must be a string');
+  return { tools, choice: { type: 'function', function: choice }, choiceField, single: true };
 }
 
 function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {

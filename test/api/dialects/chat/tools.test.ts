@@ -1,0 +1,138 @@
+// What becomes of the tools of a chat, in the shapes of today and of old clients.
+import { expect } from 'chai';
+import { readCallEcho, readChatTools } from '../../../../lib/api/dialects/chat/tools.ts';
+import type { TextFields } from '../../../../lib/api/dialects/text-fields.ts';
+
+const SCHEMA = { type: 'object', properties: {} };
+const F = {
+  type: 'function',
+  function: { name: 'f', description: 'd', parameters: { type: 'object', properties: { a: {} } } },
+};
+const G = { type: 'function', function: { name: 'g' } };
+const patch = (format?: unknown) => ({ type: 'custom', custom: { name: 'patch', description: 'Patches.', format } });
+const GRAMMAR = { type: 'grammar', syntax: 'lark', definition: 'x' };
+const functions = [{ name: 'f' }, { name: 'g' }];
+
+const read = (fields: object) => readChatTools(fields as TextFields);
+const allow = (mode: string, ...tools: object[]) => ({ type: 'allowed_tools', allowed_tools: { mode, tools } });
+
+function refusal(fields: object): string {
+  try {
+    read(fields);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'taken';
+}
+
+describe('the tools of a chat', () => {
+  it('are none without any, in either shape', () => {
+    for (const fields of [{}, { tools: [] }, { functions: [] }, { tools: null, functions: null }])
+      expect(read(fields)).to.be.undefined;
+  });
+
+  it('keep their names, descriptions and parameters', () => {
+    expect(read({ tools: [F, G] })?.list).to.deep.equal([
+      { name: 'f', description: 'd', schema: F.function.parameters },
+      { name: 'g', schema: SCHEMA },
+    ]);
+  });
+
+  const CHOICES: readonly (readonly [given: unknown, choice: unknown])[] = [
+    [undefined, undefined],
+    [null, undefined],
+    ['auto', 'auto'],
+    ['none', 'none'],
+    ['required', 'any'],
+    [{ type: 'function', function: { name: 'g' } }, { name: 'g' }],
+    [{ type: 'function', name: 'g' }, { name: 'g' }],
+    [{ type: 'custom', custom: { name: 'patch' } }, { name: 'patch' }],
+    [allow('auto', G), 'auto'],
+    [allow('required', G), 'any'],
+  ];
+  for (const [given, choice] of CHOICES) {
+    it(`are chosen by ${JSON.stringify(given)}`, () => {
+      expect(read({ tools: [F, G, patch()], tool_choice: given })?.choice).to.deep.equal(choice);
+    });
+  }
+
+  it('are the allowed ones alone', () => {
+    const chosen = allow('auto', { type: 'custom', custom: { name: 'patch' } }, { type: 'function', name: 'g' });
+    expect(read({ tools: [F, G, patch()], tool_choice: chosen })?.list.map(({ name }) => name)).to.deep.equal([
+      'g',
+      'patch',
+    ]);
+  });
+
+  it('are called one at a time where that is asked for', () => {
+    const single = [undefined, true, false].map(
+      (parallel) => read({ tools: [F], parallel_tool_calls: parallel })?.single,
+    );
+    expect(single.map(Boolean)).to.deep.equal([false, false, true]);
+  });
+
+  const TOLD = 'Patches.\n\nThe input follows this lark grammar:\n\nx';
+  const FORMATS: readonly (readonly [format: unknown, description: string, kept: unknown])[] = [
+    [undefined, 'Patches.', undefined],
+    [5, 'Patches.', undefined],
+    [{ type: 'text' }, 'Patches.', { type: 'text' }],
+    [GRAMMAR, TOLD, GRAMMAR],
+    [{ type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } }, TOLD, GRAMMAR],
+    [{ type: 'grammar', grammar: { syntax: 'lark' } }, 'Patches.', undefined],
+    [{ type: 'grammar', grammar: { syntax: 5, definition: 'x' } }, 'Patches.', undefined],
+  ];
+  for (const [format, description, kept] of FORMATS) {
+    it(`are functions of one text if they are custom, with the format ${JSON.stringify(format)}`, () => {
+      const fields = { tools: [F, patch(format)] };
+      const [, tool] = read(fields)?.list ?? [];
+      expect(tool).to.deep.include({ name: 'patch', description });
+      expect(tool?.schema).to.have.deep.property('required', ['input']);
+      expect(tool?.custom).to.deep.equal({ description: 'Patches.', ...(kept !== undefined && { format: kept }) });
+      expect(readCallEcho(fields as unknown as TextFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
+    });
+  }
+
+  const CALLS: readonly (readonly [given: unknown, choice: unknown])[] = [
+    [undefined, undefined],
+    ['auto', 'auto'],
+    ['none', 'none'],
+    [{ name: 'g' }, { name: 'g' }],
+  ];
+  for (const [given, choice] of CALLS) {
+    it(`of old clients are called one at a time, chosen by ${JSON.stringify(given)}`, () => {
+      const tools = read({ functions, function_call: given, tool_choice: 'required' });
+      expect(tools?.list.map(({ name }) => name)).to.deep.equal(['f', 'g']);
+      expect(tools).to.include({ single: true });
+      expect(tools?.choice).to.deep.equal(choice);
+    });
+  }
+
+  it('of old clients count only without others, and are answered in their shape', () => {
+    expect(read({ tools: [G], functions, function_call: 'none' })).to.deep.include({
+      list: [{ name: 'g', schema: SCHEMA }],
+    });
+    const echoes = [{}, { tools: [G] }, { tools: [G], functions }, { functions }, { tools: [], functions }];
+    expect(echoes.map((fields) => readCallEcho(fields as TextFields))).to.deep.equal([
+      {},
+      {},
+      {},
+      { echo: { functions: true } },
+      { echo: { functions: true } },
+    ]);
+  });
+
+  const WRONG: readonly (readonly [fields: object, words: string])[] = [
+    [{ functions, function_call: {} }, 'Invalid `function_call.name`: must be a string.'],
+    [{ functions, function_call: { name: 5 } }, 'Invalid `function_call.name`: must be a string.'],
+    [{ functions, function_call: { name: 'h' } }, 'Invalid `function_call.name`'],
+    [{ tools: [F], tool_choice: { type: 'function', function: { name: 'h' } } }, 'Invalid `tool_choice.function.name`'],
+    [{ tools: [F], tool_choice: { type: 'function' } }, 'Invalid `tool_choice.function.name`: must be a string.'],
+    [{ tools: [F, { type: 'custom', custom: 'patch' }] }, 'Invalid `tools[1].custom`: must be an object.'],
+    [{ tools: [F, patch(), { type: 'custom', custom: { name: 5 } }] }, 'Invalid `tools[2].'],
+  ];
+  for (const [fields, words] of WRONG) {
+    it(`are refused with the field: ${words}`, () => {
+      expect(refusal(fields)).to.contain(words);
+    });
+  }
+});
