@@ -48,6 +48,21 @@ describe('collector', () => {
     expect(reply()).to.deep.include({ sequence: 'END', smart, reason: 'stop', usage: {} });
   });
 
+  it('keeps all citations of a block, and each of its own', () => {
+    const { write, reply } = createCollector();
+    const cite = (index: number, title: string): StreamPart => ({ type: 'block-citation', index, citation: { title } });
+    const [open = BILLING, ...rest] = block(0, 'a');
+    write([{ type: 'start' }, open, cite(0, 'A'), cite(0, 'B'), ...rest, ...block(1, 'b'), ...TAIL]);
+    expect(reply()).to.deep.include({
+      id: '',
+      model: '',
+      blocks: [
+        { type: 'text', text: 'a', citations: [{ title: 'A' }, { title: 'B' }] },
+        { type: 'text', text: 'b' },
+      ],
+    });
+  });
+
   it('has a text, which is that of its text blocks alone', () => {
     const { write, reply } = createCollector();
     const call = { type: 'tool', id: 'call_1', name: 'find' } as const;

@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
-
-const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
-const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
-const delta = (text: string, index = 0): ProviderPart => ({ type: 'block-delta', index, text });
-const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
-const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
+import { CLOSE, delta, FINISH, OPEN, START } from './parts.ts';
 
 /** Everything that comes out when the arrays arrive in turn and the source then ends. */
 function pass(arrays: readonly (readonly ProviderPart[])[]): readonly StreamPart[] {
@@ -161,6 +156,39 @@ describe('guard', () => {
         close(1),
         FINISH,
       ]);
+    });
+
+    it('keep the last state of reasoning, and refuse one of no open block', () => {
+      const state = (index: number, value: string) =>
+        ({ type: 'block-state', index, state: { format: 'a', value } }) as const;
+      const thought = begin(0, 'reasoning');
+      const shown = (...parts: readonly ProviderPart[]) => {
+        const guard = createGuard({ outputMax: 9, showsReasoning: true });
+        return [...guard.push([START, thought, delta('hm'), ...parts, FINISH]), ...guard.end()];
+      };
+      expect(shown(state(0, 'x'), state(0, 'y'))).to.deep.equal([
+        START,
+        thought,
+        delta('hm'),
+        state(0, 'x'),
+        state(0, 'y'),
+        CLOSE,
+        FINISH,
+      ]);
+      expect(
+        shown(begin(1), state(1, 'x'), delta('a', 1), close(1), CLOSE).filter(({ type }) => type === 'block-state'),
+      ).to.deep.equal([]);
+      const last = shown(state(1, 'x')).at(-1);
+      expect(last?.type === 'error' && last.fault.cause)
+        .to.have.property('message')
+        .that.contains('a state outside its block');
+    });
+
+    it('give each call without arguments empty ones, whatever the call before had', () => {
+      const call = (index: number) =>
+        ({ type: 'block-start', index, block: { type: 'tool', id: `call_${index}`, name: 'f' } }) as const;
+      const passed = pass([[START, call(0), delta('{"a":1}'), CLOSE, call(1), close(1), FINISH]]);
+      expect(passed.filter(({ type }) => type === 'block-delta')).to.deep.equal([delta('{"a":1}'), delta('{}', 1)]);
     });
 
     it('give a call its state with its start', () => {

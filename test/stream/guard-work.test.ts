@@ -24,6 +24,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
       'a text': [[START, OPEN], delta('a'), true],
       'a block that waits for its turn': [[START, OPEN, tool(1)], delta('{', 1), true],
       'a call': [[START, OPEN], tool(1), true],
+      'a call at once': [[START], tool(0), true],
       'reasoning that is hidden': [[START, thought(0)], delta('a', 0), true],
       'a state': [[START, OPEN, thought(1)], state, true],
       'a citation': [[START, OPEN], citation, true],

@@ -38,6 +38,11 @@ describe('splitter of lines', () => {
     ['empty lines and white space passed over', '\n\n1\n  \n\t\n2\n\n', ['1', '2']],
     ['a byte order mark', '\uFEFF1\n', ['1']],
     ['characters of several bytes', '"ю€😀"\n', ['"ю€😀"']],
+    [
+      'characters whose last bytes are the first of their kind',
+      '"\u0400\u2000\u{1f000}"\n',
+      ['"\u0400\u2000\u{1f000}"'],
+    ],
     ['nothing', '', []],
   ];
   for (const [what, text, lines] of cases) {
@@ -46,6 +51,13 @@ describe('splitter of lines', () => {
       expect(decode(everyByte(encoder.encode(text))).lines).to.deep.equal(lines);
     });
   }
+
+  it('bounds each line, not where it stands', () => {
+    const short = Array.from({ length: 20 }, (_, at) => `line ${at}`);
+    const limits = { ...LINE_LIMITS, charsMax: 7 };
+    expect(decode([encoder.encode(short.join('\n'))], limits)).to.deep.equal({ lines: short, failure: undefined });
+    expect(decode([encoder.encode('12345678\n')], limits).failure).to.equal('a line is longer than 7 characters');
+  });
 
   it('takes CRLF for one end, also when its halves come apart, and CR twice for two', () => {
     const linesOf = (...texts: string[]) => {

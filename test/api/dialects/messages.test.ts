@@ -115,29 +115,104 @@ describe('images of messages', () => {
 });
 
 describe('files of messages', () => {
-  const base64 = Buffer.from('%PDF-').toString('base64');
-  const words = Buffer.from('word').toString('base64');
-  const sound = (format: string, data = words) => ({ type: 'input_audio', input_audio: { data, format } });
-  const file = (file_data: string, filename?: string) => ({ type: 'file', file: { file_data, filename } });
-  for (const [what, block, type, mediaType, name] of [
-    ['a recording by its format', sound('wav'), 'audio', 'audio/wav'],
-    ['a recording in a format of another name', sound('MP3'), 'audio', 'audio/mpeg'],
-    ['a recording of a telephone', sound('m4a'), 'audio', 'audio/mp4'],
-    ['a recording whose data has another type', sound('wav', `data:audio/ogg;base64,${words}`), 'audio', 'audio/wav'],
-    ['a recording that comes as a file', file(`data:audio/ogg;base64,${words}`, 'a.txt'), 'audio', 'audio/ogg'],
-    ['a file by the type of its data', file(`data:text/css;base64,${words}`), 'document', 'text/css'],
-    ['a file by its beginning', file(base64, 'a.txt'), 'document', 'application/pdf', 'a.txt'],
-    ['a file by its name', file(words, 'a.JSON'), 'document', 'text/plain', 'a.JSON'],
-    ['a file of another name', file(words, 'a.doc'), 'document', 'application/pdf', 'a.doc'],
-    ['a file without a name', file(words, ''), 'document', 'application/pdf'],
-  ] as const) {
-    it(`know ${what}`, () => {
-      const { messages } = readMessages([{ role: 'user', content: [block, { type: 'text', text: 'hi' }] }]);
-      const { bytes, ...found } = (messages[0]?.content[0] ?? {}) as Record<string, unknown>;
-      expect(found).to.deep.equal({ type, mediaType, ...(name !== undefined && { name }) });
-      expect(Buffer.from(bytes as Uint8Array).toString()).to.be.oneOf(['word', '%PDF-']);
+  const paper = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } };
+  const note = { type: 'document', source: { type: 'text', data: 'words' } };
+  const sound = { type: 'input_audio', input_audio: { data: 'd29yZA==', format: 'wav' } };
+  const says = (...content: object[]) => ({ role: 'user', content: [...content, { type: 'text', text: 'hi' }] });
+
+  it('are noted where the first one of a kind is that some models refuse', () => {
+    expect(readMessages([prompt])).not.to.have.property('files');
+    expect(readMessages([says(note)]).files).to.deep.equal({});
+    expect(readMessages([prompt, says(note, paper, sound), says(sound, paper)]).files).to.deep.equal({
+      document: 'messages[1].content[1]',
+      audio: 'messages[1].content[2]',
     });
-  }
+  });
+
+  it('come from users, and documents from tools', () => {
+    const result = (block: object) => [prompt, USE, { role: 'user', content: [resultWith([block])] }, prompt];
+    expect(readMessages(result(paper)).files).to.deep.equal({ document: 'messages[2].content[0].content[0]' });
+    expect(() => readMessages(result(sound))).to.throw('content[0].content[0]`: a result must not contain audio');
+    for (const role of ['system', 'assistant']) {
+      for (const [block, kind] of [
+        [paper, 'documents'],
+        [sound, 'audio'],
+      ] as const)
+        expect(() => readMessages([prompt, { role, content: [block] }])).to.throw(
+          `only user messages may contain ${kind}`,
+        );
+    }
+  });
+
+  it('are texts without a source, or where only texts are taken', () => {
+    const { messages } = readMessages([prompt, { role: 'assistant', content: [note] }, prompt]);
+    expect(messages[1]?.content).to.deep.equal([{ type: 'text', text: 'words' }]);
+    expect(textsIn({ type: 'document', text: 'bare' })).to.deep.equal(['bare', 'hi']);
+    expect(textsIn({ type: 'document', source: { type: 'text', data: ' ' } })).to.deep.equal(['hi']);
+    expect(() => textsIn({ type: 'document' })).to.throw('.source`: must be an object');
+  });
+});
+
+describe('images of answers', () => {
+  const drawn = { type: 'image_url', image_url: { url: 'https://x.example/b.png' } };
+
+  it('are counted apart, in either of their places', () => {
+    const answers = [prompt, { role: 'assistant', content: 'a', images: [drawn, { type: 'other' }, 5] }, prompt];
+    expect(readMessages(answers)).to.include({ images: 0, answerImages: 1 });
+    const both = [
+      { role: 'user', content: [image, { type: 'text', text: 'hi' }] },
+      { role: 'assistant', content: [drawn, drawn] },
+      prompt,
+    ];
+    expect(readMessages(both)).to.include({ images: 1, answerImages: 2 });
+  });
+
+  it('count among the hundred of a request', () => {
+    const many = (count: number) => [prompt, { role: 'assistant', content: Array(count).fill(drawn) }, prompt];
+    expect(readMessages(many(100))).to.include({ answerImages: 100 });
+    expect(() => readMessages(many(101))).to.throw('Invalid `messages`: must contain at most 100 images in all');
+  });
+});
+
+describe('cache markers and citations of messages', () => {
+  const cache_control = { type: 'ephemeral' };
+  const contentOf = (role: string, block: object) =>
+    readMessages([prompt, { role, content: [block] }, prompt]).messages.find(
+      (message) => message.role === role && message.content.some((part) => part.type === 'text' && part.text !== 'hi'),
+    )?.content;
+
+  it('stand at the last text of their block', () => {
+    const wrap = {
+      type: 'wrap',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      cache_control,
+    };
+    expect(contentOf('assistant', wrap)).to.deep.equal([
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b', cache: { ttl: '5m' } },
+    ]);
+    expect(contentOf('assistant', { type: 'text', text: 'a', cache_control })).to.deep.equal([
+      { type: 'text', text: 'a', cache: { ttl: '5m' } },
+    ]);
+  });
+
+  it('are kept of answers, those alone that are some', () => {
+    const citation = {
+      type: 'web_search_result_location',
+      url: 'https://a.example/',
+      title: 'A',
+      cited_text: 'a',
+      encrypted_index: 'x',
+    };
+    const cited = { type: 'text', text: 'a', citations: [citation, 5, null] };
+    const [text] = contentOf('assistant', cited) ?? [];
+    expect(text).to.have.property('citations').with.length(1);
+    expect(text).to.have.nested.property('citations[0].url', 'https://a.example/');
+    expect(contentOf('assistant', { ...cited, citations: [5] })).to.deep.equal([{ type: 'text', text: 'a' }]);
+  });
 });
 
 describe('roles of messages', () => {
