@@ -111,6 +111,19 @@ describe('meter', () => {
     }
   });
 
+  it('adds the images of an answer to a count of the rest, reasoning aside', () => {
+    const image = { type: 'image', index: 1, mediaType: 'image/png', base64: '' } as StreamPart;
+    const thoughts: StreamPart = { type: 'hidden', text: 'word'.repeat(300) };
+    const outputOf = (parts: readonly StreamPart[], output: number, reasoning = 0) =>
+      bill('finished', [...parts, image, split({ input: 1, output, reasoning })], { outputMax: 5000 }).output;
+    // Half of what the text takes, and 64 for the image, would be 114.
+    expect([100, 113, 114, 900].map((output) => outputOf([words(100)], output))).to.deep.equal([1100, 1113, 114, 900]);
+    expect([400, 413, 414].map((output) => outputOf([thoughts, words(100)], output, 300))).to.deep.equal([
+      1400, 1413, 414,
+    ]);
+    expect(outputOf([], 10)).to.equal(1010);
+  });
+
   it('counts no more reasoning than output, and none that is absurd', () => {
     const reasoningOf = (reasoning: number) =>
       bill('finished', [words(5), split({ input: 1, output: 5, reasoning })]).reasoning;
