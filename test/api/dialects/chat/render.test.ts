@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { CallEcho } from '../../../../lib/api/dialects/chat/call-shape.ts';
 import { chatReply, createChatRenderer } from '../../../../lib/api/dialects/chat/render.ts';
 import { fault } from '../../../../lib/base/faults.ts';
 import type { FinishReason, StreamPart } from '../../../../lib/stream/part.ts';
@@ -12,7 +13,12 @@ const end = (index: number): StreamPart => ({ type: 'block-end', index });
 
 /** The chunks, of which each is one line of JSON; the last line says that it was the last. */
 function chunksOf(...parts: readonly StreamPart[]) {
-  const renderer = createChatRenderer();
+  return chunksIn(undefined, parts);
+}
+
+/** In the shape of a request that had this echo. */
+function chunksIn(echo: CallEcho | undefined, parts: readonly StreamPart[]) {
+  const renderer = createChatRenderer({ echo });
   const events = parts.flatMap((part) => renderer.push([part])).join('');
   return events
     .split('\n\n')
@@ -79,6 +85,29 @@ describe('chat chunks', () => {
     const text = [TEXT, delta(0, 'A "quote"\n'), end(0)];
     expect(deltasOf(START, ...text, ...parts)).to.deep.equal([started, { content: 'A "quote"\n' }, ...calls]);
     expect(deltasOf(START, ...parts, ...text)).to.deep.equal([started, ...calls, { content: 'A "quote"\n' }]);
+  });
+
+  it('carry calls in the shape that the request had', () => {
+    const answer = [START, TOOL, delta(1, '{"input":"a'), delta(1, '\\nb"}'), end(1)];
+    const deltas = (echo: CallEcho) =>
+      chunksIn(echo, [...answer, { type: 'finish', reason: 'tool' }, BILLING]).flatMap((chunk) => chunk.choices ?? []);
+    const custom = (more: object) => ({ tool_calls: [{ index: 0, ...more }] });
+    expect(deltas({ customNames: ['look'] }).map((choice) => choice.delta)).to.deep.equal([
+      started,
+      custom({ id: 'call_a', type: 'custom', custom: { name: 'look', input: '' } }),
+      custom({ custom: { input: 'a' } }),
+      custom({ custom: { input: '\nb' } }),
+      {},
+    ]);
+    const old = deltas({ functions: true });
+    expect(old.map((choice) => choice.delta)).to.deep.equal([
+      started,
+      { function_call: { name: 'look', arguments: '' } },
+      { function_call: { arguments: '{"input":"a' } },
+      { function_call: { arguments: '\\nb"}' } },
+      {},
+    ]);
+    expect(old.at(-1)).to.include({ finish_reason: 'function_call' });
   });
 
   it('number what an upstream wants back of its reasoning', () => {
@@ -185,6 +214,20 @@ describe('chat reply', () => {
     expect(messageOf(text, text)).to.deep.equal({ role: 'assistant', content: 'HiHi' });
     expect(messageOf(call)).to.deep.equal({ role: 'assistant', content: null, tool_calls: calls });
     expect(messageOf(text, call)).to.deep.equal({ role: 'assistant', content: 'Hi', tool_calls: calls });
+  });
+
+  it('has calls in the shape that the request had', () => {
+    const reply = (echo: CallEcho, text: string) =>
+      chatReply({ ...COLLECTED, reason: 'tool', blocks: [{ ...call, text }] }, { echo }) as { choices: object[] };
+    expect(reply({ functions: true }, '{"x":1}').choices[0]).to.deep.include({
+      message: { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{"x":1}' } },
+      finish_reason: 'function_call',
+    });
+    const custom = { id: 'a', type: 'custom', custom: { name: 'look', input: 'a\nb' } };
+    expect(reply({ customNames: ['look'] }, '{"input":"a\\nb"}').choices[0]).to.deep.include({
+      message: { role: 'assistant', content: null, tool_calls: [custom] },
+      finish_reason: 'tool_calls',
+    });
   });
 
   it('has what was used and what it cost', () => {
