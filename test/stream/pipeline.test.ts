@@ -121,9 +121,18 @@ describe('pipeline', () => {
       setImmediate(() => controller.abort(new Error('over')));
       return late.promise;
     });
-    expect(await run(source, [], controller.signal)).to.deep.equal([['a'], ['failed: over']]);
+    let ends = 0;
+    const counting: Transform<string> = {
+      push: (batch) => batch,
+      end() {
+        ends += 1;
+        return [];
+      },
+    };
+    expect(await run(source, [counting], controller.signal)).to.deep.equal([['a'], ['failed: over']]);
     late.reject(new Error('too late'));
     await new Promise((resolve) => setImmediate(resolve));
+    expect(ends).to.equal(1);
     expect(getEventListeners(controller.signal, 'abort')).to.deep.equal([]);
   });
 
