@@ -1,4 +1,5 @@
 // The line of a request says how its call ended and what it came to, also when the client did not wait for that.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -89,13 +90,14 @@ describe('the log line of a request', () => {
   }
 
   it('says that the client left before anything was held', async () => {
+    const arrival = once(gateway.gateway.server.listener, 'request');
     const call = open(gateway.url + DIALECTS[0], {
       key: account.key,
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': '100' },
     });
     call.on('error', () => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await arrival;
     call.destroy();
     const { line } = await logged();
     expect(line).to.include({ status: 0, aborted: true, ending: 'gone' });
