@@ -2,7 +2,13 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { sniffImage } from '../../lib/base/sniff.ts';
 import { createImage, type Image } from '../../lib/media/image.ts';
-import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../lib/media/reference.ts';
+import {
+  type FetchReference,
+  fetchReferences,
+  type RequestImage,
+  releaseImages,
+  toProviderImage,
+} from '../../lib/media/reference.ts';
 import { PNG } from './sample-images.ts';
 
 describe('references', () => {
@@ -74,6 +80,12 @@ describe('references', () => {
     await new Promise((resolve) => setImmediate(resolve));
     later(imageOf('b'));
     expect([await failing, released]).to.deep.equal(['no a', ['b']]);
+  });
+
+  it('are released where they were read, not where they are links', () => {
+    const read = (name: string): RequestImage => ({ type: 'image', field: name, source: imageOf(name) });
+    releaseImages([read('a'), link('b'), read('c')]);
+    expect(released).to.deep.equal(['a', 'c']);
   });
 
   it('end when the signal aborts', async () => {

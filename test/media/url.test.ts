@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';
-import { readOrigins, readUrl, type UrlRules, urlFault } from '../../lib/media/url.ts';
+import { checkText, readOrigins, readUrl, type UrlRefusal, type UrlRules, urlFault } from '../../lib/media/url.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { HOSTILE_URLS } from './hostile-urls.ts';
 
@@ -70,10 +70,28 @@ describe('media url', () => {
       expect(thrown.output.statusCode).to.equal(400);
       const code = refusal === 'not-public' ? 'image_unreachable' : 'invalid_field';
       expect([thrown.data?.code, thrown.data?.detail.field]).to.deep.equal([code, 'FIELD']);
+      if (code === 'invalid_field') expect(thrown.message).to.contain('must be a');
       return `${refusal}: ${thrown.message}`;
     });
     // One for each reason: nothing of a URL is in any of them.
     expect(new Set(messages).size).to.equal(7);
+  });
+
+  it('refuses by the text alone what no rule could allow', () => {
+    const texts = [
+      'ftp://a.com',
+      'https://a@b.com',
+      'https://a.com/ b',
+      `https://a.com/${'x'.repeat(2048)}`,
+      'https://я.com',
+    ];
+    for (const text of texts) {
+      expect(() => checkText(text, 'FIELD'))
+        .to.throw(urlFault(readUrl(text) as UrlRefusal, 'FIELD').message)
+        .with.nested.property('data.detail.field', 'FIELD');
+    }
+    for (const text of ['http://a.com:8080', 'https://127.0.0.1/', 'https://example.com/x.png'])
+      checkText(text, 'FIELD');
   });
 
   it('knows the boundaries of public address ranges', () => {

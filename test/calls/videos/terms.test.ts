@@ -1,6 +1,6 @@
 // What a video comes to: its length, what is sent upstream, and the price of exactly that.
 import { expect } from 'chai';
-import { computeVideoTerms } from '../../../lib/calls/videos/terms.ts';
+import { computeVideoTerms, listOffers } from '../../../lib/calls/videos/terms.ts';
 import type { VideoModel } from '../../../lib/catalog/model.ts';
 import { parseRub } from '../../../lib/money/money.ts';
 import type { VideoPrice } from '../../../lib/money/price.ts';
@@ -167,6 +167,18 @@ describe('terms', () => {
     expect(terms(tall, { aspect: '9:16' }).asked.aspect).to.equal('9:16');
     expect(terms(tall, { size: '1920x1080' }).asked.aspect).to.equal('1:1');
     expect(terms(modelOf(FLAT, { aspects: ['21:9'] }), {}).asked.aspect).to.equal('21:9');
+  });
+
+  it('offers what can be asked for', () => {
+    expect(listOffers(modelOf(HD, { seconds: [5, 10], aspects: ['1:1'] }))).to.deep.equal({
+      seconds: [5, 10],
+      resolutions: ['720p', '1080p'],
+      aspects: ['1:1'],
+    });
+    const { aspects, seconds: all, resolutions } = listOffers(modelOf(FLAT));
+    for (const each of all) expect(terms(modelOf(FLAT), { seconds: each }).asked.seconds).to.equal(each);
+    for (const aspect of aspects) expect(terms(modelOf(FLAT), { aspect }).asked.aspect).to.equal(aspect);
+    expect([all.length > 1, aspects.length, resolutions]).to.deep.equal([true, 5, []]);
   });
 
   const refused: readonly [VideoModel, Wanted, field: string, message: string][] = [

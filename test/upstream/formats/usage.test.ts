@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject, TokenCounts } from '../../../lib/upstream/contract/provider.ts';
-import { Usage } from '../../../lib/upstream/formats/usage.ts';
+import { findCounts, Usage } from '../../../lib/upstream/formats/usage.ts';
 
 const details = (cached: number, more: object = {}) => ({ prompt_tokens_details: { cached_tokens: cached, ...more } });
 
@@ -12,6 +12,12 @@ describe('usage of an answer', () => {
     ['total of both and more', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10 }, { input: 5, output: 5 }],
     ['no prompt but a total', { completion_tokens: 2, total_tokens: 10 }, { input: 8, output: 2 }],
     ['no answer but a total', { prompt_tokens: 8, total_tokens: 10 }, { input: 8, output: 2 }],
+    ['a prompt that is the total', { prompt_tokens: 5, total_tokens: 5 }, { input: 5, output: 0 }],
+    [
+      'reasoning above an answer whose total has no more, and a cache as large as the prompt',
+      { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, cached_tokens: 8, reasoning_tokens: 9 },
+      { input: 0, cacheRead: 8, output: 11, reasoning: 9 },
+    ],
     ['a total too small', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 3 }, { input: 5, output: 2 }],
     [
       'reasoning inside',
@@ -96,6 +102,30 @@ describe('usage of an answer', () => {
       { input: 1, cacheRead: 8, output: 2 },
     ],
     [
+      'hits and a total',
+      { completion_tokens: 2, total_tokens: 11, prompt_cache_hit_tokens: 8 },
+      { input: 1, cacheRead: 8, output: 2 },
+    ],
+    [
+      'a kind of writing, without its sum',
+      { input_tokens: 4, output_tokens: 3, cache_creation: { ephemeral_5m_input_tokens: 2 } },
+      { input: 2, cacheWrite: 2, output: 3 },
+    ],
+    [
+      'the longer kind of writing, without its sum',
+      { input_tokens: 9, output_tokens: 3, input_tokens_details: { cache_creation: { ephemeral_1h_input_tokens: 7 } } },
+      { input: 2, cacheWrite: 0, cacheWrite1h: 7, output: 3 },
+    ],
+    [
+      'both kinds of writing, without their sum',
+      {
+        input_tokens: 10,
+        output_tokens: 3,
+        cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 7 },
+      },
+      { input: 1, cacheWrite: 2, cacheWrite1h: 7, output: 3 },
+    ],
+    [
       'kinds of writing',
       {
         input_tokens: 4,
@@ -154,6 +184,75 @@ describe('usage of an answer', () => {
     it(what, () => expect(new Usage().report(usage as JsonObject)).to.deep.equal(counts));
   }
 
+  const PARTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+    cacheRead: [
+      ['prompt_tokens_details', 'cached_tokens'],
+      ['input_tokens_details', 'cached_tokens'],
+      ['cached_tokens'],
+      ['prompt_cache_hit_tokens'],
+      ['cache_read_input_tokens'],
+      ['num_cached_tokens'],
+      ['precached_prompt_tokens'],
+    ],
+    cacheWrite: [
+      ['prompt_tokens_details', 'cache_write_tokens'],
+      ['prompt_tokens_details', 'cache_creation_tokens'],
+      ['input_tokens_details', 'cache_creation_input_tokens'],
+      ['cache_write_tokens'],
+      ['cache_creation_input_tokens'],
+    ],
+    reasoning: [
+      ['completion_tokens_details', 'reasoning_tokens'],
+      ['output_tokens_details', 'thinking_tokens'],
+      ['reasoning_tokens'],
+    ],
+  };
+  for (const [part, places] of Object.entries(PARTS)) {
+    it(`knows ${part} by each of its names`, () => {
+      for (const place of places) {
+        const found = place.reduceRight<unknown>((inner, name) => ({ [name]: inner }), 3) as object;
+        const counts = new Usage().report({ prompt_tokens: 10, completion_tokens: 5, ...found });
+        const input = part === 'reasoning' ? 10 : 7;
+        expect(counts, place.join('.')).to.deep.equal({ input, output: 5, [part]: 3 });
+      }
+    });
+  }
+
+  it('has those parts beside their whole that the total says', () => {
+    for (let choice = 0; choice < 8; choice += 1) {
+      const [reasoning, read, write] = [1, 2, 4].map((part) => (choice & part ? 0 : part)) as [number, number, number];
+      const counts = new Usage().report({
+        prompt_tokens: 100,
+        completion_tokens: 50,
+        total_tokens: 150 + choice,
+        reasoning_tokens: 1,
+        ...details(2, { cache_write_tokens: 4 }),
+      });
+      const output = 51 - reasoning;
+      const expected = { input: 100 - read - write, cacheRead: 2, cacheWrite: 4, output, reasoning: 1 };
+      expect(counts, `${choice} more`).to.deep.equal(expected);
+    }
+  });
+
+  it('has an output once there is some', () => {
+    const usage = new Usage();
+    const after = [{}, { prompt_tokens: 5, completion_tokens: 0 }, { completion_tokens: 1 }, {}].map((report) => {
+      usage.report(report);
+      return usage.hasOutput;
+    });
+    expect(after).to.deep.equal([false, false, true, true]);
+  });
+
+  it('is found at the first place that has an object', () => {
+    const places = [{ at: ['usage'] }, { at: ['x', 'usage'] }, { at: ['meta'] }];
+    const counts = { prompt_tokens: 5, completion_tokens: 2 };
+    const find = (value: JsonObject) => findCounts(value, places, new Usage());
+    expect(find({ usage: counts, meta: {} })).to.deep.equal({ input: 5, output: 2 });
+    expect(find({ usage: null, x: { usage: counts }, meta: {} })).to.deep.equal({ input: 5, output: 2 });
+    expect(find({ x: 7, meta: counts })).to.deep.equal({ input: 5, output: 2 });
+    expect(find({ usage: 'none' })).to.equal(undefined);
+  });
+
   it('is cumulative: a number replaces the last one, zero too, and what is absent stays', () => {
     const usage = new Usage();
     usage.report({ prompt_tokens: 5002, completion_tokens: 1, ...details(5000) });
@@ -174,6 +273,19 @@ describe('usage of an answer', () => {
     expect(usage.report({ prompt_tokens: 0, completion_tokens: 0 })).to.include({ input: 5002, output: 11 });
   });
 
+  it('keeps each part that a later report leaves out', () => {
+    const usage = new Usage();
+    usage.report({
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      reasoning_tokens: 2,
+      ...details(2, { cache_write_tokens: 3 }),
+    });
+    const kept = { input: 5, cacheRead: 2, cacheWrite: 3, reasoning: 2 };
+    expect(usage.report({ prompt_tokens: 10, completion_tokens: 6 })).to.deep.equal({ ...kept, output: 6 });
+    expect(usage.report({ completion_tokens: 7 })).to.deep.equal({ ...kept, output: 7 });
+  });
+
   it('of the messages format has its cache beside the prompt, whatever is reported together', () => {
     const usage = new Usage({ isCacheBeside: true });
     usage.report({ input_tokens: 20, output_tokens: 1 });
@@ -188,14 +300,17 @@ describe('usage of an answer', () => {
   });
 
   it('has a cache that is told late, with details of a prompt, inside the prompt', () => {
-    const late = (cached: number, more: object = {}) => {
+    const late = (cached: number, more: object = {}, written: object = {}) => {
       const usage = new Usage({ isCacheBeside: true });
       usage.report({ input_tokens: 3602, output_tokens: 0, ...more });
-      return usage.report({ cache_read_input_tokens: cached, output_tokens: 9, ...details(cached) });
+      return usage.report({ cache_read_input_tokens: cached, output_tokens: 9, ...details(cached), ...written });
     };
     expect(late(3000)).to.deep.equal({ input: 602, cacheRead: 3000, output: 9 });
     expect(late(3604)).to.deep.equal({ input: 0, cacheRead: 3604, output: 9 });
+    expect(late(1)).to.deep.equal({ input: 3601, cacheRead: 1, output: 9 });
     expect(late(0)).to.deep.equal({ input: 3602, cacheRead: 0, output: 9 });
+    const both = late(3000, {}, { cache_creation_input_tokens: 604 });
+    expect(both).to.deep.equal({ input: 0, cacheRead: 3000, cacheWrite: 604, output: 9 });
     // Too much for a part, and a prompt that was counted beside its cache.
     expect(late(3700)).to.deep.equal({ input: 3602, cacheRead: 3700, output: 9 });
     expect(late(3000, { cache_read_input_tokens: 0 })).to.deep.equal({ input: 3602, cacheRead: 3000, output: 9 });

@@ -88,6 +88,41 @@ describe('parser of texts that are alike', () => {
     expect(give(event('five'))).to.equal(frame);
   });
 
+  it('gives the same object whatever its strings need: escapes, a copy, or neither', () => {
+    const parser = warmParser();
+    const give = (text: string) => parser.parse(text, 0, text.length);
+    const [frame] = ['one', 'two', 'three'].map((content) => give(event(content))).slice(2);
+    for (const content of [...contents, ...long]) {
+      expect(give(event(content)), content).to.equal(frame);
+      expect(frame, content).to.deep.equal(parsed(event(content)));
+    }
+  });
+
+  for (const strings of [1, 2, 3, 4]) {
+    it(`gives ${strings > 3 ? 'new objects' : 'the same object'} where ${strings} strings differ`, () => {
+      const parser = warmParser();
+      const given = ['p', 'q', 'r', 's'].map((letter) => {
+        const names = Array.from({ length: strings }, (_, at) => [`name${at}`, `${letter}${at}`]);
+        const text = JSON.stringify(Object.fromEntries(names));
+        return parser.parse(text, 0, text.length);
+      });
+      expect(given[3] === given[2]).to.equal(strings <= 3);
+      expect(given[3]).to.have.property(`name${strings - 1}`, `s${strings - 1}`);
+    });
+  }
+
+  it('follows only whole lines that are like the ones before', () => {
+    const parser = warmParser();
+    const follow = (text: string) => parser.follow(text, 1);
+    expect([follow(` ${event('none yet')}\n`), parser.value]).to.deep.equal([-1, undefined]);
+    for (const content of ['one', 'two', 'three']) parser.parse(event(content), 0, event(content).length);
+    const line = ` ${event('four')}`;
+    expect(follow(`${line}\nmore`)).to.equal(line.length);
+    expect(parser.value).to.deep.equal(parsed(event('four')));
+    for (const end of ['', '\r\n', ' \n', ',']) expect(follow(line + end), JSON.stringify(end)).to.equal(-1);
+    expect(follow(`${event('unlike', { usage: 1 })}\n`)).to.equal(-1);
+  });
+
   it('learns from the seventh text on: short answers are not worth it', () => {
     const parser = new TemplateJsonParser();
     const given = Array.from('abcdefghi', (content) => {
