@@ -6,6 +6,7 @@ import { decideAgain } from '../../lib/ledger/audit-rules.ts';
 import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Charge, Operation, Wallet } from '../../lib/money/decide.ts';
 import {
+  findNextEnd,
   GRANTS_MAX,
   listDueGrants,
   parseGrantBook,
@@ -73,6 +74,30 @@ describe('grants', () => {
     expect(partsOf(books, 'd')).to.deep.equal({ later: 5, forever: 50 });
     expect(balances(books)).to.deep.equal([995, 25, 60, 1000, 0]);
     expect(grantedOf(books)).to.equal(80);
+  });
+
+  it('wait in the order in which they end, then in which they were given, and the first tells the next end', () => {
+    const books = story(
+      grant('forever', 1),
+      grant('a', 1, { until: AT + 2 }),
+      grant('b', 1, { until: AT + 2 }),
+      grant('sooner', 1, { until: AT + 1 }),
+      grant('forever too', 1),
+    );
+    const ends = parseGrantBook(walletOf(books).grants).map(({ id }) => {
+      const next = findNextEnd(walletOf(books));
+      expect(run(books, operation('grant_end', id, 0))).to.equal('done');
+      return [id, next];
+    });
+    expect(ends).to.deep.equal([
+      ['sooner', AT + 1],
+      ['a', AT + 2],
+      ['b', AT + 2],
+      ['forever', null],
+      ['forever too', null],
+    ]);
+    expect(walletOf(books).grants).to.equal(undefined);
+    expect(findNextEnd(walletOf(books))).to.equal(null);
   });
 
   it('get back what a call does not use, and pay what it costs above its hold', () => {
