@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
-import { isDataUri, readBase64, readDataUri } from '../../lib/media/inline.ts';
+import { decodeBase64, isDataUri, readBase64, readDataUri, splitDataUri } from '../../lib/media/inline.ts';
 import { longer } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { createBudget } from './budget.ts';
@@ -83,6 +83,42 @@ describe('media inline images', () => {
   it('distinguishes data URIs from URLs', () => {
     expect(['data:x', 'DATA:', 'dAtA:image/png'].every(isDataUri)).to.equal(true);
     expect(['', 'data', ' data:', 'https://data:1/', 'xdata:'].some(isDataUri)).to.equal(false);
+  });
+
+  it('splits a data URI of anything into its media type and its base64', () => {
+    const rows: readonly (readonly [text: string, mediaType: string, base64: string])[] = [
+      ['data:audio/wav;base64,UklG', 'audio/wav', 'UklG'],
+      ['DATA:Application/PDF;name=a.pdf;BASE64,JVBE', 'application/pdf', 'JVBE'],
+      ['data:;base64,', '', ''],
+      ['data:text/plain;base64,a,b', 'text/plain', 'a,b'],
+    ];
+    for (const [text, mediaType, base64] of rows) {
+      expect(splitDataUri(text, field), text).to.deep.equal({ mediaType, base64 });
+    }
+    for (const text of ['', 'UklG', 'data:', 'data:audio/wav,UklG', ' data:a/b;base64,UklG', 'data:a/b;base64UklG']) {
+      expect(
+        codeOf(() => splitDataUri(text, field)),
+        text,
+      ).to.equal('invalid_field');
+    }
+  });
+
+  it('decodes base64 of anything, into memory of its own', () => {
+    for (let size = 1; size < 9; size += 1) {
+      const bytes = Buffer.alloc(size, 0xfb);
+      const text = bytes.toString('base64');
+      for (const good of [text, text.replace(/=+$/, '')]) {
+        const read = decodeBase64(good, field);
+        expect(read.equals(bytes), good).to.equal(true);
+        expect(read.buffer.byteLength, good).to.equal(size);
+      }
+    }
+    for (const bad of ['', '=', '==', 'A', 'AAA-', 'AAA_', 'AA A', 'AAA=AAAA', 'AAAé', 'AAAA=', 'AAAAA']) {
+      expect(
+        codeOf(() => decodeBase64(bad, field)),
+        bad,
+      ).to.equal('invalid_field');
+    }
   });
 
   it('reads base64 with, without and with a wrong image type', () => {
