@@ -91,3 +91,103 @@ describe('body of a reply', () => {
     await until(() => isClosed);
   });
 });
+
+/** A reply that sends these parts, then ends, breaks off, or is silent. */
+function bodyOf(parts: readonly string[], then: 'end' | 'break' | 'silence' = 'end', secrets: readonly string[] = []) {
+  const seen = { closed: 0 };
+  let taker: ByteTaker | undefined;
+  const source = {
+    open(given: ByteTaker) {
+      taker = given;
+      for (const part of parts) taker.data(new TextEncoder().encode(part));
+      if (then === 'end') taker.end();
+      if (then === 'break') taker.fail(new Error('broken'));
+    },
+    pause() {},
+    resume() {},
+    destroy() {
+      seen.closed += 1;
+      taker?.fail(new Error('closed'));
+    },
+  };
+  const toError = ({ message }: Error) => new Error(`told: ${message}`);
+  const { signal } = new AbortController();
+  return { body: new UpstreamBody({ source, signal, toError, secrets }), source, seen };
+}
+
+const messageOf = (reading: Promise<unknown>) => reading.then(JSON.stringify, (error: Error) => error.message);
+
+describe('ways to read a reply', () => {
+  it('takes as many bytes as the limit says, and closes the connection above it', async () => {
+    expect(await bodyOf(['ab', 'c']).body.text(3)).to.equal('abc');
+    const { body, seen } = bodyOf(['ab', 'cd'], 'silence');
+    expect(await messageOf(body.text(3))).to.equal('protocol: the answer is longer than 3 bytes');
+    expect(seen.closed).to.be.above(0);
+  });
+
+  it('fails where the reply breaks off, and tells who watches', async () => {
+    for (const read of ['text', 'bytes', 'json', 'chunks'] as const) {
+      const { body } = bodyOf(['{'], 'break');
+      const lost: string[] = [];
+      body.watch(({ message }) => void lost.push(message));
+      const reading = read === 'chunks' ? Array.fromAsync(body.chunks()) : body[read]();
+      expect(await messageOf(reading), read).to.equal('told: broken');
+      expect(lost, read).to.deep.equal(['told: broken']);
+    }
+  });
+
+  it('reads JSON, and tells who watches of anything else, without secrets', async () => {
+    expect(await bodyOf(['{"a"', ':1}']).body.json()).to.deep.equal({ a: 1 });
+    const { body } = bodyOf(['<p>sk-secret-1'], 'end', ['sk-secret-1']);
+    const lost: string[] = [];
+    body.watch(({ message }) => void lost.push(message));
+    const message = await messageOf(body.json());
+    expect(message).to.contain('protocol: the answer is not JSON: <p>').and.not.to.contain('sk-secret-1');
+    expect(lost).to.deep.equal([message]);
+  });
+
+  it('begins a reply: up to the limit, to where it breaks off, or as much as comes in time', async () => {
+    expect(await bodyOf(['ab', 'cd']).body.begin(9, 1000)).to.equal('abcd');
+    expect(await bodyOf(['ab', 'cd'], 'silence').body.begin(3, 1000)).to.equal('abc');
+    expect(await bodyOf(['ab'], 'break').body.begin(9, 1000)).to.equal('ab');
+    const { body, seen } = bodyOf(['ab'], 'silence');
+    expect([await body.begin(9, 5), seen.closed > 0]).to.deep.equal(['ab', true]);
+  });
+
+  it('has no timer left of a reply that came in time', async () => {
+    const { body, seen } = bodyOf(['ab']);
+    await body.begin(9, 5);
+    const closed = seen.closed;
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(seen.closed).to.equal(closed);
+  });
+
+  it('can be read after a look at all of it, as it was or as it failed', async () => {
+    const { body } = bodyOf(['a', 'b']);
+    expect([await body.peek(), await body.peek(), await body.text()]).to.deep.equal(['ab', 'ab', 'ab']);
+    const broken = bodyOf(['a'], 'break').body;
+    expect([await broken.peek(), (await messageOf(broken.text())).endsWith('told: broken')]).to.deep.equal(['', true]);
+  });
+
+  it('is read once, and not at all once dropped', async () => {
+    const { body } = bodyOf(['a']);
+    await body.text();
+    expect(await messageOf(body.text())).to.contain('read once');
+    expect(() => body.chunks()).to.throw('read once');
+    const dropped = bodyOf(['a']);
+    dropped.body.drop();
+    expect([dropped.seen.closed, await messageOf(dropped.body.bytes())]).to.deep.equal([
+      1,
+      'the body of a reply is read once',
+    ]);
+  });
+
+  it('opens for a reader of its own', () => {
+    const { body, source } = bodyOf(['a']);
+    const onError = () => {};
+    const open = body.open(onError);
+    expect([open.body === source, open.onError === onError]).to.deep.equal([true, true]);
+    expect(open.toError?.(new Error('x'))).to.have.property('message', 'told: x');
+    expect(() => body.open(onError)).to.throw('read once');
+  });
+});
