@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  addModels,
   changeModel,
   type LayerModel,
   type LayerPart,
@@ -8,6 +9,7 @@ import {
   removeUpstream,
   setDiscount,
   setRate,
+  setUpstream,
 } from '../../lib/catalog/layer-edits.ts';
 
 const model = (id: string, ...upstreams: string[]): LayerModel => ({
@@ -20,6 +22,28 @@ describe('changes of the part of the catalog from pages', () => {
     upstreams: { one: { plugin: 'p', settings: {} }, two: { plugin: 'p', settings: {} } },
     models: [model('a', 'one'), model('b', 'one', 'two')],
   };
+
+  it('begin with nothing, and keep all that they do not change', () => {
+    const upstream = { plugin: 'q', settings: {} };
+    expect(setUpstream({}, 'new', upstream)).to.deep.equal({ upstreams: { new: upstream } });
+    expect(setUpstream(part, 'two', upstream)).to.deep.equal({
+      ...part,
+      upstreams: { ...part.upstreams, two: upstream },
+    });
+    expect(addModels({}, [model('a', 'one')])).to.deep.equal({ models: [model('a', 'one')] });
+    expect(addModels(part, [model('c', 'one')]).models?.map(({ id }) => id)).to.deep.equal(['a', 'b', 'c']);
+    expect([removeUpstream({}, 'one'), removeModel({}, 'a')]).to.deep.equal([{}, {}]);
+    expect(removeModel(part, 'a')).to.deep.equal({ ...part, models: [model('b', 'one', 'two')] });
+    const own = { models: [model('a', 'one')], overrides: { x: { off: true } } };
+    expect(changeModel(own, 'y', { off: false })).to.deep.equal({
+      ...own,
+      overrides: { x: { off: true }, y: { off: false } },
+    });
+    expect(changeModel(own, 'a', { off: true })).to.deep.equal({
+      overrides: own.overrides,
+      models: [{ id: 'a', type: 'text', provider: 'Acme', routes: own.models[0]?.routes, off: true }],
+    });
+  });
 
   it('remove an upstream with its routes, and models that have no other', () => {
     expect(removeUpstream(part, 'one')).to.deep.equal({
@@ -43,6 +67,9 @@ describe('changes of the part of the catalog from pages', () => {
     const factors = [1000, 1, 250, 9500, 1050].map((share) => setDiscount({}, 'x', share).priceLists?.x?.factor);
     expect(factors).to.deep.equal(['0.9', '0.9999', '0.975', '0.05', '0.895']);
     expect(setDiscount(setDiscount({}, 'x', 1000), 'x', 0)).to.deep.equal({});
+    const two = setDiscount(setDiscount({}, 'x', 1000), 'y', 2000);
+    expect(two).to.deep.equal({ priceLists: { x: { factor: '0.9' }, y: { factor: '0.8' } } });
+    expect(setDiscount(two, 'x', 0)).to.deep.equal({ priceLists: { y: { factor: '0.8' } } });
   });
 
   it('set a rate, and keep those of earlier days', () => {
@@ -62,6 +89,11 @@ describe('changes of the part of the catalog from pages', () => {
       { name: 'models.b.price.input', before: undefined, after: '1' },
       { name: 'models.b.price.output', before: undefined, after: '2' },
       { name: 'models.b.aliases', before: undefined, after: 'x, y' },
+    ]);
+    const settings = { folder: { id: 'f' } };
+    expect(listLayerChanges({}, { upstreams: { one: { plugin: 'p', settings } } })).to.deep.equal([
+      { name: 'upstreams.one.plugin', before: undefined, after: 'p' },
+      { name: 'upstreams.one.settings.folder.id', before: undefined, after: 'f' },
     ]);
     expect(listLayerChanges(part, part)).to.deep.equal([]);
   });

@@ -36,7 +36,7 @@ describe('the comparison with a bill', () => {
   it('adds up both sides by day and model, and finds no difference where there is none', async () => {
     for (let count = 0; count < 1500; count += 1) book({});
     book({ certainty: 'none', usage: null, cost: null });
-    book({ at: AT + DAY_MS });
+    book({ at: AT - DAY_MS }, { at: AT + DAY_MS });
     // 1500 × 10 and 20 tokens at 50 micro-dollars.
     const { rows: found, calls } = await compare([
       'day,model,input_tokens,output_tokens,cost',
@@ -80,7 +80,8 @@ describe('the comparison with a bill', () => {
       'gen-2,2026-11-26,0.00006,model-x',
       'gen-4,2026-11-26,0.00007,model-x',
     ];
-    const { calls } = await compare(bill);
+    const { rows: found, calls } = await compare(bill);
+    expect(found[0]?.billed).to.deep.equal({ requests: 3, promptTokens: null, outputTokens: null, cost: 180n });
     expect(calls.map(({ requestId, attempt, billed }) => [requestId, attempt?.cost?.cost, billed])).to.deep.equal([
       ['gen-2', 50n, 60n],
       ['gen-3', 50n, undefined],
@@ -123,6 +124,20 @@ describe('the comparison with a bill', () => {
       ['model-y', 1, 50n],
     ]);
     expect(one.rows[1]?.difference).to.equal(null);
+  });
+
+  it('counts the tokens that were used, as far as they are known', async () => {
+    const tokens = async (...booked: readonly Partial<NewAttempt>[]) => {
+      rows = [];
+      book(...booked);
+      const { rows: found } = await compare(['day,model,cost', '2026-11-26,model-x,1']);
+      return [found[0]?.booked.promptTokens, found[0]?.booked.outputTokens];
+    };
+    expect(await tokens({}, {})).to.deep.equal([20, 40]);
+    expect(await tokens({}, { certainty: 'possible' })).to.deep.equal([10, 20]);
+    expect(await tokens({}, { usage: null })).to.deep.equal([10, 20]);
+    expect(await tokens({ usage: '{"tokens_input":7}' })).to.deep.equal([7, 0]);
+    expect(await tokens({ usage: '{"images":1}' })).to.deep.equal([0, 0]);
   });
 
   it('compares tokens where the bill has no costs', async () => {

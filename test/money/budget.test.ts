@@ -1,6 +1,14 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
-import { getKeyCallsId, getSpent, resolvePeriod } from '../../lib/money/budget.ts';
+import {
+  getKeyCallsId,
+  getSpent,
+  isClosedRun,
+  isOverBudget,
+  RUN_IDS,
+  RUN_MS,
+  resolvePeriod,
+} from '../../lib/money/budget.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -24,6 +32,34 @@ function play(rows: readonly Row[]): { books: Books; sums: (readonly [number, nu
   });
   return { books, sums };
 }
+
+describe('a sum', () => {
+  const spent = { key: 'k', wallet: 'w', period: 5, spent: 7n };
+
+  it('is over its limit once a call would exceed it in its period, and never without a limit', () => {
+    const over = (limit: bigint | null, amount: bigint, period = 5) =>
+      isOverBudget(spent, { period, opens: period, limit }, amount);
+    expect([over(10n, 3n), over(10n, 4n), over(10n, 4n, 4), over(10n, 10n, 6), over(10n, 11n, 6)]).to.deep.equal([
+      false,
+      true,
+      true,
+      false,
+      true,
+    ]);
+    expect(over(null, 10n ** 18n)).to.equal(false);
+  });
+
+  it('of a run is closed after the time of a run, that of a key never', () => {
+    const closed = (key: string, after: number) => isClosedRun({ key, period: 5 }, 5 + after);
+    const run = `${RUN_IDS.first}r`;
+    expect([closed(run, 0), closed(run, RUN_MS), closed(run, RUN_MS + 1), closed('k', RUN_MS + 1)]).to.deep.equal([
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+});
 
 describe('the budget of a key', () => {
   it('counts held and charged money, and refuses a call above the limit', () => {

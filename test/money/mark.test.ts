@@ -43,6 +43,13 @@ describe('the mark of an entry', () => {
     });
   }
 
+  it('tells one excess of a hold from another', () => {
+    const [five, six] = [5n, 6n].map((excess) => ({ ...charge, excess })) as [Charge, Charge];
+    const mark = computeMark(RESERVE, entry, five);
+    expect(hasMark({ ...entry, mark }, computeMark(RESERVE, entry, five), five)).to.equal(true);
+    expect(hasMark({ ...entry, mark }, computeMark(RESERVE, entry, six), six)).to.equal(false);
+  });
+
   it('ignores the owner of an ended hold, but keeps its length', () => {
     const ended = { ...charge, state: 'released', owner: null, lease: null } as const;
     const wanted = computeMark(rebuildOperation(entry, ended) as Operation, entry, ended);
@@ -89,13 +96,15 @@ describe('the mark of an entry', () => {
     expect(made(rebuildOperation(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
   });
 
-  it('records whether an entry adds or settles play money or moves in, also after a replay', () => {
+  it('records whether an entry adds or settles play money, moves in or opens the wallet, also after a replay', () => {
     const base = { wallet: 'w', at: 5, amount: 3n } as const;
     const topup: Operation = { kind: 'topup', ...base, paymentId: 'p' };
     const adjust: Operation = { kind: 'adjust', ...base, reason: 'r', adjustId: 'a' };
     const isPlay = true as const;
     const settlesPlay = true as const;
     const movesIn = true as const;
+    const opens = true as const;
+    const grant: Operation = { kind: 'grant', ...base, grantId: 'g', reason: 'r', until: null };
     const pairs: readonly (readonly [Operation, Operation, object])[] = [
       [topup, { ...topup, isPlay }, { isPlay }],
       [
@@ -105,6 +114,7 @@ describe('the mark of an entry', () => {
       ],
       [adjust, { ...adjust, settlesPlay }, { settlesPlay }],
       [adjust, { ...adjust, movesIn }, { movesIn }],
+      [grant, { ...grant, opens }, { opens }],
     ];
     const before: Wallet = { ...WALLET, playMoney: true };
     const entryOf = (op: Operation) =>
@@ -146,7 +156,21 @@ describe('the mark of an entry', () => {
     const withJob = made({ kind: 'charge', ...START, amount: 10n, job: create }).entry;
     const without = made({ kind: 'charge', ...START, amount: 10n }).entry;
     expect([withJob, without, entry].map(readJobIdFromMark)).to.deep.equal(['vid_1', undefined, undefined]);
+    expect(readJobIdFromMark({ kind: 'charge', mark: null })).to.equal(undefined);
     expect(hasMark(withJob, without.mark as string, undefined)).to.equal(true);
+  });
+
+  it('covers the terms and the usage of a charge', () => {
+    const op = { kind: 'charge', ...START, amount: 10n, usage: '{"a":1}' } as const;
+    const { mark } = made(op).entry;
+    for (const other of [
+      { ...op, key: 'x' },
+      { ...op, usage: '{"a":2}' },
+      { ...op, usage: undefined },
+    ] as Operation[]) {
+      expect(hasMark({ kind: 'charge', mark }, made(other).entry.mark as string, undefined)).to.equal(false);
+    }
+    expect(hasMark({ kind: 'charge', mark }, made(op).entry.mark as string, undefined)).to.equal(true);
   });
 
   it('is unchanged after a replay of the journal, also if absent', () => {

@@ -1,7 +1,14 @@
 // Prices derived from costs, against exact fractions.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { derivePrice, findDearestPrices, markUp, NO_MARKUP, scalePrices } from '../../lib/money/markup.ts';
+import {
+  derivePrice,
+  findDearestMember,
+  findDearestPrices,
+  markUp,
+  NO_MARKUP,
+  scalePrices,
+} from '../../lib/money/markup.ts';
 import { findDearest, type PriceVector } from '../../lib/money/price.ts';
 import { longer } from '../../testkit/long.ts';
 import { listPrompts, micro, pin, rate, readMembers, sameType } from './vectors.ts';
@@ -53,6 +60,21 @@ describe('derived prices', () => {
       ],
       { input: 18_000_000n, output: 60_000_000n, bands: [{ above: 1000, input: 24_000_000n, output: 72_000_000n }] },
     ],
+    [
+      'bands that begin one token apart',
+      [
+        { input: 100_000n, output: 100_000n, bands: [band] },
+        { input: 100_000n, output: 100_000n, bands: [{ above: 1001, input: 300_000n, output: 300_000n }] },
+      ],
+      {
+        input: 12_000_000n,
+        output: 12_000_000n,
+        bands: [
+          { above: 1000, input: 24_000_000n, output: 72_000_000n },
+          { above: 1001, input: 36_000_000n, output: 72_000_000n },
+        ],
+      },
+    ],
     ['images', [{ request: 40_000n }, { request: 39_800n }], { request: 4_800_000n }],
     ['a video of any length', [{ unit: 'request', request: 1_000_000n }], { unit: 'request', request: 120_000_000n }],
     [
@@ -94,13 +116,33 @@ describe('derived prices', () => {
     ],
   ];
   for (const [name, costs, price] of rows) {
-    it(`are ${name}`, () =>
-      expect(
-        derivePrice(
-          costs.map((cost) => pin(cost, USD)),
-          markup,
-        ),
-      ).to.deep.equal(price));
+    it(`are ${name}`, () => {
+      const pinned = costs.map((cost) => pin(cost, USD));
+      for (const each of [pinned, pinned.toReversed()]) expect(derivePrice(each, markup)).to.deep.equal(price);
+    });
+  }
+
+  for (const [name, prices, dearest] of [
+    ['the input', { input: 3n, output: 2n }, 3n],
+    ['the output', { input: 2n, cacheRead: 1n, output: 3n }, 3n],
+    ['a band', { input: 2n, output: 3n, bands: [{ above: 1000, input: 4n, output: 5n }] }, 5n],
+    ['the input of embeddings', { input: 7n }, 7n],
+    ['an image', { request: 6n }, 6n],
+    ['a second', { unit: 'second', second: 8n }, 8n],
+    [
+      'a resolution',
+      {
+        unit: 'second',
+        byResolution: new Map([
+          ['720p', 9n],
+          ['1080p', 4n],
+        ]),
+      },
+      9n,
+    ],
+    ['nothing', { input: 0n, output: 0n }, 0n],
+  ] as readonly [string, PriceVector, bigint][]) {
+    it(`are as dear as their dearest member: ${name}`, () => expect(findDearestMember(prices)).to.equal(dearest));
   }
 
   const step = fc.constantFrom(1n, KOPECK, 1_000_000n, 7n);

@@ -1,6 +1,7 @@
 // The values that each change of a payment writes to its row, besides the phase.
 import { expect } from 'chai';
 import {
+  computeHeldForRefund,
   createPayment,
   decidePayment,
   type Payment,
@@ -28,6 +29,24 @@ const PENDING: Payment = { ...WAITING, ...link, phase: 'pending' };
 const CREDITED: Payment = { ...PENDING, phase: 'credited', credited: 1000n, dueAt: null };
 
 describe('a change of a payment', () => {
+  it('begins with a payment of which only our side is known', () => {
+    const { ref, payUrl, expiresAt, state, reason, dispute } = WAITING;
+    expect([ref, payUrl, expiresAt, state, reason, dispute]).to.deep.equal([null, null, null, null, null, null]);
+  });
+
+  it('holds what a refund took off the balance while it is asked and not absorbed', () => {
+    const refund = { id: 'rfd_1', ref: null, amount: '9', reason: 'r', at: AT, taken: null };
+    for (const [facts, held] of [
+      [{ state: 'asked', off: '7' }, 7n],
+      [{ state: 'asked' }, 0n],
+      [{ state: 'asked', off: '7', folded: true }, 0n],
+      [{ state: 'booked', off: '7' }, 0n],
+      [{ state: 'refused', off: '7' }, 0n],
+    ] as const) {
+      expect(computeHeldForRefund({ ...refund, ...facts }), JSON.stringify(facts)).to.equal(held);
+    }
+  });
+
   const rows: readonly [Payment, change: Parameters<typeof decidePayment>[1], written: Partial<Payment>][] = [
     [WAITING, { kind: 'begin', ...base, ...link }, link],
     [WAITING, { kind: 'succeed', ...base, ref: 'r', state: '{"a":1}' }, { ref: 'r', state: '{"a":1}', dueAt: AT + 5 }],
