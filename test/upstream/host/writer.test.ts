@@ -205,3 +205,68 @@ describe('calls of tools', () => {
     expect(seen.map(({ text }) => text)).to.deep.equal(['{"x":"😀"}', '{"x":"\ufffd']);
   });
 });
+
+describe('parts of an answer', () => {
+  const partsOf = (write: (out: Writer) => void) => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    write(out);
+    return parts;
+  };
+
+  it('have a type of an image only if it is a text, and an end behind an image alone', () => {
+    const parts = partsOf((out) => {
+      out.image({ mediaType: 'image/png', base64: 'x' });
+      out.image({ mediaType: 5, base64: 'y' });
+      out.done('[DONE]');
+    });
+    expect(parts).to.deep.equal([
+      { type: 'start' },
+      { type: 'image', mediaType: 'image/png', base64: 'x' },
+      { type: 'image', base64: 'y' },
+      { type: 'finish', reason: 'stop', raw: '[DONE]' },
+    ]);
+  });
+
+  it('name the answer by texts that say something', () => {
+    const parts = partsOf((out) => {
+      for (const none of ['', 5, null, undefined]) out.start({ id: none, model: none });
+      out.start({ id: 'a', model: 'm' });
+      out.start({ id: 'b', model: 'n' });
+      out.finish('stop', 's');
+    });
+    expect(parts[0]).to.deep.equal({ type: 'start', id: 'a', model: 'm' });
+  });
+
+  it('are none of an empty text or refusal', () => {
+    const parts = partsOf((out) => {
+      out.text('');
+      out.refusal('');
+      out.done('[DONE]');
+    });
+    expect(parts).to.deep.equal([]);
+  });
+
+  const late: readonly (readonly [what: string, write: (out: Writer) => void, finished: boolean])[] = [
+    ['a text', (out) => out.text('b'), false],
+    ['a refusal', (out) => out.refusal('b'), false],
+    ['an image', (out) => out.image({ base64: 'x' }), false],
+    ['a call without arguments yet', (out) => out.tool({ block: 1, id: 'x', name: 'f', json: '{"' }), false],
+    ['counts', (out) => out.usage({ input: 1 }), true],
+    ['a sign of life', (out) => out.alive(), true],
+    ['nothing', () => {}, true],
+  ];
+  for (const [what, write, finished] of late) {
+    it(`are ${finished ? '' : 'not '}all there when ${what} follows a reason to end`, () => {
+      partsOf((out) => {
+        out.text('a');
+        expect(out.finished).to.equal(false);
+        out.finish('stop', 's');
+        expect(out.finished).to.equal(true);
+        write(out);
+        expect(out.finished).to.equal(finished);
+      });
+    });
+  }
+});
