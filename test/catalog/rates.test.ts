@@ -39,6 +39,27 @@ describe('catalog rates and costs', () => {
       expect([...build(catalogOf()).rates.keys()]).to.deep.equal(['RUB']);
     });
 
+    it('are a millionth to a million roubles', () => {
+      for (const rub of ['0.000001', '1000000']) {
+        expect(build(catalogOf({ rates: { USD: { ...USD, rub } } })).rates.has('USD'), rub).to.equal(true);
+      }
+      for (const rub of ['0', '1000000.000001']) {
+        expect(mistake(catalogOf({ rates: { USD: { ...USD, rub } } })), rub).to.match(
+          /must be a decimal string in RUB/,
+        );
+      }
+    });
+
+    it('change next when the first of any currency does', () => {
+      const at = (from: string) => ({ rub: '1', from });
+      const rates = { USD: [at('2026-11-01'), at('2026-12-09')], EUR: at('2026-12-02'), CNY: at('2026-12-05') };
+      expect(findNextRateStart(rates, NOON)).to.equal(Date.parse('2026-12-02T00:00:00+03:00'));
+      expect(findNextRateStart(rates, Date.parse('2026-12-05T00:00:00+03:00'))).to.equal(
+        Date.parse('2026-12-09T00:00:00+03:00'),
+      );
+      expect(findNextRateStart(rates, Date.parse('2026-12-09T00:00:00+03:00'))).to.equal(undefined);
+    });
+
     it('take effect at midnight in Moscow, in any order of the list', () => {
       const entry = {
         USD: [{ rub: '90', from: '2026-12-01' }, USD, { rub: '80', from: '2026-01-01' }],

@@ -7,6 +7,7 @@ import {
   type Payment,
   parseDispute,
   parseRefunds,
+  refundableAmount,
 } from '../../lib/money/payment-rules.ts';
 
 const AT = 1_800_000_000_000;
@@ -32,6 +33,18 @@ describe('a change of a payment', () => {
   it('begins with a payment of which only our side is known', () => {
     const { ref, payUrl, expiresAt, state, reason, dispute } = WAITING;
     expect([ref, payUrl, expiresAt, state, reason, dispute]).to.deep.equal([null, null, null, null, null, null]);
+  });
+
+  it('leaves to refund what was credited, less what was refunded and what is asked', () => {
+    const refund = { id: 'rfd_1', ref: null, reason: 'r', at: AT, taken: null };
+    const refunds = JSON.stringify([
+      { ...refund, state: 'asked', amount: '30' },
+      { ...refund, state: 'booked', amount: '200' },
+      { ...refund, state: 'refused', amount: '500' },
+    ]);
+    expect(refundableAmount({ ...CREDITED, refunded: 200n, refunds })).to.equal(770n);
+    expect([refundableAmount(CREDITED), refundableAmount(WAITING)]).to.deep.equal([1000n, 0n]);
+    expect([WAITING.credited, WAITING.refunded]).to.deep.equal([0n, 0n]);
   });
 
   it('holds what a refund took off the balance while it is asked and not absorbed', () => {

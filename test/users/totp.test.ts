@@ -26,6 +26,11 @@ describe('codes of an authenticator app', () => {
     });
   }
 
+  it('cannot be checked while their secret is encrypted, and that says which setting to check', () => {
+    const check = () => findCodeStep('enc:v1:0a1b2c3d:c2VhbGVk', '287082', { now: 59_000, lastStep: -1 });
+    expect(check).to.throw('check SECRETS_KEY');
+  });
+
   it('are accepted one step early or late, but not two', () => {
     const at = (now: number) => findCodeStep(SECRET, '287082', { now, lastStep: -1 });
     expect([at(29_000), at(89_000)]).to.deep.equal([1, 1]);
