@@ -248,11 +248,23 @@ describe('parts of an answer', () => {
     expect(parts).to.deep.equal([]);
   });
 
+  it('count a prompt that is all cached', () => {
+    const parts = partsOf((out) => {
+      out.usage({ input: 0, cacheRead: 5 });
+      out.usage({ input: 0, output: 2 });
+    });
+    expect(parts).to.deep.equal([
+      { type: 'usage', input: 0, cacheRead: 5 },
+      { type: 'usage', output: 2 },
+    ]);
+  });
+
   const late: readonly (readonly [what: string, write: (out: Writer) => void, finished: boolean])[] = [
     ['a text', (out) => out.text('b'), false],
     ['a refusal', (out) => out.refusal('b'), false],
     ['an image', (out) => out.image({ base64: 'x' }), false],
-    ['a call without arguments yet', (out) => out.tool({ block: 1, id: 'x', name: 'f', json: '{"' }), false],
+    ['a call', (out) => out.tool({ block: 1, id: 'x', name: 'f', json: '{"' }), false],
+    ['a call that is only named yet', (out) => out.tool({ block: 1, id: 'x', name: 'f' }), false],
     ['counts', (out) => out.usage({ input: 1 }), true],
     ['a sign of life', (out) => out.alive(), true],
     ['nothing', () => {}, true],
