@@ -33,9 +33,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b\d+(?:\.\d+)? (?:ms|s|(?:second|minute)s?(?= ago))\b/g, 'DURATION'],
   [/(?<![\d,])\d+(?:,\d+)? (?:мс|с|(?:секунд|минут)[аы]?(?= назад))(?![а-яё])/g, 'DURATION'],
   [/[\d.,]+ \/ DURATION/g, 'DURATION / DURATION'],
-  // Alerts are sent in the background.
+  // Alerts are sent in the background: a table of them is there or not.
   [/^<td>DATE, TIME<\/td><td>[^<]*<\/td><td>(?:email|почта|webhook|вебхук)<\/td><td>[^<]*<\/td>$/gm, 'ALERT'],
-  [/ALERT(?:\nALERT)+/g, 'ALERT'],
+  [/<h2>(?:Latest alerts|Последние оповещения)\n(?:.*\n){3}ALERT(?:\nALERT)*\n?/g, ''],
   [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|токен(?:а|ов)?\/с))?<\/td>/g, '$1<td>SPEED</td>'],
 ];
 

@@ -98,6 +98,7 @@ describe('the log line of a request', () => {
     });
     call.on('error', () => undefined);
     await arrival;
+    await new Promise((resolve) => setTimeout(resolve, 100));
     call.destroy();
     const { line } = await logged();
     expect(line).to.include({ status: 0, aborted: true, ending: 'gone' });
