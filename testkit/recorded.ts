@@ -35,7 +35,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/[\d.,]+ \/ DURATION/g, 'DURATION / DURATION'],
   // Alerts are sent in the background: a table of them is there or not.
   [/^<td>DATE, TIME<\/td><td>[^<]*<\/td><td>(?:email|почта|webhook|вебхук)<\/td><td>[^<]*<\/td>$/gm, 'ALERT'],
-  [/<h2>(?:Latest alerts|Последние оповещения)\n(?:.*\n){3}ALERT(?:\nALERT)*\n?/g, ''],
+  [/\n<h2>(?:Latest alerts|Последние оповещения)\n(?:.*\n){3}ALERT(?:\nALERT)*/g, ''],
   [/(DURATION<\/td>)<td>(?:[\d,. ]+ (?:tokens\/s|токен(?:а|ов)?\/с))?<\/td>/g, '$1<td>SPEED</td>'],
 ];
 
