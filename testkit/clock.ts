@@ -22,8 +22,8 @@ export function takeClock(): TestClock {
   };
 }
 
-/** Waits for the next hour in the last minute of one: what a test does in the next minute is of one hour. */
-export async function waitForWholeMinute(): Promise<void> {
+/** In the last minute of an hour, waits for the next: what a test does in the minute after this is of one hour. */
+export async function avoidEndOfHour(): Promise<void> {
   const leftMs = HOUR_MS - (Date.now() % HOUR_MS);
   if (leftMs < MINUTE_MS) await new Promise((resolve) => setTimeout(resolve, leftMs));
 }

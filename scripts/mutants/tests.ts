@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 
+const CATALOG_PAGES: readonly string[] = ['test/flows/catalog-pages.test.ts'];
+
 /** A step runs in one process of mocha. */
 const STEP_FILES = 8;
 /** What tests with long cases import. */
@@ -21,12 +23,10 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   'lib/upstream/formats/': ['test/contract/wire/wire.test.ts'],
   'lib/manage/': ['test/api/management/document.test.ts', 'test/api/management/recorded.test.ts'],
   'lib/money/': ['test/store/sqlite.test.ts'],
-  ...Object.fromEntries(
-    ['catalog/', 'pages/admin-catalog', 'pages/admin-model', 'pages/admin-upstream'].map((pages) => [
-      `lib/console/${pages}`,
-      ['test/flows/catalog-pages.test.ts'],
-    ]),
-  ),
+  'lib/console/catalog/': CATALOG_PAGES,
+  'lib/console/pages/admin-catalog': CATALOG_PAGES,
+  'lib/console/pages/admin-model': CATALOG_PAGES,
+  'lib/console/pages/admin-upstream': CATALOG_PAGES,
   'lib/console/': ['test/console/ownership.test.ts', 'test/console/refused-form.test.ts', 'test/console/roles.test.ts'],
 };
 

@@ -6,7 +6,7 @@ import { LANGUAGES, type Language } from '../../lib/console/language.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import { hashToken } from '../../lib/users/token.ts';
 import { until } from '../../testkit/client.ts';
-import { waitForWholeMinute } from '../../testkit/clock.ts';
+import { avoidEndOfHour } from '../../testkit/clock.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer, oneIn } from '../../testkit/long.ts';
 import { diffLines, outlineFrame, outlinePage } from '../../testkit/page-outline.ts';
@@ -76,7 +76,7 @@ describe('the pages, route by route', function () {
   let routes: readonly PageRouteFacts[];
 
   before(async () => {
-    await waitForWholeMinute();
+    await avoidEndOfHour();
     mail = await startMailServer();
     test = await startGateway({ catalog: TOUR_CATALOG, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
     tour = await setUpTour(test);

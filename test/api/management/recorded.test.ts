@@ -6,7 +6,7 @@ import { foldUsage } from '../../../lib/ledger/usage-fold.ts';
 import type { Verb } from '../../../lib/manage/verb.ts';
 import { VERBS } from '../../../lib/manage/verbs.ts';
 import { send, until } from '../../../testkit/client.ts';
-import { waitForWholeMinute } from '../../../testkit/clock.ts';
+import { avoidEndOfHour } from '../../../testkit/clock.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpTour, TOUR_CATALOG, TOUR_ENV, type Tour } from '../../../testkit/page-tour.ts';
 import { expectRecorded, maskVarying } from '../../../testkit/recorded.ts';
@@ -29,7 +29,7 @@ describe('recorded replies of the management API', function () {
   let tour: Tour;
 
   before(async () => {
-    await waitForWholeMinute();
+    await avoidEndOfHour();
     mail = await startMailServer();
     const env = { ...TOUR_ENV, SMTP_URL: mail.url, MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000' };
     test = await startGateway({ catalog: TOUR_CATALOG, env });
