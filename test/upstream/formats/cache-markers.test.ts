@@ -49,4 +49,14 @@ describe('cache markers of the messages format', () => {
   ] as const) {
     it(`of ${given} are ${sent}`, () => expect(send(given)).to.equal(sent));
   }
+
+  it('make every text a block, already one of them', () => {
+    const texts = (ttl: Ttl) => {
+      const content = [{ type: 'text', text: 'a' }] as const;
+      const said = [{ role: 'user', content }] as const;
+      return messageBody({ model: 'm', system: [text(ttl)], messages: said, maxTokens: 9, options: {} }, String);
+    };
+    expect(texts('5m')).to.have.nested.property('messages[0].content[0].text', 'a');
+    expect(texts(undefined)).to.have.nested.property('messages[0].content', 'a');
+  });
 });

@@ -18,6 +18,16 @@ describe('usage of an answer', () => {
       { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10, cached_tokens: 8, reasoning_tokens: 9 },
       { input: 0, cacheRead: 8, output: 11, reasoning: 9 },
     ],
+    [
+      'a total that no part explains, whose rest was produced',
+      { prompt_tokens: 9, completion_tokens: 2, total_tokens: 20, cached_tokens: 3 },
+      { input: 6, cacheRead: 3, output: 11 },
+    ],
+    [
+      'no answer but a total too small, and a cache beside',
+      { prompt_tokens: 5, total_tokens: 3, cached_tokens: 8 },
+      { input: 5, cacheRead: 8 },
+    ],
     ['a total too small', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 3 }, { input: 5, output: 2 }],
     [
       'reasoning inside',

@@ -1,0 +1,45 @@
+// What of one citation is read and written, in the shapes of messages and chats.
+import { expect } from 'chai';
+import {
+  readChatAnnotation,
+  readMessageCitation,
+  writeCitationBack,
+  writeMessageCitation,
+} from '../../../lib/upstream/formats/citations.ts';
+
+describe('a citation', () => {
+  it('is none without a type', () => {
+    for (const value of [null, undefined, 5, 'a', [], {}, { type: 5 }, { url: 'https://a.example', title: 'A' }]) {
+      expect([readMessageCitation(value), readChatAnnotation(value)]).to.deep.equal([undefined, undefined]);
+    }
+  });
+
+  it('has no half of a place, no negative one, and no empty text', () => {
+    const empty = { document_title: 'Notes', cited_text: '' };
+    for (const no of [undefined, null, -1, 0.5, '1']) {
+      for (const [from, to] of [
+        [1, no],
+        [no, 1],
+      ]) {
+        const ends = { start_char_index: from, end_char_index: to };
+        const cited = readMessageCitation({ type: 'char_location', document_index: no, ...ends, ...empty });
+        expect(cited).to.have.keys('title', 'original');
+        const annotation = { type: 'url_citation', start_index: from, end_index: to, title: 5, content: '' };
+        expect(readChatAnnotation(annotation)).to.have.keys('original');
+      }
+    }
+  });
+
+  it('is of a document only with its number, a range and, to be sent back, a quote', () => {
+    const whole = { document: 0, range: { unit: 'pages', start: 1, end: 2 }, quote: 'a' } as const;
+    expect(writeMessageCitation(whole)).to.include({ type: 'page_location', document_index: 0, cited_text: 'a' });
+    expect(writeCitationBack(whole)).to.deep.equal(writeMessageCitation(whole));
+    for (const left of ['document', 'range'] as const) {
+      const { [left]: _, ...part } = { ...whole, url: 'https://a.example' };
+      expect(writeMessageCitation(part)).to.include({ type: 'web_search_result_location' });
+      expect(writeCitationBack(part)).to.equal(undefined);
+    }
+    const { quote: _, ...bare } = { ...whole, url: 'https://a.example' };
+    expect(writeCitationBack(bare)).to.equal(undefined);
+  });
+});
