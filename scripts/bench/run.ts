@@ -6,7 +6,7 @@ import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
 import { readOptions } from '../options.ts';
 import { type Case, chooseCases, MODELS, ONE_WALLET, shortened } from './cases.ts';
-import { compare, compareAll, printHead, reportFirstByte } from './compare.ts';
+import { compare, compareAll, printHead, reportFirstByte, warmUp } from './compare.ts';
 import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
@@ -75,7 +75,10 @@ async function startOther(target: string): Promise<Running | undefined> {
 }
 
 async function firstByte({ pipe, gateway, other, load, target }: Cast): Promise<void> {
-  await reportFirstByte({ load, target, all: { pipe, gateway, ...(other && { other }) } }, quick ? 100 : 400);
+  const all = { pipe, gateway, ...(other && { other }) };
+  const [stream] = chooseCases({ only: 'stream-20', quick }) as [Case];
+  await warmUp(stream, { all, load });
+  await reportFirstByte({ load, target, all }, quick ? 100 : 400);
 }
 
 async function idle(cast: Cast, options: IdleOptions): Promise<void> {
