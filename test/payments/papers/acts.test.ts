@@ -86,7 +86,7 @@ describe('acts', () => {
       const account = await newAccount();
       // 0.335 kopecks of February, and so on: each by itself would be rounded down.
       await call(account, 1_003_350n, at('2026-02-03'));
-      await call(account, 1_003_350n, at('2026-03-31', '23:59:59'));
+      await call(account, 1_003_350n, at('2026-03-31', '23:59:59.999'));
       await call(account, 1_003_350n, at('2026-04-01', '00:00:00'));
       const acts = [];
       for (const month of months) acts.push(await issue(account, month));
@@ -94,6 +94,16 @@ describe('acts', () => {
       expect(byMonth).to.deep.equal([100n, 101n, 100n]);
       expect(byMonth.reduce((sum, one) => sum + one)).to.equal(roundToKopecks(3_010_050n));
     }
+  });
+
+  it('are issued from one kopeck on, and such a month is in no other act', async () => {
+    const account = await newAccount();
+    await call(account, 10_000n, at('2026-02-03'));
+    await call(account, RUB, at('2026-03-03'));
+    expect([await issue(account, '2026-03'), await issue(account, '2026-02')].map(computeActKopecks)).to.deep.equal([
+      100n,
+      1n,
+    ]);
   });
 
   it('round half a kopeck up, also of money that was returned', () => {
@@ -120,7 +130,13 @@ describe('acts', () => {
     const other = { seller: { ...SELLER, name: 'other' }, user: 'usr_b', zone: 'Asia/Tokyo' };
     expect(await order(account, '2026-05', other)).to.deep.equal({ act });
     expect(await findAct(faults.real, account, '2026-05')).to.deep.equal(act);
-    expect(act).to.include({ account, month: '2026-05', zone: ZONE, user: 'usr_a' });
+    expect(await order(account, '2026-05', {}, archivedStore(NOW)), 'although its calls are archived').to.deep.equal({
+      act,
+    });
+    const id = `${account}:2026-05`;
+    const terms = { id, account, month: '2026-05', zone: ZONE, seller: SELLER, buyer: BUYER, user: 'usr_a', at: NOW };
+    const sums = { begin: 0n, end: 5n * RUB, chargedBegin: 0n, chargedEnd: 5n * RUB, grants: 0n };
+    expect(act).to.deep.include({ ...terms, ...sums, paidBegin: 1000n * RUB, paidEnd: 1000n * RUB });
     const next = await newAccount();
     await call(next, RUB, at('2026-05-02'));
     const both = await Promise.all([issue(next, '2026-05'), issue(next, '2026-05')]);
@@ -130,6 +146,7 @@ describe('acts', () => {
 
   it('count a call that was booked late in the next act', async () => {
     const account = await newAccount();
+    await call(account, 9n * RUB, at('2026-02-02'));
     await call(account, 5n * RUB, at('2026-03-02'));
     await call(account, 7n * RUB, at('2026-04-02'));
     const march = await issue(account, '2026-03');
@@ -137,6 +154,11 @@ describe('acts', () => {
     await call(account, 2n * RUB, at('2026-04-30'));
     const april = await issue(account, '2026-04');
     expect([march, april].map(computeActKopecks)).to.deep.equal([500n, 1200n]);
+    // What is booked before an act that is there already is in none, and the one before it ends where that begins.
+    await applied(faults.real, grant(account, RUB, { at: at('2026-02-26'), grantId: newId('grant') }));
+    await call(account, RUB, at('2026-02-27'));
+    const february = await issue(account, '2026-02');
+    expect(february).to.include({ end: march.begin, chargedEnd: march.chargedBegin, paidEnd: march.paidBegin });
   });
 
   it('are net of refunds; a month with more refunds than calls is made up for by the next', async () => {
@@ -152,6 +174,22 @@ describe('acts', () => {
     expect(await refusal(account, '2026-05')).to.equal('nothing');
   });
 
+  it('make up for refunds of the 12 months before, and not for those of longer ago', async () => {
+    for (const [refunded, kopecks] of [
+      ['2025-05', 1000n],
+      ['2025-04', 6000n],
+    ] as const) {
+      const account = await newAccount(at('2025-01-10'));
+      const film = await call(account, 50n * RUB, at('2025-03-27'));
+      await applied(faults.real, giveBack('refund', account, film, { at: at(`${refunded}-02`) }));
+      // What a grant pays in that month makes up for nothing.
+      await applied(faults.real, grant(account, 30n * RUB, { at: at(`${refunded}-03`), grantId: newId('grant') }));
+      await call(account, 30n * RUB, at(`${refunded}-04`));
+      await call(account, 60n * RUB, at('2026-05-05'));
+      expect(computeActKopecks(await issue(account, '2026-05')), refunded).to.equal(kopecks);
+    }
+  });
+
   it('leave out what grants paid, and state it apart', async () => {
     const account = await newAccount();
     const id = newId('grant');
@@ -163,7 +201,7 @@ describe('acts', () => {
     await call(account, 4n * RUB, at('2026-04-10'));
     expect(await refusal(account, '2026-02')).to.equal('nothing');
     const march = await issue(account, '2026-03');
-    expect([computeActKopecks(march), march.grants]).to.deep.equal([1500n, 10n * RUB]);
+    expect([march.begin, computeActKopecks(march), march.grants]).to.deep.equal([0n, 1500n, 10n * RUB]);
     const april = await issue(account, '2026-04');
     expect([computeActKopecks(april), april.grants]).to.deep.equal([400n, -20n * RUB]);
   });
@@ -232,8 +270,8 @@ describe('acts', () => {
       [at('2026-04-01', '00:00:01'), ['archived', 'archived']],
     ] as const) {
       const account = await newAccount();
-      const film = await call(account, 50n * RUB, at('2026-02-27'));
-      await applied(faults.real, giveBack('refund', account, film, { at: at('2026-03-01') }));
+      const film = await call(account, 50n * RUB, at('2026-02-28', '23:59:59.999'));
+      await applied(faults.real, giveBack('refund', account, film, { at: at('2026-03-01', '00:00:00') }));
       await call(account, 20n * RUB, at('2026-03-05'));
       await call(account, 45n * RUB, at('2026-04-05'));
       const store = archivedStore(before);
