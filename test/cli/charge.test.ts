@@ -99,6 +99,7 @@ describe('cli charge', () => {
       expect(shown).to.include({ request_id: requestId, kind: 'video', charged_rub: 40 });
       expect(shown.video).to.include({ ...wanted, resolution: '720p', error: null });
     }
+    expect(await rig.text('charge', 'show', id)).to.match(/^video error +-$/m);
     const refund = { kind: 'refund', wallet: maker, chargeId: requestId, at } as const;
     await apply(store, { ...refund, job: { kind: 'fail', id, version: 1, at, error: 'It failed.' } });
     await store.close();
@@ -181,6 +182,7 @@ describe('cli charge', () => {
     );
     const text = await rig.text('charge', 'show', 'req_settled');
     expect(text).to.match(/^state +settled$/m);
+    expect(text).to.match(/^ended +2\d{3}-/m);
     expect(text).to.match(/^price output +240\.00 RUB$/m);
     expect(text).to.match(/ settle +-0\.50 RUB +-2\.00 RUB +2\.50 RUB$/m);
   });
@@ -218,12 +220,32 @@ describe('cli charge', () => {
     const text = await rig.text('charge', 'show', 'req_cached');
     expect(text)
       .to.match(/^price band +prompts longer than 1000 tokens$/m)
-      .and.to.match(/^cost cache read +50000 × 8\.00 RUB per 1M = 0\.40 RUB$/m)
-      .and.to.match(/^cost cache write 1 h +500 × 80\.00 RUB per 1M = 0\.04 RUB$/m)
       .and.to.match(/^tokens reasoning +700$/m)
-      .and.to.match(/^cost total +1\.62 RUB$/m)
       .and.to.match(/^cache saved +3\.56 RUB$/m);
+    expect(text.replaceAll(/ {2,}/g, '  ').match(/^cost .*$/gm)).to.deep.equal([
+      'cost input  1000 × 80.00 RUB per 1M = 0.08 RUB',
+      'cost cache read  50000 × 8.00 RUB per 1M = 0.40 RUB',
+      'cost cache write 5 min  2000 × 100.00 RUB per 1M = 0.20 RUB',
+      'cost cache write 1 h  500 × 80.00 RUB per 1M = 0.04 RUB',
+      'cost output  3000 × 300.00 RUB per 1M = 0.90 RUB',
+      'cost total  1.62 RUB',
+    ]);
     expect(await rig.json('charge', 'show', 'req_image')).not.to.have.any.keys('receipt');
+  });
+
+  it('says what grants paid of a call, and nothing of grants without them', async () => {
+    const staff = String((await rig.json('account', 'create', '--name', 'staff')).account_id);
+    await rig.json('grant', 'give', staff, '1.5', '--id', 'g1', '--reason', 'a trial');
+    await rig.json('wallet', 'topup', staff, '1000', '--payment-id', 'p5');
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
+    await apply(store, reserveOf(staff, 'req_granted'), settleOf(staff, 'req_granted', 2_000_000n));
+    await store.close();
+    expect(await rig.json('charge', 'show', 'req_granted')).to.include({ charged_rub: 2, granted_rub: 1.5 });
+    expect(await rig.text('charge', 'show', 'req_granted')).to.match(
+      /^charged +2\.00 RUB\nof it by grants +1\.50 RUB$/m,
+    );
+    expect(await rig.json('charge', 'show', 'req_settled')).not.to.have.any.keys('granted_rub');
+    expect(await rig.text('charge', 'show', 'req_settled')).not.to.include('by grants');
   });
 
   it('shows the other states', async () => {

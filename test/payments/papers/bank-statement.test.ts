@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { listIncoming, makeBankPaymentId } from '../../../lib/payments/papers/bank-payments.ts';
-import { parseBankStatement, STATED_MAX, STATEMENT_BYTES_MAX } from '../../../lib/payments/papers/bank-statement.ts';
+import {
+  parseBankStatement,
+  STATED_MAX,
+  STATEMENT_BYTES_MAX,
+  type StatementError,
+} from '../../../lib/payments/papers/bank-statement.ts';
 import { BUYER, SELLER, type StatementFields, writeStatement } from '../../../testkit/papers.ts';
 
 describe('a bank statement', () => {
@@ -37,6 +42,7 @@ describe('a bank statement', () => {
     ['7', 700n],
     ['7.5', 750n],
     ['7,05', 705n],
+    ['0.01', 1n],
     ['1000000000.00', 100_000_000_000n],
     ['1000000000.01', undefined],
     ['0.00', undefined],
@@ -54,9 +60,11 @@ describe('a bank statement', () => {
 
   it('joins the lines of a purpose, and takes the accounts of payments through another bank', () => {
     const through = { ПлательщикСчет: '', ПлательщикРасчСчет: '1', ПолучательСчет: '', ПолучательРасчСчет: '2' };
-    const lines = { НазначениеПлатежа1: 'Оплата', НазначениеПлатежа2: 'по счёту 5', Плательщик1: 'ИП Ким' };
+    const parts = ['Оплата', 'по', 'счёту', '5', 'от', 'ноября'];
+    const purposes = Object.fromEntries(parts.map((part, at) => [`НазначениеПлатежа${at + 1}`, part]));
+    const lines = { ...purposes, Плательщик1: 'ИП Ким' };
     const [payment] = parseBankStatement(writeStatement([{ ...through, ...lines, ДатаПоступило: '' }]));
-    expect(payment).to.include({ payerAccount: '1', payeeAccount: '2', purpose: 'Оплата по счёту 5' });
+    expect(payment).to.include({ payerAccount: '1', payeeAccount: '2', purpose: parts.join(' ') });
     expect(payment).to.include({ payerName: 'ИП Ким', isReceived: false });
   });
 
@@ -98,6 +106,17 @@ describe('a bank statement', () => {
     expect(read(lines(own), '20001.00')).to.deep.equal([false, false, false]);
     const between = lines().replace('СекцияДокумент', `${own.join('\r\n')}\r\nСекцияДокумент`);
     expect(read(between, '20001.00')).to.deep.equal([false, false, false]);
+    // To the kopeck, and only what has come.
+    expect(read('счёт 1', '20000.99')).to.deep.equal([false, false]);
+    const ordered = withTotals(writeStatement([{ ДатаПоступило: '' }], { encoding: 'UTF-8' }), '0.00');
+    expect(parseBankStatement(ordered)[0]).to.include({ isReceived: false, isPlain: true });
+    const both = withTotals(writeStatement([{ ДатаПоступило: '' }, {}], { encoding: 'UTF-8' }), '10000.50');
+    expect(parseBankStatement(both).map(({ isPlain }) => isPlain)).to.deep.equal([true, true]);
+    // The total of a section that names no account is not that of the account before.
+    const nameless = withTotals(writeStatement([{}], { encoding: 'UTF-8' }), '10000.49').toString();
+    const other = 'СекцияРасчСчет\r\nВсегоПоступило=5\r\nКонецРасчСчет\r\n';
+    const [doubted] = parseBankStatement(Buffer.from(nameless.replace('СекцияДокумент', `${other}СекцияДокумент`)));
+    expect(doubted).to.include({ isPlain: false });
     // Without a total, nobody can tell.
     expect(read('счёт 1', '20001.00', '')).to.deep.equal([true, true]);
   });
@@ -125,6 +144,26 @@ describe('a bank statement', () => {
     expect(zeros && makeBankPaymentId(zeros)).to.equal(`bank:2026-11-27:0:${account}:1000050`);
   });
 
+  it('is read in full up to its largest, and past lines that say nothing', () => {
+    const good = writeStatement([{}], { encoding: 'UTF-8' });
+    const [payment] = parseBankStatement(good);
+    expect(parseBankStatement(Buffer.concat([good, Buffer.alloc(STATEMENT_BYTES_MAX - good.length)]))).to.have.length(
+      1,
+    );
+    expect(
+      parseBankStatement(
+        writeStatement(
+          Array.from({ length: STATED_MAX }, () => ({})),
+          { encoding: 'UTF-8' },
+        ),
+      ),
+    ).to.have.length(STATED_MAX);
+    for (const line of ['КонецДокумента', 'РасчСчет', 'ВсегоПоступило', 'x', '']) {
+      const bytes = Buffer.from(good.toString().replace('СекцияДокумент', `${line}\r\nСекцияДокумент`));
+      expect(parseBankStatement(bytes), line).to.deep.equal([payment]);
+    }
+  });
+
   it('is refused with a clear error when it is none, damaged or too large', () => {
     const good = writeStatement([{}]);
     const problems: readonly (readonly [Buffer, string])[] = [
@@ -133,6 +172,7 @@ describe('a bank statement', () => {
       [Buffer.from([0xff, 0xd8, 0xff]), 'is not a bank statement'],
       [Buffer.from('x\nКодировка=UTF-8'), 'is not a bank statement'],
       [Buffer.from('1CClientBankExchange\nКонецФайла\n'), 'encoding'],
+      [Buffer.concat([Buffer.from('1CClientBankExchange\nКодировка=UTF-8\n'), Buffer.from([0xff])]), 'encoding'],
       [writeStatement([{}], { end: '' }), 'cut off'],
       [good.subarray(0, good.length - 30), 'on line 7 does not end'],
       [writeStatement([{ Номер: '' }]), 'on line 7 has no valid Номер'],
@@ -141,6 +181,18 @@ describe('a bank statement', () => {
       [writeStatement(Array.from({ length: STATED_MAX + 1 }, () => ({}))), `more than ${STATED_MAX} documents`],
     ];
     for (const [bytes, message] of problems) expect(() => parseBankStatement(bytes), message).to.throw(message);
+    const twice = writeStatement([{}, {}], { encoding: 'UTF-8' }).toString().replace('КонецДокумента\r\n', '');
+    const where = (bytes: Buffer) => {
+      try {
+        parseBankStatement(bytes);
+      } catch (error) {
+        const { problem, line, field } = error as StatementError;
+        return [problem, line, field];
+      }
+    };
+    expect(where(Buffer.from(twice))).to.deep.equal(['unfinished_document', 7, undefined]);
+    expect(where(writeStatement([{}, { Сумма: '' }]))).to.deep.equal(['field', 17, 'Сумма']);
+    expect(where(Buffer.from(''))).to.deep.equal(['not_statement', undefined, undefined]);
     const nested = good.toString('latin1').replace(/(?<=\r\n)[^\r]*\r\n[^\r]*\r\n\r?\n?$/, '');
     expect(() => parseBankStatement(Buffer.from(nested, 'latin1'))).to.throw('does not end');
   });

@@ -1,14 +1,26 @@
 // Every failure on the way of a bank payment into a wallet: afterwards, crediting it again finishes exactly one credit.
 import { expect } from 'chai';
-import { findBankPayment, keepBankPayments, makeBankPaymentId } from '../../../lib/payments/papers/bank-payments.ts';
+import {
+  findBankPayment,
+  keepBankPayments,
+  makeBankPaymentId,
+  toBankPaymentRow,
+} from '../../../lib/payments/papers/bank-payments.ts';
 import type { StatedPayment } from '../../../lib/payments/papers/bank-statement.ts';
 import {
   type CreditTarget,
   creditBankPayment,
   creditCertainPayment,
   dismissBankPayment,
+  reopenBankPayment,
 } from '../../../lib/payments/papers/crediting.ts';
-import { cancelInvoice, findInvoice, type Invoice } from '../../../lib/payments/papers/invoices.ts';
+import {
+  cancelInvoice,
+  findInvoice,
+  type Invoice,
+  toInvoiceRow,
+  unmarkInvoicePaid,
+} from '../../../lib/payments/papers/invoices.ts';
 import { type MatchReason, matchBankPayment } from '../../../lib/payments/papers/matching.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../../testkit/faulty-store.ts';
 import { LINE } from '../../../testkit/papers.ts';
@@ -135,7 +147,51 @@ describe('crediting a bank payment', () => {
     await applied(faults.real, { ...topup(account, 1200n * RUB), paymentId: id } as never);
     expect(await credit(id)).to.deep.equal({ status: 'refused', refusal: 'id_taken' });
     expect(await states(id, invoice)).to.deep.equal(['open', 'open']);
+    expect(await findBankPayment(faults.real, id)).to.include({ account: null, invoice: null });
     expect(await topped(account)).to.equal(1200n * RUB);
+  });
+
+  it('ends as credited whatever happens to the payment and its invoice meanwhile', async () => {
+    // Somebody else credits it in full, or opens it again as after a refusal.
+    for (const isOpened of [false, true]) {
+      const { account, invoice, id } = await keep();
+      const meanwhile = async () => {
+        if (!isOpened) return void (await credit(id));
+        const [payment, paid] = [await findBankPayment(faults.real, id), await findInvoice(faults.real, invoice.id)];
+        if (!payment || !paid) throw new Error('there is none');
+        const open = { ...payment, state: 'open', account: null, invoice: null, version: payment.version + 1 } as const;
+        await faults.real.papers.change([toBankPaymentRow(open), toInvoiceRow(unmarkInvoicePaid(paid))]);
+      };
+      expect(await creditCertainPayment(faults.store, id, { at: AT, record: meanwhile })).to.have.property(
+        'status',
+        'credited',
+      );
+      expect(await states(id, invoice)).to.deep.equal(['credited', 'paid']);
+      const version = isOpened ? 4 : 3;
+      expect(await findBankPayment(faults.real, id)).to.include({ account, invoice: invoice.id, version });
+      expect(await findInvoice(faults.real, invoice.id)).to.include({ payment: id });
+      expect(await topped(account)).to.equal(1500n * RUB);
+    }
+  });
+
+  it('sets aside what is open, and opens what is set aside', async () => {
+    const { invoice, id } = await keep();
+    const move = async (act: typeof dismissBankPayment) => {
+      const payment = await findBankPayment(faults.real, id);
+      return payment && act(faults.store, payment, LINE);
+    };
+    expect(await move(reopenBankPayment)).to.equal(false);
+    for (const [act, state] of [
+      [dismissBankPayment, 'dismissed'],
+      [reopenBankPayment, 'open'],
+    ] as const) {
+      expect(await move(act), state).to.equal(true);
+      expect(await states(id, invoice)).to.deep.equal([state, 'open']);
+      expect(await move(act), state).to.equal(false);
+    }
+    expect(await credit(id)).to.have.property('status', 'credited');
+    expect([await move(dismissBankPayment), await move(reopenBankPayment)]).to.deep.equal([false, false]);
+    expect(await states(id, invoice)).to.deep.equal(['credited', 'paid']);
   });
 
   it('leaves a canceled invoice canceled when the ledger refuses, also if taking it back fails at first', async () => {
