@@ -17,6 +17,7 @@ function codeOf(run: () => unknown): FaultCode | undefined {
   } catch (thrown) {
     if (!isFault(thrown)) throw thrown;
     expect(thrown.output.statusCode).to.be.oneOf([400, 503]);
+    if (thrown.output.statusCode === 400) expect(thrown.message).to.include(`\`${field}\``);
     // Nothing of an image: all that varies is the field.
     expect(thrown.message).not.to.match(/iVBOR|secret|AAAA/);
     expect(thrown.cause).to.equal(undefined);
