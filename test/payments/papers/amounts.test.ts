@@ -24,6 +24,45 @@ describe('sums on papers', () => {
       expect(spellKopecks(kopecks)).to.equal(words);
     });
 
+  it('spells every number of a group and the name of every group', () => {
+    const spell = (roubles: bigint) => spellKopecks(roubles * 100n).replace(/ рубл.*/, '');
+    const numbers = [3n, 4n, 5n, 6n, 7n, 8n, 9n, ...Array.from({ length: 10 }, (_, at) => 10n + BigInt(at))];
+    expect(numbers.map(spell).join(' ').toLowerCase()).to.equal(
+      'три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать пятнадцать ' +
+        'шестнадцать семнадцать восемнадцать девятнадцать',
+    );
+    expect([20n, 30n, 40n, 50n, 60n, 70n, 80n, 90n].map(spell).join(' ').toLowerCase()).to.equal(
+      'двадцать тридцать сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто',
+    );
+    expect([100n, 200n, 300n, 400n, 500n, 600n, 700n, 800n, 900n].map(spell).join(' ').toLowerCase()).to.equal(
+      'сто двести триста четыреста пятьсот шестьсот семьсот восемьсот девятьсот',
+    );
+    const groups = [1n, 2n, 3n, 4n, 5n, 9n].map((count) =>
+      [1000n, 1_000_000n, 1_000_000_000n, 1_000_000_000_000n].map((group) => spell(count * group)).join(', '),
+    );
+    expect(groups).to.deep.equal([
+      'Одна тысяча, Один миллион, Один миллиард, Один триллион',
+      'Две тысячи, Два миллиона, Два миллиарда, Два триллиона',
+      'Три тысячи, Три миллиона, Три миллиарда, Три триллиона',
+      'Четыре тысячи, Четыре миллиона, Четыре миллиарда, Четыре триллиона',
+      'Пять тысяч, Пять миллионов, Пять миллиардов, Пять триллионов',
+      'Девять тысяч, Девять миллионов, Девять миллиардов, Девять триллионов',
+    ]);
+    expect(
+      [1n, 2n, 4n, 5n, 11n, 14n, 21n].map((roubles) =>
+        spellKopecks(roubles * 100n + roubles).replace(/^.* (?=рубл)/, ''),
+      ),
+    ).to.deep.equal([
+      'рубль 01 копейка',
+      'рубля 02 копейки',
+      'рубля 04 копейки',
+      'рублей 05 копеек',
+      'рублей 11 копеек',
+      'рублей 14 копеек',
+      'рубль 21 копейка',
+    ]);
+  });
+
   it('find the tax within a sum, rounded half up', () => {
     expect(computeVat(122_00n, '22')).to.equal(22_00n);
     expect(computeVat(1_000_000n, '22')).to.equal(180_328n);

@@ -277,6 +277,28 @@ describe('crediting a bank payment', () => {
     expect(await credit(doubtful.id)).to.deep.equal({ status: 'unsure' });
   });
 
+  it('is kept once, also if somebody else imports some of its statement at the same time', async () => {
+    const { stated } = await keep();
+    const more = Array.from({ length: 101 }, () => ({ ...stated, number: newId('n') }));
+    const many = [...more, more[0] as StatedPayment];
+    expect(await keepBankPayments(faults.store, many, AT)).to.deep.equal({ added: 101, known: 0 });
+    expect(await keepBankPayments(faults.store, [...many, stated], AT)).to.deep.equal({ added: 0, known: 102 });
+    const [first, ...others] = [1, 2, 3].map(() => ({ ...stated, number: newId('n') })) as [StatedPayment];
+    faults.next('papers.change', async (real) => {
+      await keepBankPayments(faults.real, [first], AT - 1);
+      return real();
+    });
+    expect(await keepBankPayments(faults.store, [first, ...others], AT)).to.deep.equal({ added: 2, known: 1 });
+    for (const [payment, at] of [
+      [first, AT - 1],
+      [others[0] as unknown as StatedPayment, AT],
+    ] as const) {
+      const id = makeBankPaymentId(payment);
+      const wanted = { ...payment, id, state: 'open', account: null, invoice: null, at, version: 1 };
+      expect(await findBankPayment(faults.real, id)).to.deep.equal(wanted);
+    }
+  });
+
   it('leaves a first payment below the minimum to an operator', async () => {
     const account = await faults.wallet();
     const invoice = await newInvoice(faults.real, account, 5n * RUB);
