@@ -95,8 +95,11 @@ describe('cli payment', () => {
     expect(await rig.refused(1, ...ask('1000.01'))).to.include('cannot be done');
     const json = await rig.json(...ask('300'));
     expect(json).to.include({ phase: 'credited', refunded_rub: 0, repeated: false });
-    expect(json.refunds).to.have.length(1);
+    const [one, ...others] = json.refunds as { at: string }[];
+    const wanted = { refund_id: 'mine', provider_refund_id: null, amount_rub: 300, state: 'asked', reason: 'wish' };
+    expect([one, others]).to.deep.equal([{ ...wanted, at: one?.at }, []]);
     expect(await rig.json(...ask('300'))).to.include({ repeated: true });
+    expect(await rig.text(...ask('300'))).to.match(/^It had been done before; nothing changed\.\npayment +pay_/);
     expect(await store.payments.get(id))
       .to.have.property('dueAt')
       .above(0);
@@ -106,6 +109,9 @@ describe('cli payment', () => {
     for (const refunds of [1, 2]) {
       expect((await rig.json('payment', 'refund', other, '10', '--reason', 'r')).refunds).to.have.length(refunds);
     }
+    expect(await rig.text('payment', 'refund', other, '10', '--reason', 'r')).to.match(
+      /^Refund requested; a running gateway sends it\.\npayment +pay_/,
+    );
   });
 
   it('records a partial dispute, and names the amount left in refusals', async () => {

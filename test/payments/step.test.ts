@@ -87,10 +87,11 @@ describe('the next step of a payment', () => {
     }
 
     const declines: readonly [PaymentPhase, Decline['kind'] | null, object | undefined, more?: Partial<Payment>][] = [
-      ['created', 'expired', { kind: 'begin', ref: 'ref_1', payUrl: null, dueAt: AT }, { ref: null }],
+      ['created', 'expired', { kind: 'begin', ref: 'ref_1', payUrl: null, expiresAt: AT, dueAt: AT }, { ref: null }],
       ['pending', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
       ['expired', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
       ['expired', 'expired', { kind: 'expire', dueAt: null }, { reason: 'not paid in time', dueAt: null }],
+      ['expired', 'expired', { kind: 'expire', dueAt: null }, { reason: 'code' }],
       ['expired', 'expired', undefined, { reason: 'code', dueAt: null }],
       ['created', 'technical', { kind: 'begin', ref: 'ref_1' }, { ref: null }],
       ['pending', 'technical', { kind: 'fail', reason: 'code' }],
@@ -106,6 +107,7 @@ describe('the next step of a payment', () => {
         const found = step(inPhase(phase, more), said({ status: 'canceled', reason }))?.change;
         if (wanted === undefined) expect(found).to.equal(undefined);
         else expect(found).to.include({ ...base, ...wanted });
+        if (found?.kind === 'cancel') expect(JSON.parse(found.state ?? '')).to.include({ status: 'canceled' });
       });
     }
   });
@@ -200,6 +202,8 @@ describe('the next step of a payment', () => {
         });
         const booked = JSON.stringify([{ ...ours, ref: 're_1', state: 'booked', taken: '1' }]);
         expect(back(inPhase(phase, { refunds: booked, dueAt: null }))).to.equal(undefined);
+        const next = said({ refunds: [theirs, { ...theirs, id: 're_2', order: null }] });
+        expect(step(inPhase(phase, { refunds: booked }), next)?.op).to.include({ paybackId: 'till:re_2' });
       });
     }
 
@@ -271,7 +275,7 @@ describe('the next step of a payment', () => {
     it('polls as long as a refund is open, by the earliest due time', () => {
       const look = (refunds: readonly Refund[], dueAt: number | null = AT) =>
         step(inPhase('credited', { refunds: JSON.stringify(refunds), dueAt }), said())?.change;
-      expect(look([])).to.include({ kind: 'poll', dueAt: null });
+      expect(look([])).to.deep.equal({ kind: 'poll', ...base, dueAt: null });
       expect(look([], AT + 1)).to.equal(undefined);
       expect(look([], null)).to.equal(undefined);
       expect(look([ours])).to.include({ kind: 'poll', dueAt: AT + MINUTE_MS });

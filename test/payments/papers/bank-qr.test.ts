@@ -27,6 +27,10 @@ describe('the QR code of an invoice', () => {
       .to.include(`|BankName=${'Б'.repeat(45)}|`)
       .and.include('|Name=ИП  Sum=1|')
       .and.include('|CorrespAcc=0|');
+    const long = buildBankQr({ ...FIELDS, name: 'Н'.repeat(161), purpose: 'О'.repeat(211) });
+    expect(long)
+      .to.include(`|Name=${'Н'.repeat(160)}|`)
+      .and.include(`|Purpose=${'О'.repeat(210)}|`);
     expect(text).to.not.include('KPP');
     expect(text.match(/Sum=/g)).to.have.length(2);
   });

@@ -231,7 +231,9 @@ describe('crediting a bank payment', () => {
     const { invoice, stated } = await keep();
     const match = async (more: Partial<StatedPayment>) => {
       const found = await matchBankPayment(faults.real, { ...stated, ...more });
-      return found.status === 'certain' ? 'certain' : found.reason;
+      const isNamed = !('reason' in found && /_numbers?$/.test(found.reason));
+      expect(found.invoice?.id).to.equal(isNamed ? invoice.id : undefined);
+      return found.status === 'unsure' ? found.reason : found.status;
     };
     const rows: readonly (readonly [Partial<StatedPayment>, MatchReason | 'certain'])[] = [
       [{}, 'certain'],
@@ -306,5 +308,12 @@ describe('crediting a bank payment', () => {
     expect(await matchBankPayment(faults.real, stated)).to.have.property('status', 'certain');
     const store = { ...faults.real, ledger: { ...faults.real.ledger, wallet: async () => ({ topped: 0n }) as never } };
     expect(await matchBankPayment(store, stated)).to.have.property('reason', 'first_too_small');
+    for (const [rub, status] of [
+      [999n, 'unsure'],
+      [1000n, 'certain'],
+    ] as const) {
+      const other = await newInvoice(faults.real, account, rub * RUB);
+      expect(await matchBankPayment(store, statePayment(other)), `${rub}`).to.have.property('status', status);
+    }
   });
 });
