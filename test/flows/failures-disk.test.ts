@@ -182,14 +182,17 @@ describe('store threads that die', () => {
         statuses.push(status);
       }
     });
-    for (let death = 0; death < deaths; death += 1) {
-      // A thread that has just begun its work dies in the middle of it.
-      const before = statuses.length;
-      await until(() => statuses.length > before + 5 * Math.random());
-      await writers().at(-1)?.terminate();
+    try {
+      for (let death = 0; death < deaths; death += 1) {
+        // A thread that has just begun its work dies in the middle of it.
+        const before = statuses.length;
+        await until(() => statuses.length > before + 5 * Math.random());
+        await writers().at(-1)?.terminate();
+      }
+    } finally {
+      isOver = true;
+      await Promise.all(callers);
     }
-    isOver = true;
-    await Promise.all(callers);
     // On a busy machine a hold may not get its turn in time; and a call does not wait for long for its booking.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
     const answered = statuses.filter((status) => status === 200).length;

@@ -158,16 +158,20 @@ function races(kind: StoreKind): void {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
-    for (let turn = 0; turn < 4; turn += 1) {
-      await Promise.all([
-        command('wallet', 'topup', account.id, '100.5', '--payment-id', `race-${account.id}-${turn}`),
-        command('wallet', 'adjust', account.id, '-10.25', '--reason', 'race'),
-      ]);
+    let again = {};
+    try {
+      for (let turn = 0; turn < 4; turn += 1) {
+        await Promise.all([
+          command('wallet', 'topup', account.id, '100.5', '--payment-id', `race-${account.id}-${turn}`),
+          command('wallet', 'adjust', account.id, '-10.25', '--reason', 'race'),
+        ]);
+      }
+      again = await command('wallet', 'topup', account.id, '100.5', '--payment-id', `race-${account.id}-0`);
+      await until(() => answered > 10);
+    } finally {
+      running = false;
+      await Promise.all(callers);
     }
-    const again = await command('wallet', 'topup', account.id, '100.5', '--payment-id', `race-${account.id}-0`);
-    await until(() => answered > 10);
-    running = false;
-    await Promise.all(callers);
     const charged = BigInt(answered) * 2_000_000n;
     expect(again).to.include({ topped_up_total_rub: 100_402 });
     expect(await gateway.wallet(account)).to.include({

@@ -69,8 +69,7 @@ const ZEROS = 'a later count of zero replaces an earlier one';
 const ABORT = 'an abort within a call of a tool closes the connection';
 const REASONING = 'reasoning comes with the state that goes back';
 
-describe('the cases of the contract suite', function () {
-  this.timeout(30_000);
+describe('the cases of the contract suite', () => {
   let root: string;
   let count = 0;
 

@@ -94,8 +94,7 @@ const DEFECTS: readonly { what: string; from: string; to: string; failing: strin
   },
 ];
 
-describe('the contract suite on embeddings', function () {
-  this.timeout(30_000);
+describe('the contract suite on embeddings', () => {
   let root: string;
   let count = 0;
 

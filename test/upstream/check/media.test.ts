@@ -138,8 +138,7 @@ const DEFECTS: readonly Defect[] = [
   },
 ];
 
-describe('the contract suite on a plugin of images and videos', function () {
-  this.timeout(30_000);
+describe('the contract suite on a plugin of images and videos', () => {
   let root: string;
   let source: string;
   let count = 0;

@@ -214,8 +214,7 @@ const DEFECTS: readonly Defect[] = [
   })),
 ];
 
-describe('the contract suite on the example of docs/providers.md', function () {
-  this.timeout(30_000);
+describe('the contract suite on the example of docs/providers.md', () => {
   let root: string;
   let source: string;
   let recordings: string;
