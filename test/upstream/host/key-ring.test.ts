@@ -111,6 +111,28 @@ describe('keys of an upstream', () => {
     expect(ring.health().rate).to.equal(0);
   });
 
+  it('that all rest leave one without a right to a call that was refused, and to no other', () => {
+    for (const value of ['two', 'three']) blame(value, 'rate', 1_000);
+    ring.blame(idOf('one'), upstreamFault('auth', '', { status: 403 }));
+    const tried = new Set([idOf('two') as string]);
+    expect([ring.take({ tried })?.value, take()]).to.deep.equal(['one', 'two']);
+  });
+
+  it('rest once nothing is left of a limit, which never shortens a rest', () => {
+    const health = { keys: 3, rate: 0, auth: 0, quota: 0 };
+    ring.rest('unknown', 5_000);
+    expect(ring.health()).to.deep.equal(health);
+    ring.rest(idOf('one') as string, 5_000);
+    blame('two', 'quota', 60_000);
+    ring.rest(idOf('two') as string, 1_000);
+    blame('three', 'quota', 600_000);
+    ring.rest(idOf('three') as string, 86_400_000);
+    expect(ring.health()).to.deep.equal({ ...health, rate: 1, quota: 2 });
+    now += 5_000;
+    expect(ring.health()).to.deep.equal({ ...health, quota: 2 });
+    expect(rests.map(({ kind }) => kind)).to.deep.equal(['rate', 'quota', 'quota']);
+  });
+
   it('are told of once for each rest', () => {
     blame('two', 'rate');
     blame('two', 'rate');

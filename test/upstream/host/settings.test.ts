@@ -176,6 +176,18 @@ describe('settings of an upstream', () => {
     ]);
   });
 
+  it('tell how many keys there are', () => {
+    const loosely: Keys = (joi) => ({ apiKey: joi.any() });
+    for (const [settings, keys] of [
+      [{}, 0],
+      [{ apiKey: 'sk-abcdef' }, 1],
+      [{ apiKey: ['sk-first-key', 'sk-second-key'] }, 2],
+      [{ apiKey: 5 }, 0],
+    ] as const) {
+      expect(open(loosely, settings).open.keyHealth().keys, JSON.stringify(settings)).to.equal(keys);
+    }
+  });
+
   it('lack a secret where there is none, or any is blank', () => {
     const keys: Keys = (joi) => {
       const secret = () => joi.string().allow('', ' ').meta({ secret: true });
@@ -210,10 +222,15 @@ describe('settings of an upstream', () => {
       ...usual(joi),
       oauth: joi.object({ tokenUrl: joi.string() }),
       regions: joi.array(),
+      mirrorsUrl: joi.array(),
       note: joi.string(),
     });
     const init = { method: 'GET', signal: new AbortController().signal } as const;
-    for (const settings of [{ oauth: { tokenUrl: `${origin}/token` } }, { regions: [{ apiUrl: `${origin}/eu` }] }]) {
+    for (const settings of [
+      { oauth: { tokenUrl: `${origin}/token` } },
+      { regions: [{ apiUrl: `${origin}/eu` }] },
+      { mirrorsUrl: ['https://a.example', `${origin}/eu`] },
+    ]) {
       const allowed = open(keys, { apiKey: 'sk-abcdef', ...settings });
       expect(await (await allowed.host.request(`${origin}/other`, init)).body.text()).to.equal('ok');
       await allowed.open.close();
@@ -263,7 +280,10 @@ describe('settings of an upstream', () => {
     const steps: string[] = [];
     const closing: Partial<ProviderPlugin> = {
       create: () => ({
-        close: async () => void steps.push('provider'),
+        close: async () => {
+          await Promise.resolve();
+          steps.push('provider');
+        },
       }),
     };
     const made = createProvider({
@@ -272,8 +292,8 @@ describe('settings of an upstream', () => {
       settings: {},
       log: { warn() {} },
     });
-    await made.close();
-    expect(steps).to.deep.equal(['provider']);
+    await made.close().then(() => steps.push('connections'));
+    expect(steps).to.deep.equal(['provider', 'connections']);
   });
 
   it("go with the plugin's own words, texts and header for faults", () => {
