@@ -1,6 +1,7 @@
 // What counts as money that has gone back since the owner last wanted some.
 import { expect } from 'chai';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import { GONE_BACK, sumGoneBack } from '../../lib/payments/gone-back.ts';
 import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
@@ -28,7 +29,7 @@ describe('the sum of what went back', () => {
 
   it('is nothing without refunds', async () => {
     await pay();
-    expect(await sum()).to.equal(0n);
+    expect(await sumGoneBack(stage.store.payments, newAuto(stage.wallet))).to.equal(0n);
   });
 
   it('has those of older payments, but nothing from before the newest one', async () => {
@@ -49,6 +50,41 @@ describe('the sum of what went back', () => {
     expect(await sum()).to.equal(100n);
     await use.service().payments.poll(id);
     expect(await sum()).to.equal(0n);
+  });
+
+  it('has what went back after the newest payment and after the consent as it is now', async () => {
+    const refunds = [10, 11, 20, 21].map((at) => ({
+      id: `r${at}`,
+      state: 'booked',
+      amount: String(BigInt(at) * RUB),
+      at,
+    }));
+    const payment = { createdAt: 5, changedAt: 30, dispute: null };
+    const newest = { ...payment, createdAt: 10, refunds: '[]' };
+    const rows = [newest, { ...payment, refunds: JSON.stringify(refunds) }] as unknown as Payment[];
+    for (const [consents, rub] of [
+      [[], 52n],
+      [[{ id: 'con_1', at: 20 }], 21n],
+      [[{ id: 'con_2', at: 20 }], 52n],
+      [
+        [
+          { id: 'con_2', at: 30 },
+          { id: 'con_1', at: 20 },
+        ],
+        21n,
+      ],
+    ] as const) {
+      const asked: object[] = [];
+      const list = async (filter: object) => {
+        asked.push(filter);
+        return rows;
+      };
+      const payments = { list, consents: async () => consents as never };
+      const auto = { ...newAuto('acc_1'), consent: 'con_1' };
+      expect(await sumGoneBack(payments, auto), JSON.stringify(consents)).to.equal(rub * RUB);
+      const phases = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'];
+      expect(asked).to.deep.equal([{ wallet: 'acc_1', phases, limit: 20 }]);
+    }
   });
 
   it('pauses an automatic top-up whose wallet, with what is held, would be at its threshold without it', async () => {

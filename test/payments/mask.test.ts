@@ -6,6 +6,12 @@ describe('masking of provider texts', () => {
     ['card 4111111111111111.', 'card …1111.'],
     ['4111 1111 1111 1111', '…1111'],
     ['"2200-0000-0000-0004"', '"…0004"'],
+    // Every digit at every other place, and from 13 to 19 of them.
+    ['5555555555554444', '…4444'],
+    ['6759649826438453', '…8453'],
+    ['378282246310005', '…0005'],
+    ['4222222222222', '…2222'],
+    ['6799990100000000019', '…0019'],
     // No card has this check digit, and an id is not a card number.
     ['4111111111111112', '4111111111111112'],
     ['22e12f66-000f-5000-8000-18db351245c7', '22e12f66-000f-5000-8000-18db351245c7'],
@@ -40,6 +46,11 @@ describe('masking of provider texts', () => {
       },
       list: [{ token: '…', n: 5 }],
     });
+  });
+
+  it('indents by two spaces, or as it is asked to', () => {
+    expect(maskJson('{"id":"p-1"}')).to.equal('{\n  "id": "p-1"\n}');
+    expect(maskJson('{"id":"p-1"}', 0)).to.equal('{"id":"p-1"}');
   });
 
   it('returns other text than JSON unchanged', () => {

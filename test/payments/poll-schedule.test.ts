@@ -4,7 +4,8 @@ import { nextPollAt, nextRefundPollAt } from '../../lib/payments/poll-schedule.t
 const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
-const link = { createdAt: 0, expiresAt: HOUR };
+const SINCE = 1_800_000_000_000;
+const link = { createdAt: SINCE, expiresAt: SINCE + HOUR };
 
 describe('the schedule of polls', () => {
   for (const [name, at, afterMs] of [
@@ -17,14 +18,20 @@ describe('the schedule of polls', () => {
     ['a day after its link', 25 * HOUR, null],
   ] as const) {
     it(`${name}: ${afterMs === null ? 'is the last' : `the next comes ${afterMs / SECOND} s later`}`, () => {
-      expect(nextPollAt(link, at)).to.equal(afterMs === null ? null : at + afterMs);
+      expect(nextPollAt(link, SINCE + at)).to.equal(afterMs === null ? null : SINCE + at + afterMs);
     });
   }
 
   it('polls every minute until a payment link exists, and backs off for refunds', () => {
-    expect(nextPollAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
-    expect([nextRefundPollAt(0, MINUTE), nextRefundPollAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
+    const late = SINCE + 50 * HOUR;
+    expect(nextPollAt({ createdAt: SINCE, expiresAt: null }, late)).to.equal(late + MINUTE);
     const end = 10 * MINUTE;
-    expect([nextRefundPollAt(0, end - 1), nextRefundPollAt(0, end)]).to.deep.equal([end - 1 + MINUTE, end + HOUR]);
+    for (const [age, wait] of [
+      [MINUTE, MINUTE],
+      [end - 1, MINUTE],
+      [end, HOUR],
+      [HOUR, HOUR],
+    ] as const)
+      expect(nextRefundPollAt(SINCE, SINCE + age), `${age}`).to.equal(SINCE + age + wait);
   });
 });
