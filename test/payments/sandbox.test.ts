@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { HostClock, PageReply, PaymentProvider, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/sandbox/index.ts';
 import { createMemory, makeOrder, makeRefund, openPayments, RUB } from '../../testkit/payments.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
 import { signal, thrownBy } from './stage.ts';
 
 const LINK_MS = 60_000;
@@ -43,6 +44,7 @@ describe('payments of the sandbox', () => {
 
   it('are not live', () => {
     expect([provider.live, provider.shop, provider.methods]).to.deep.equal([false, 'sandbox', ['card']]);
+    expect([plugin.contract, plugin.name, provider.keysLiveMs]).to.deep.equal([1, 'sandbox', 86_400_000]);
   });
 
   it('start with a page whose id is hard to guess and the same for the same key', async () => {
@@ -144,7 +146,7 @@ describe('payments of the sandbox', () => {
     expect((await fetch(id)).status).to.equal('succeeded');
     expect(await provider.find(order, signal)).to.include({ id, order: order.id });
     expect(await provider.find(makeOrder(), signal)).to.equal(undefined);
-    expect(await thrownBy(fetch('sb-0'))).to.include({ kind: 'missing' });
+    expect(await thrownBy(fetch('sb-0'))).to.include({ kind: 'missing', status: 404 });
   });
 
   describe('a card', () => {
@@ -160,6 +162,21 @@ describe('payments of the sandbox', () => {
       const { id } = await started();
       await visit(id, { button: 'paid', card: 'good' });
       expect((await fetch(id)).saved).to.equal(null);
+    });
+
+    it('is shown as what it is', async () => {
+      const cards = [];
+      for (const card of ['good', 'soft', 'hard', 'hang']) {
+        const { id: _, ...shown } = await save(card);
+        cards.push(shown);
+      }
+      const every = { kind: 'card', brand: 'Sandbox', expiry: '2099-12' };
+      expect(cards).to.deep.equal([
+        { ...every, last4: '4242', fingerprint: 'good' },
+        { ...every, last4: '0051', fingerprint: 'soft' },
+        { ...every, last4: '0054', fingerprint: 'hard' },
+        { ...every, last4: '0091', fingerprint: 'hang' },
+      ]);
     });
 
     it('keeps its id if it is saved twice', async () => {
@@ -211,7 +228,7 @@ describe('payments of the sandbox', () => {
       await visit(id, { button: 'paid' });
       const order = makeRefund(id, { amount: 600n * RUB });
       const refund = await provider.refund?.(order, signal);
-      expect(refund).to.include({ status: 'succeeded', amount: 600n * RUB, order: order.id });
+      expect(refund).to.include({ status: 'succeeded', amount: 600n * RUB, currency: 'RUB', order: order.id });
       expect(await provider.refund?.(order, signal)).to.deep.equal(refund);
       const more = makeRefund(id, { amount: 401n * RUB });
       expect(await thrownBy(provider.refund?.(more, signal))).to.include({ kind: 'request' });
@@ -226,6 +243,10 @@ describe('payments of the sandbox', () => {
       expect([reply.location, heard(reply)]).to.deep.equal([`./${id}`, [{ fetch: [id] }]]);
       await visit(id, { button: 'refund' });
       expect(heard(await visit(id, { button: 'refund' }))).to.deep.equal([]);
+      const small = await started({ amount: 10_000n });
+      await visit(small.id, { button: 'silent' });
+      expect(heard(await visit(small.id, { button: 'half' })), 'half a kopeck').to.deep.equal([]);
+      expect(heard(await visit(small.id, { button: 'refund' }))).to.deep.equal([{ fetch: [small.id] }]);
       const { status, refunds } = await fetch(id);
       expect(status).to.equal('succeeded');
       expect(refunds.map(({ amount, order }) => [amount, order])).to.deep.equal([
@@ -279,6 +300,36 @@ describe('payments of the sandbox', () => {
       expect([reply.location, heard(reply)]).to.deep.equal([`./${id}`, []]);
       expect(await htmlOf(id)).to.contain(`tollgate payment dispute ${order.id} --open SANDBOX-1`);
       expect((await fetch(id)).status).to.equal('succeeded');
+    });
+
+    it('is unchanged in both languages, whatever happened to the payment', async () => {
+      const pages: string[] = [];
+      const look = async (what: string, id: string) => {
+        for (const lang of ['en', 'ru']) {
+          const { status, html } = await visit(id, undefined, { lang });
+          pages.push(`===== ${what}, ${lang}: ${status}\n${html?.replaceAll(/\n+/g, '\n').trimEnd()}`);
+        }
+      };
+      const begin = async (key: string, more = {}) => {
+        const order = { id: `pay_${key}`, idempotenceKey: key, returnUrl: 'https://gate.example/wallet', ...more };
+        return (await started(order)).id;
+      };
+      const one = await begin('one', { saveMethod: true, amount: 1_234_050_000n });
+      await look('waits', one);
+      await look('waits, and keeps no card', await begin('two'));
+      await visit(one, { button: 'paid', card: 'soft' });
+      await look('paid', one);
+      await visit(one, { button: 'half' });
+      await look('half given back', one);
+      await visit(one, { button: 'dispute' });
+      await look('disputed', one);
+      await visit(one, { button: 'refund' });
+      await look('given back', one);
+      const declined = await begin('three');
+      await visit(declined, { button: 'card_expired' });
+      await look('declined', declined);
+      await look('unknown', 'sb-none');
+      expectRecorded(new URL('sandbox-pages.txt', import.meta.url), pages);
     });
 
     it('escapes all given texts', async () => {

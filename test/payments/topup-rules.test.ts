@@ -149,6 +149,13 @@ describe('rules of automatic top-ups', () => {
     expect(markResumed(auto)).to.include({ pausedAt: null, declines: 0, nextAt: 0, reason: null });
   });
 
+  it('counts a decline for which its provider gave no reason', () => {
+    for (const state of [null, '{}', '{"reason":null}']) {
+      const end = markEnded(FLYING, paymentOf({ phase: 'canceled', state, reason: 'canceled' }), NOW);
+      expect([end?.news, end?.auto.nextAt, end?.auto.declines]).to.deep.equal(['declined', AT + HOUR_MS, 1]);
+    }
+  });
+
   it('pauses at once for a card that can never be charged', () => {
     const end = markEnded(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason]).to.deep.equal(['paused', AT, 'card_expired']);
@@ -174,6 +181,8 @@ describe('rules of automatic top-ups', () => {
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
       ...['paused', AT, 'unknown card', 0n],
     ]);
+    const third = markEnded({ ...FLYING, declines: 2 }, paymentOf({ phase: 'failed', ref: null, reason: null }), NOW);
+    expect(third?.auto).to.include({ declines: 3, reason: '' });
   });
 
   it('does not count an order as a decline if the provider refuses the whole account', () => {
@@ -181,6 +190,14 @@ describe('rules of automatic top-ups', () => {
     expect(end?.news).to.equal(undefined);
     expect(end?.auto).to.include({ order: null, pausedAt: null, nextAt: AT + 900_000 });
     expect(end?.auto).to.include({ dayCount: FLYING.dayCount - 1, monthSum: 0n, declines: 0 });
+    for (const [before, after] of [
+      [3, 2],
+      [0, 0],
+    ]) {
+      const counted = { ...FLYING, dayCount: before as number };
+      const ended = markEnded(counted, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
+      expect(ended?.auto.dayCount, `${before}`).to.equal(after);
+    }
   });
 
   it('counts towards the month only what may have been paid', () => {
@@ -219,6 +236,7 @@ describe('rules of automatic top-ups', () => {
     const next = markEnded(markClaimed(spent, 'pay_1', east), paymentOf({ phase: 'credited' }), east)
       ?.auto as AutoTopupRow;
     expect(next).to.include({ day: '2026-11-23', dayCount: 1 });
+    expect(findBlocker(next, LOW, { ...east, bounds: BOUNDS }), 'once more on its 23rd').to.equal(undefined);
     const back = { zone: 'UTC', bounds: BOUNDS };
     expect(findBlocker(next, LOW, { ...back, at }), 'still the 22nd').to.equal('waits');
     const later = { ...next, dayCount: ORDERS_PER_DAY };

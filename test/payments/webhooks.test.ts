@@ -84,6 +84,7 @@ function suite(kind: StoreKind): void {
   it('for an order of another provider are treated as foreign, whatever amount was paid', async () => {
     const order = newOrder(stage.wallet, { provider: 'other', test: false });
     await stage.store.payments.create(order);
+    await untold();
     expect(await verdictOn(paidFor(order.id).id)).to.equal('foreign');
     expect(await stage.payment(order.id)).to.include({ phase: 'created', ref: null });
     expect(await stage.topped()).to.equal(0n);
@@ -147,6 +148,7 @@ function suite(kind: StoreKind): void {
     const { id } = stage.bank.pay(order.id);
     expect(await verdictOn(id)).to.equal('done');
     expect(await stage.topped()).to.equal(1000n * RUB);
+    expect(stage.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
   it('credit an order that gets its provider id at the same moment', async () => {
@@ -209,6 +211,15 @@ function suite(kind: StoreKind): void {
     const payment = await stage.order(service);
     await service.payments.handleWebhook('till', { ...from, body: JSON.stringify({ id: stage.refOf(payment) }) });
     expect((await verdicts())('done')).to.include({ address: '192.0.2.7', headers: '{}' });
+    for (const length of [8192, 8193]) {
+      const long = { x: 'y'.repeat(length - '{"x":""}'.length) };
+      const named = { address: '192.0.2.7', headers: long, body: JSON.stringify({ id: stage.refOf(payment) }) };
+      await service.payments.handleWebhook('till', named);
+    }
+    const done = (await kept()).filter(({ verdict }) => verdict === 'done');
+    expect(done.map(({ headers: text }) => text.length).toSorted((one, other) => one - other)).to.deep.equal([
+      2, 2, 8192,
+    ]);
   });
 
   it('are limited to twenty a minute per payment, with separate counts for unknown payments and for the provider’s addresses', async () => {
