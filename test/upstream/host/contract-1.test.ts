@@ -91,6 +91,21 @@ describe('a plugin of contract 1', () => {
     });
   });
 
+  it('is given an image, a format and a wish to reason as they are', async () => {
+    let seen: Old;
+    const provider = adapt(() => ({
+      async *text(call: Old) {
+        seen = call;
+        yield [];
+      },
+    }));
+    const image = { type: 'image', mediaType: 'image/png', bytes } as const;
+    const asked = { format: { type: 'json' }, reasoning: { mode: 'off' } } as const;
+    const call: TextCall = { ...CALL, ...asked, messages: [{ role: 'user', content: [{ ...image, cache }] }] };
+    for await (const _ of provider.text?.(call, SIGNAL) ?? []);
+    expect(seen).to.deep.include({ ...asked, messages: [{ role: 'user', content: [image] }] });
+  });
+
   it('yields the state of a call in its block, which becomes a part', async () => {
     const tool = { type: 'tool', id: 'a', name: 'look' };
     const provider = adapt(() => ({
@@ -146,6 +161,8 @@ describe('a plugin of contract 1', () => {
     await provider.close?.();
     expect(await provider.image?.({} as never, SIGNAL)).to.deep.equal({ images: [], closed: 1 });
     expect(provider.tools).to.equal(true);
+    const video = { submit() {} };
+    expect(adapt(() => ({ async *text() {}, video })).video).to.equal(video);
     const painter = { image: async () => ({ images: [] }) };
     expect(adapt(() => painter)).to.equal(painter);
   });

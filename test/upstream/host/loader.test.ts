@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
-import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
+import { loadPlugin, loadPlugins } from '../../../lib/upstream/host/loader.ts';
 import { itLong } from '../../../testkit/long.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -127,6 +127,15 @@ describe('loader of plugins', () => {
   it('refuses a folder that does not exist', async () => {
     await rm(further, { recursive: true });
     expect(await refusal()).to.include(further);
+  });
+
+  it('loads one folder, and says if there is none', async () => {
+    await put(shipped, 'old', source('old'));
+    await put(shipped, 'new', source('new').replace('contract: 1', 'contract: 2'));
+    for (const name of ['old', 'new']) expect(await loadPlugin(join(shipped, name))).to.include({ contract: 2, name });
+    expect(await loadPlugin(join(shipped, 'old'), [1]), 'no provider').to.include({ contract: 1 });
+    const missing: unknown = await loadPlugin(join(shipped, 'none')).catch((error: unknown) => error);
+    expect(missing).to.be.instanceOf(OperatorError).and.to.have.property('message').that.includes('There is no folder');
   });
 
   it('loads every plugin of the checkout', async () => {
