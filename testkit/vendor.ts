@@ -43,7 +43,7 @@ interface Vendor {
   /** What the next request with this method is answered. */
   answer(body: string | object, answer?: Answer): void;
   /** One call of a text model, answered `body`. */
-  tell(provider: Provider, call: TextCall, body: string, answer?: Answer): Promise<Told>;
+  tell(provider: Provider, call: TextCall, body: string | object, answer?: Answer): Promise<Told>;
 }
 
 export const HELLO: Omit<TextCall, 'model'> = {

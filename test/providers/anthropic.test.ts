@@ -82,6 +82,24 @@ describe('anthropic', () => {
     });
   });
 
+  it('sends no beta that its settings leave out, and no field of one', async () => {
+    const [edits, other] = [{ edits: [] }, { id: 'c' }];
+    const known = { betas: ['context-management-2025-06-27', 'other-1'] };
+    const messageFields = { context_management: edits, container: other };
+    for (const [settings, betas, header, managed] of [
+      [known, ['other-1', 'unknown-1', 'context-management-2025-06-27'], 'other-1,context-management-2025-06-27', true],
+      [known, ['other-1'], 'other-1', false],
+      [known, ['unknown-1'], undefined, false],
+      [known, undefined, undefined, false],
+      [{ betas: [] }, ['context-management-2025-06-27'], undefined, false],
+    ] as const) {
+      const { sent } = await open(settings)({ messageFields, ...(betas && { betas }) });
+      expect(sent.headers['anthropic-beta'], String(betas)).to.equal(header);
+      expect(sent.body.container).to.deep.equal(other);
+      expect(sent.body.context_management).to.deep.equal(managed ? edits : undefined);
+    }
+  });
+
   it('lets several keys take turns', async () => {
     const ask = open({ apiKey: ['key-one', 'key-two'] });
     const used = [];

@@ -1,5 +1,6 @@
 // The plugin of Bedrock: its signature, and what no recording shows of its requests.
 import { expect } from 'chai';
+import { encodeAwsEvents } from '../../lib/upstream/check/aws-events.ts';
 import type { Host, TextCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/bedrock/index.ts';
 import { buildConverseBody } from '../../providers/bedrock/request.ts';
@@ -211,5 +212,34 @@ describe('bedrock', () => {
     expect(toolConfig?.tools[0]?.toolSpec).to.have.all.keys('name', 'inputSchema');
     expect(inferenceConfig).to.deep.equal({ maxTokens: 9 });
     expect(asked({ stops: ['\n', 'END'] }).inferenceConfig).to.deep.include({ stopSequences: ['END'] });
+  });
+
+  const tell = async (model: string, ...data: readonly object[]) => {
+    const body = encodeAwsEvents(data.map((one) => ({ event: 'any', data: one })));
+    return vendor.tell(vendor.open(), { ...HELLO, model }, body);
+  };
+
+  it('counts what is cached beside the prompt, also of models whose counts of it say otherwise', async () => {
+    const cached = { cacheReadInputTokens: 4, cacheWriteInputTokens: 3 };
+    for (const [model, usage, input] of [
+      ['eu.anthropic.m', { inputTokens: 10, ...cached }, 10],
+      ['openai.m', { inputTokens: 10, ...cached }, 3],
+      ['us.openai.m', { inputTokens: 7, ...cached }, 0],
+      ['openai.m', { inputTokens: 6, ...cached }, 6],
+      ['openai.m', { inputTokens: 6 }, 6],
+      ['notopenai.m', { inputTokens: 10, ...cached }, 10],
+    ] as const) {
+      const { parts } = await tell(model, { usage: { ...usage, outputTokens: 2 } });
+      const read = 'cacheReadInputTokens' in usage ? { cacheRead: 4, cacheWrite: 3 } : {};
+      expect(parts, `${model} ${input}`).to.deep.equal([{ type: 'usage', input, output: 2, ...read }]);
+    }
+  });
+
+  it('keeps reasoning that is hidden, with its state', async () => {
+    const { parts } = await tell('m', { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: 'x' } } });
+    expect(parts.slice(1)).to.deep.equal([
+      { type: 'block-start', index: 0, block: { type: 'reasoning', redacted: true } },
+      { type: 'block-state', index: 0, state: { format: 'converse', value: 'x' } },
+    ]);
   });
 });

@@ -45,6 +45,15 @@ describe('gemini', () => {
     });
   });
 
+  it('sends five stop strings at most, and what it knows of a sampling', async () => {
+    const stops = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const sampling = { temperature: 0.5, topP: 0.6, topK: 7, seed: 2 ** 31 + 8, frequencyPenalty: 1 };
+    expect((await ask({ stops, sampling })).body.generationConfig).to.deep.equal({
+      ...{ maxOutputTokens: 64, stopSequences: stops.slice(0, 5) },
+      ...{ temperature: 0.5, topP: 0.6, topK: 7, seed: 8 },
+    });
+  });
+
   it('takes a base URL with slashes at its end, and one of a route', async () => {
     expect((await ask({}, { baseUrl: `${ORIGIN}/v1beta//` })).path).to.match(/^\/v1beta\/models\//);
     expect((await ask({ options: { baseUrl: `${ORIGIN}/v2` } })).path).to.match(/^\/v2\/models\//);

@@ -65,6 +65,25 @@ describe('yandex', () => {
     expect(replaced.error).to.include({ name: 'UpstreamFault', kind: 'protocol' });
   });
 
+  it('shows that calls are on their way, which the last line has as a whole', async () => {
+    const calls = (status: string | undefined, json: object) => {
+      const message = { toolCallList: { toolCalls: [{ functionCall: { name: 'f', arguments: json } }] } };
+      return `${JSON.stringify({ result: { alternatives: [{ message, status }] } })}\n`;
+    };
+    const PARTIAL = calls('ALTERNATIVE_STATUS_PARTIAL', { a: 1 });
+    const { parts } = await ask(
+      {},
+      `${calls(undefined, {})}${PARTIAL}${calls('ALTERNATIVE_STATUS_TOOL_CALLS', { a: 12 })}`,
+    );
+    const [alive, start, opened, ...rest] = parts;
+    expect([alive, start?.type, opened?.type]).to.deep.equal([{ type: 'alive' }, 'start', 'block-start']);
+    expect(rest).to.deep.equal([
+      { type: 'block-delta', index: 0, text: '{"a":12}' },
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'tool', raw: 'ALTERNATIVE_STATUS_TOOL_CALLS' },
+    ]);
+  });
+
   it('keeps what the last line does not repeat', async () => {
     for (const last of ['', 'So it is']) {
       const { parts, error } = await ask({}, line('So it is \n', 'PARTIAL') + line(last, 'FINAL'));
