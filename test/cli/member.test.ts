@@ -33,6 +33,12 @@ describe('cli member', () => {
   const deeds = async () =>
     (await store.auditLog.page({ limit: 1, account })).map(({ action, user }) => [action, user]);
 
+  /** What the newest line of the audit log says. */
+  const deed = async () => {
+    const [line] = await store.auditLog.page({ limit: 1, account });
+    return [line?.action, line?.target, JSON.parse(line?.detail ?? '')];
+  };
+
   it('invites with a role and a cap, and lists who is invited', async () => {
     const { url } = await rig.json('member', 'invite', 'Acme', 'bob@example.com', '--cap', '99.50', '--reset', 'week');
     expect(String(url)).to.contain('/setup?token=');
@@ -65,17 +71,33 @@ describe('cli member', () => {
     await join('owner', 'ann@example.com');
     const user = await join('member', 'carl@example.com');
     const set = await rig.json('member', 'set', account, 'carl@example.com', '--cap', '20', '--reset', 'none');
-    expect(set).to.include({ user_id: user, role: 'member' });
-    expect(set.cap).to.deep.equal({ rub: 20, reset: 'none' });
+    expect(set).to.deep.equal({
+      account_id: account,
+      user_id: user,
+      role: 'member',
+      cap: { rub: 20, reset: 'none' },
+    });
     expect(await deeds()).to.deep.equal([['member.change', 'command line']]);
+    const said = { email: 'carl@example.com', role: 'member', member_cap: '20000000', reset: 'none' };
+    expect(await deed()).to.deep.equal(['member.change', user, said]);
     const caps = [{ id: memberSumId({ account, user }), period: 0, limit: 20n * RUB }];
     await applied(store, charge(account, { amount: 3n * RUB, caps }));
     expect(await rig.text('member', 'list', account)).to.match(/carl@example\.com +member +active +20 RUB +3 +0/);
     // The rest stays.
-    await rig.json('member', 'set', account, 'carl@example.com', '--reset', 'day');
+    expect(await rig.text('member', 'set', account, 'carl@example.com', '--reset', 'day')).to.equal(
+      'carl@example.com: member, 20.00 RUB a day.\n',
+    );
     expect((await store.users.listUserMemberships(user))[0]?.cap).to.include({ limit: 20n * RUB, reset: 'day' });
     await rig.json('member', 'set', account, user, '--cap', 'none');
     expect((await store.users.listUserMemberships(user))[0]).not.to.have.property('cap');
+    const { cap } = await rig.json('member', 'set', account, user, '--cap', '5');
+    expect(cap, 'without another one before').to.deep.equal({ rub: 5, reset: 'month' });
+    expect(await rig.text('member', 'set', account, user, '--role', 'accountant')).to.equal(
+      'carl@example.com: accountant.\n',
+    );
+    expect(await deed()).to.deep.equal(['member.change', user, { email: 'carl@example.com', role: 'accountant' }]);
+    for (const who of [user, 'ann@example.com'])
+      expect(await rig.refused(2, 'member', 'set', account, who, '--cap', '5')).to.contain('Only members have a cap');
     expect(await rig.refused(2, 'member', 'set', account, user, '--role', 'boss')).to.contain('--role');
     expect(await rig.refused(2, 'member', 'set', account, user)).to.contain('Give a role or a cap');
     expect(await rig.refused(1, 'member', 'set', account, 'ann@example.com', '--role', 'member')).to.contain(
@@ -87,7 +109,12 @@ describe('cli member', () => {
   it('removes a member with their keys, but not the last owner', async () => {
     const user = await join('member', 'dora@example.com');
     const { id } = await createAccounts({ store, keyPrefix: 'tg-' }).issueKey(account, 'laptop', {}, user);
-    expect(await rig.json('member', 'remove', account, 'dora@example.com')).to.include({ status: 'removed' });
+    expect(await rig.json('member', 'remove', account, 'dora@example.com')).to.deep.equal({
+      account_id: account,
+      user_id: user,
+      status: 'removed',
+    });
+    expect(await deed()).to.deep.equal(['member.remove', user, { email: 'dora@example.com' }]);
     expect((await store.keys.get(id))?.revokedAt).to.be.a('number');
     expect(await rig.refused(1, 'member', 'remove', account, user)).to.contain('does not belong to the account');
     expect(await rig.refused(1, 'member', 'remove', account, 'ann@example.com')).to.contain('user remove-owner');

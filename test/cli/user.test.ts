@@ -126,6 +126,44 @@ describe('cli user', () => {
     expect(await rig.refused(1, 'user', 'reset', email)).to.include('is suspended');
   });
 
+  it('leaves a line in the audit log for each deed, with the address', async () => {
+    const { email, user, account } = await owner();
+    for (const [words, action, where] of [
+      [['suspend', email], 'user.suspend', ''],
+      [['resume', email], 'user.resume', ''],
+      [['reset', email], 'user.reset', ''],
+      [['sessions', 'end', email], 'user.sessions', ''],
+      [['remove-owner', account, email], 'owner.remove', account],
+      [['remove', email], 'user.remove', ''],
+    ] as const) {
+      await rig.json('user', ...words);
+      const { target, detail, ...line } = (await lastDeed()) ?? {};
+      expect([line.action, target, line.account ?? '', JSON.parse(detail ?? '')], action).to.deep.equal([
+        action,
+        user.id,
+        where,
+        { email },
+      ]);
+    }
+  });
+
+  it('shows who a person is, one fact a line', async () => {
+    const { email, user, account } = await owner();
+    const lines = (await rig.text('user', 'resume', email)).trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ +/))).to.deep.equal([
+      ['user', user.id],
+      ['email', email],
+      ['role', 'owner'],
+      ['status', 'active'],
+      ['app', 'no'],
+      ['created', new Date(user.createdAt).toISOString()],
+      ['accounts', account],
+    ]);
+    const { users } = (await rig.json('user', 'list')) as { users: { created_at: string }[] };
+    const made = users.map(({ created_at }) => created_at);
+    expect(made, 'oldest first').to.deep.equal(made.toSorted());
+  });
+
   it('refuses unknown people and incomplete commands', async () => {
     for (const command of ['suspend', 'resume', 'remove', 'reset'])
       expect(await rig.refused(1, 'user', command, 'nobody@example.com'), command).to.include('There is nobody');
