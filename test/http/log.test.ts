@@ -28,7 +28,7 @@ describe('log', () => {
   beforeEach(() => open());
   after(() => rmSync(folder, { recursive: true }));
 
-  function open(options: { level?: string; keyPrefix?: string } = {}): void {
+  function open(options: { level?: string; keyPrefix?: string; isShared?: boolean } = {}): void {
     count += 1;
     file = join(folder, `log-${count}`);
     log = createLog({ level: 'info', keyPrefix: 'tg-', destination: file, ...options });
@@ -218,6 +218,29 @@ describe('log', () => {
       const own = files.at(-1);
       await new Promise((resolve) => setTimeout(resolve, 600));
       expect(files.filter((file) => file === own)).to.have.length(1);
+    } finally {
+      fs.write = write;
+    }
+  });
+
+  it('writes no more at once than a pipe takes where other processes write too', async () => {
+    const { write } = fs;
+    let sizes: number[] = [];
+    const measured = (file: number, bytes: Buffer, ...args: unknown[]) => {
+      sizes.push(bytes.length);
+      return (write as (...all: unknown[]) => void)(file, bytes, ...args);
+    };
+    fs.write = measured as typeof fs.write;
+    try {
+      for (const isShared of [true, false]) {
+        open({ isShared });
+        sizes = [];
+        for (let line = 0; line < 100; line += 1) log.info('x'.repeat(200));
+        await until(() => read().split('\n').length > 100);
+        const most = Math.max(...sizes);
+        expect(most <= 4096, `${sizes}`).to.equal(isShared);
+        expect(most).to.be.above(3000);
+      }
     } finally {
       fs.write = write;
     }
