@@ -8,6 +8,7 @@ import { createRig, type Rig } from './command.ts';
 describe('cli grant', () => {
   let rig: Rig;
   let account: string;
+  let staff: string;
 
   before(async () => {
     rig = await createRig();
@@ -54,6 +55,7 @@ describe('cli grant', () => {
   it('gives an amount each month, the first at once', async () => {
     const { account_id } = await rig.json('account', 'create', '--name', 'staff');
     const id = String(account_id);
+    staff = id;
     const monthly = (rub: string) => rig.json('grant', 'monthly', id, rub, '--reason', 'for staff');
     const wanted = { amount_rub: 500, reason: 'for staff' };
     expect(await monthly('500')).to.deep.include({ monthly_grant: wanted, repeated: false });
@@ -66,6 +68,35 @@ describe('cli grant', () => {
     expect(await rig.refused(2, 'grant', 'monthly', id, '-5')).to.include('above zero');
   });
 
+  it('says what it did, and when nothing changed', async () => {
+    const { account_id } = await rig.json('account', 'create', '--name', 'words');
+    const id = String(account_id);
+    expect(await rig.text('grant', 'list', id)).to.equal('No grants.\n');
+    const say = async (...words: string[]) => (await rig.text('grant', ...words)).split('\n')[0];
+    const one = ['give', id, '20', '--id', 'w1', '--reason', 'r'];
+    expect(await say(...one)).to.equal('Gave 20.00 RUB.');
+    expect(await say(...one)).to.equal('Grant w1 was already given; nothing changed.');
+    expect(await rig.text('grant', 'list', id)).to.match(/^w1 +20\.00 RUB +20\.00 RUB +\S+ +never +r$/m);
+    expect(await say('revoke', id, 'w1', '--reason', 'r')).to.equal('Took back 20.00 RUB.');
+    expect(await say('revoke', id, 'w1', '--reason', 'r')).to.equal('Grant w1 was over; nothing changed.');
+    const next = 'from the next month on the account gets 7.00 RUB each month.';
+    expect(await say('monthly', id, '7')).to.match(/^Gave 7\.00 RUB until \S+Z; from the next month on/);
+    expect(await say('monthly', id, '7')).to.equal(`This month was given before; ${next}`);
+    expect(await rig.json('grant', 'monthly', id, '7')).to.deep.include({
+      account_id: id,
+      monthly_grant: { amount_rub: 7, reason: 'monthly allowance' },
+    });
+    expect(await say('monthly', id, 'none')).to.equal(
+      'No more grants are given each month; the one of this month stays.',
+    );
+    expect(await rig.json('grant', 'monthly', id, 'none')).to.deep.equal({
+      account_id: id,
+      monthly_grant: null,
+      grant_id: null,
+      repeated: false,
+    });
+  });
+
   it('takes back the rest once', async () => {
     const revoke = ['grant', 'revoke', account, 'one', '--reason', 'by mistake'] as const;
     expect(await rig.json(...revoke)).to.include({ taken_rub: 293, balance_rub: 50, repeated: false });
@@ -73,10 +104,22 @@ describe('cli grant', () => {
     expect(await rig.refused(1, 'grant', 'revoke', account, 'none', '--reason', 'r')).to.include('no such grant');
     expect(await rig.json('ledger', 'verify')).to.include({ ok: true });
     const store = await openOwnStore(readConfig({ ...rig.env }));
-    const lines = await store.auditLog.page({ limit: 10 });
+    const all = await store.auditLog.page({ limit: 50 });
+    const lines = all.filter(({ account: of }) => of === account || of === staff);
     await store.close();
-    const monthly = Array.from({ length: 3 }, () => 'grant.monthly');
-    const actions = ['grant.revoke', ...monthly, 'grant.give', 'grant.give'];
-    expect(lines.map(({ action }) => action)).to.deep.equal(actions);
+    const given = { rub_micro: '300000000', reason: 'a trial', until: Date.parse('2099-01-31T00:00Z'), opens: false };
+    const opening = { rub_micro: '50000000', reason: 'a trial', until: null, opens: true };
+    expect(lines.map(({ action, detail }) => [action, JSON.parse(detail)])).to.deep.equal([
+      ['grant.revoke', { grant: 'one', rub_micro: '293000000', reason: 'by mistake' }],
+      ['grant.monthly', { rub_micro: 'none' }],
+      ['grant.monthly', { rub_micro: '600000000', reason: 'for staff' }],
+      ['grant.monthly', { rub_micro: '500000000', reason: 'for staff' }],
+      ['grant.give', { grant: 'two', ...opening }],
+      ['grant.give', { grant: 'one', ...given }],
+    ]);
+    for (const { action, target, account: of } of lines) {
+      expect(target).to.equal(of);
+      if (action !== 'grant.monthly') expect(of).to.equal(account);
+    }
   });
 });

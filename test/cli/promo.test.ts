@@ -29,14 +29,29 @@ describe('cli promo', () => {
     expect(random.code).to.match(/^([A-Z2-9]{4}-){2}[A-Z2-9]{4}$/);
     expect(random).to.include({ opens_wallet: true, days: null, until: null });
     expect(await rig.text('promo', 'list')).to.match(/^SPRING +300\.00 RUB +0 of 100 .* 30 days +a trial$/m);
+    expect(await rig.text('promo', 'list')).to.match(
+      /^[A-Z2-9-]{14} +300\.00 RUB +0 of 100 +always +for good +a trial$/m,
+    );
+    const said = await rig.text('promo', 'end', 'spring');
     const ended = await rig.json('promo', 'end', 'spring');
+    expect(said.trimEnd().split(/\n|(?<=\S) {2,}/)).to.deep.equal([
+      ...['code', 'SPRING', 'gives', '300.00 RUB', 'used', '0 of 100', 'until', '2099-01-31T00:00:00.000Z'],
+      ...['lasts', '30 days', 'opens wallets', 'no', 'reason', 'a trial', 'ended', String(ended.ended_at)],
+    ]);
+    expect(await rig.text('promo', 'list')).to.match(new RegExp(` 30 days +${ended.ended_at} +a trial$`, 'm'));
     expect(ended.ended_at).to.be.a('string');
     expect(await rig.json('promo', 'end', 'SPRING')).to.deep.equal(ended);
     expect(await rig.refused(1, 'promo', 'end', 'AUTUMN')).to.contain('There is no code AUTUMN');
     const store = await openOwnStore(readConfig({ ...rig.env }));
     const lines = await store.auditLog.page({ limit: 10 });
     await store.close();
-    expect(lines.map(({ action }) => action)).to.deep.equal(['promo.end', 'promo.create', 'promo.create']);
+    const termsOf = (more: object) => ({ rub_micro: '300000000', uses: 100, ...more, reason: 'a trial' });
+    const until = Date.parse('2099-01-31T00:00Z');
+    expect(lines.map(({ action, target, detail }) => [action, target, JSON.parse(detail)])).to.deep.equal([
+      ['promo.end', 'SPRING', {}],
+      ['promo.create', random.code, termsOf({ until: null, days: null, opens: true })],
+      ['promo.create', 'SPRING', termsOf({ until, days: 30, opens: false })],
+    ]);
   });
 
   it('lists all codes, however many there are', async () => {
