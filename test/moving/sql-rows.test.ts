@@ -117,6 +117,68 @@ describe('SQL dumps', () => {
     expect(rows(`\ufeff${SQLITE.slice(SQLITE.indexOf('CREATE'))}`)).to.deep.equal(ROWS);
   });
 
+  it('have the columns that are named, whatever they and their types are called', () => {
+    const types = "price decimal(10,2), name varchar(9), kind enum('a','b;'), key text, index int";
+    const quoted = '"check" int, `primary` int, "unique" text';
+    const rest = 'KEY (name), INDEX `i` (name), PRIMARY KEY (name), CHECK ((price > (0))), EXCLUDE (name), SPATIAL x';
+    const values = "(1.50,'n','a','k',2,3,4,'u')";
+    for (const create of ['TABLE', 'TEMP TABLE', 'TEMPORARY TABLE IF NOT EXISTS', 'UNLOGGED TABLE']) {
+      const dump = `PRAGMA a;\nCREATE ${create} users (${types}, ${quoted}, ${rest});\nINSERT INTO users VALUES ${values};\n`;
+      const [row] = read(dump).get('users')?.rows ?? [];
+      expect(Object.fromEntries(row ?? []), create).to.deep.equal({
+        ...{ price: '1.50', name: 'n', kind: 'a', key: 'k', index: '2' },
+        ...{ check: '3', primary: '4', unique: 'u' },
+      });
+    }
+  });
+
+  it('have the columns of an INSERT where nothing else names them, also for those after it', () => {
+    const dump = `PRAGMA a;\nINSERT INTO users (b, a) VALUES (1,2),(3,4);\nINSERT INTO users VALUES (5,6);\n`;
+    expect(
+      read(dump)
+        .get('users')
+        ?.rows.map((row) => Object.fromEntries(row)),
+    ).to.deep.equal([
+      { b: '1', a: '2' },
+      { b: '3', a: '4' },
+      { b: '5', a: '6' },
+    ]);
+    expect(read(dump).get('users')).to.deep.include({ columns: ['b', 'a'], count: 3 });
+  });
+
+  it('of PostgreSQL may insert what it numbers itself, and have statements about tables and tables without columns', () => {
+    const dump = [
+      'SET search_path = pg_catalog;',
+      'CREATE TABLE public.users (id bigint, name text);',
+      'CREATE TABLE public.empty ();',
+      'CREATE PUBLICATION p FOR TABLE users (id);',
+      'CREATE UNIQUE INDEX i ON users (name);',
+      "INSERT INTO public.users (id, name) OVERRIDING SYSTEM VALUE VALUES (1, 'a');",
+      'INSERT INTO public.users DEFAULT VALUES;',
+      'INSERT INTO public.users SELECT (1);',
+      'COPY public.users (id, name) FROM stdin;',
+      '2\tb',
+      '\\.',
+      '',
+    ].join('\n');
+    expect(rows(dump)).to.deep.equal([
+      ['1', 'a'],
+      ['2', 'b'],
+    ]);
+    expect(read(dump).get('empty')).to.deep.equal({ columns: [], rows: [], count: 0 });
+    // Lines of other systems.
+    expect(rows(dump.replaceAll('\n', '\r\n'))).to.deep.equal(rows(dump));
+  });
+
+  it('that say nothing of their end are cut off where a statement or its data are not over', () => {
+    const insert = 'PRAGMA a;\nCREATE TABLE users (a int);\nINSERT INTO users VALUES (1)';
+    const copy = 'SET a = pg_catalog;\nCREATE TABLE users (a int);\nCOPY users (a) FROM stdin;\n1\n';
+    for (const dump of [insert, copy, 'PRAGMA a', "PRAGMA a;\nSELECT 'x", 'PRAGMA a;\n/* x', `${copy}2`])
+      expect(() => read(dump), dump).to.throw('it ends in the middle of a statement');
+    expect(rows(`${insert};`)).to.deep.equal([['1']]);
+    expect(rows(`${copy}\\.\n`)).to.deep.equal([['1']]);
+  });
+
   it('with E-strings and truth values are read', () => {
     const dump = 'SET search_path = pg_catalog;\nCREATE TABLE users (a text, b boolean, c boolean);\n';
     expect(rows(`${dump}INSERT INTO users VALUES (E'a\\'b', true, false);\n`)).to.deep.equal([["a'b", '1', '0']]);
