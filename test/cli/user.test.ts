@@ -137,8 +137,8 @@ describe('cli user', () => {
       [['remove', email], 'user.remove', ''],
     ] as const) {
       await rig.json('user', ...words);
-      const { target, detail, ...line } = (await lastDeed()) ?? {};
-      expect([line.action, target, line.account ?? '', JSON.parse(detail ?? '')], action).to.deep.equal([
+      const line = await lastDeed();
+      expect([line?.action, line?.target, line?.account ?? '', JSON.parse(line?.detail ?? '')], action).to.deep.equal([
         action,
         user.id,
         where,

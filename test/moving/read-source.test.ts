@@ -9,7 +9,8 @@ import { expect } from 'chai';
 import { formatDecimal } from '../../lib/moving/amounts.ts';
 import { readSource } from '../../lib/moving/read-source.ts';
 import type { Program } from '../../lib/moving/source.ts';
-import { NEW_API } from './new-api.ts';
+import { expectRecorded } from '../../testkit/recorded.ts';
+import { NEW_API, OLD_KEYS } from './new-api.ts';
 
 const RATE = 80_000_000n;
 const file = (name: string) => fileURLToPath(new URL(`./stores/${name}`, import.meta.url));
@@ -133,6 +134,89 @@ describe('the store of another gateway', () => {
     expect(source.channels[0]?.keys).to.deep.equal(['sk-one', 'sk-two']);
     const leftOut = source.leftOut.map(({ what, count }) => `${count} ${what}`);
     expect(leftOut).to.include.members(['1 second factors', '1 groups of keys', '1 channels with further settings']);
+  });
+
+  it('of each program has what it always had, in full', async () => {
+    const texts: string[] = [];
+    for (const [program, path] of [
+      ['one-api', file('one-api.sqlite.sql')],
+      ['one-api', file('one-api.postgresql.sql')],
+      ['one-hub', file('one-hub.mysql.sql')],
+      ['new-api', makeDatabase(NEW_API)],
+    ] as const) {
+      const { findPrice, ...source } = await read(program, path);
+      const models = source.channels.flatMap(({ type, models: served }) =>
+        served.map((model) => [model, type] as const),
+      );
+      const prices = models.map(([model, type]) => [model, type, findPrice(model, type)]);
+      const show = (_: string, value: unknown) =>
+        value instanceof Map ? [...value] : typeof value === 'bigint' ? `${value}n` : value;
+      const lines = Object.entries({ ...source, prices }).flatMap(([name, value]) =>
+        [value].flat().map((each) => `${name}: ${JSON.stringify(each, show)}`),
+      );
+      texts.push([`===== ${program}`, ...lines].join('\n'));
+    }
+    expectRecorded(new URL('recorded-sources.txt', import.meta.url), texts);
+  });
+
+  it('knows administrators by their role, and budgets by what is left of them', async () => {
+    const users = async (role: string) => {
+      const sql = NEW_API.replace("'Ann',1,1", `'Ann',${role},1`);
+      return (await read('new-api', makeDatabase(sql))).users[0]?.isAdministrator;
+    };
+    expect([await users('1'), await users('9'), await users('10'), await users('100')]).to.deep.equal([
+      ...[false, false, true, true],
+    ]);
+    const key = async (status: number, left: number, unlimited = 0) => {
+      const sql = NEW_API.replace(`${OLD_KEYS[1]}',1,`, `${OLD_KEYS[1]}',${status},`).replace(
+        '-1,250000,0,1',
+        `-1,${left},${unlimited},1`,
+      );
+      const found = (await read('new-api', makeDatabase(sql))).keys[1];
+      return [found?.budget, found?.isActive];
+    };
+    expect(await key(1, 1)).to.deep.equal([1n, true]);
+    for (const left of [0, -5]) expect(await key(1, left), `${left}`).to.deep.equal([0n, true]);
+    // Used up: over although more is left, or nothing limits it.
+    expect([await key(4, 7), await key(4, 7, 1)]).to.deep.equal([
+      [0n, true],
+      [0n, true],
+    ]);
+    expect([await key(1, 7, 1), await key(2, 7)]).to.deep.equal([
+      [null, true],
+      [7n, false],
+    ]);
+  });
+
+  it('counts people who sign in by another service, once each', async () => {
+    const count = async (...ids: readonly string[]) => {
+      const sql = NEW_API.replace("'ann@example.com',''", `'ann@example.com','${ids[0]}'`).replace(
+        "2,'',''",
+        `2,'','${ids[1]}'`,
+      );
+      const { leftOut } = await read('new-api', makeDatabase(sql));
+      return leftOut.find(({ what }) => what === 'sign-ins by other services')?.count;
+    };
+    expect([await count('', '0'), await count('x', ''), await count('10', 'y')]).to.deep.equal([undefined, 1, 2]);
+  });
+
+  it('is refused for a ratio that is no number, naming it and the file', async () => {
+    for (const [ratio, shown] of [
+      ['-1', '"-1"'],
+      ['"a"', '"a"'],
+      ['null', '"null"'],
+    ] as const) {
+      const path = makeDatabase(NEW_API.replace('"free":0', `"free":${ratio}`));
+      expect(await refusal('new-api', path)).to.equal(`${path}: the group free: its ratio is not a number: ${shown}`);
+      const priced = makeDatabase(NEW_API.replace('"deepseek-reasoner":0}', `"deepseek-reasoner":${ratio}}`));
+      expect(await refusal('new-api', priced)).to.equal(
+        `${priced}: the option ModelRatio: deepseek-reasoner: not a number of zero or more: ${shown}`,
+      );
+    }
+    const bare = makeDatabase(NEW_API.replaceAll('options', 'choices'));
+    expect(await refusal('new-api', bare)).to.include('it has no table options');
+    const narrow = NEW_API.replace(/(`options` \(`key` text),`value` text/, '$1').replace(/INSERT INTO options.*/g, '');
+    expect(await refusal('new-api', makeDatabase(narrow))).to.include('the table options lacks value');
   });
 
   it('says when keys expire: never, at a time, or long ago', async () => {
