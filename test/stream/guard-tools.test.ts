@@ -146,6 +146,18 @@ describe('guard of calls of tools', () => {
     ]);
   });
 
+  it('ends a call that waited, and ended, in its turn', () => {
+    const [begun, ended] = [text(0, 'a').slice(0, 2), text(0, 'a').slice(2)];
+    const parts = createGuard().push([START, ...begun, ...tool(1, 'x', '{}'), ...ended]);
+    expect(parts.slice(-3)).to.deep.equal(tool(1, 'x', '{}'));
+  });
+
+  it('has an answer of thoughts that nobody is shown for one, and of calls that nobody is shown for none', () => {
+    const thought = [{ type: 'block-start', index: 0, block: { type: 'reasoning' } }, ...text(0, 'hm').slice(1)];
+    expect(pass([START, ...thought, finish('stop')], WITHOUT)).to.deep.include({ ...finish('stop') });
+    expect(codeOf(pass([START, ...tool(0, 'x', '{}'), finish('stop')], WITHOUT))).to.equal('upstream_empty');
+  });
+
   it('fails what breaks the grammar', () => {
     const begin = (block: unknown) => [START, { type: 'block-start', index: 0, block }];
     for (const parts of [
@@ -153,6 +165,8 @@ describe('guard of calls of tools', () => {
       begin({ type: 'tool', id: 'x' }),
       begin({ type: 'toll' }),
       [START, ...tool(0, 'x').slice(0, 1), { type: 'block-delta', index: 1, text: '{' }],
+      [START, ...tool(0, 'x'), { type: 'block-end', index: 0 }],
+      [START, { type: 'block-end', index: 0 }],
     ]) {
       expect(codeOf(pass(parts))).to.equal('upstream_failed');
     }

@@ -43,6 +43,25 @@ describe('the guard, of an upstream that is at work or not,', () => {
     });
   }
 
+  it('takes a call that nobody is shown for work, too', async () => {
+    const guard = createGuard({ outputMax: 100, calls: 'none' });
+    guard.push([START]);
+    await sleep(2);
+    const before = performance.now();
+    guard.push([tool(0)]);
+    expect(guard.workedAt).to.be.at.least(before);
+  });
+
+  it('believes no reason that a call follows, not even one without arguments, but always its own cut', () => {
+    const guard = createGuard({ outputMax: 1 });
+    guard.push([START, FINISH]);
+    expect(guard.finished).to.equal(true);
+    guard.push([tool(0)]);
+    expect(guard.finished).to.equal(false);
+    guard.push([delta('x'.repeat(17), 0)]);
+    expect([guard.done, guard.finished]).to.deep.equal([true, true]);
+  });
+
   it('says that there is a reason to end, and whether content follows it', () => {
     const seen: boolean[] = [];
     const guard = createGuard({ outputMax: 100, onFinish: () => seen.push(guard.finished) });
