@@ -30,6 +30,12 @@ describe('image request', () => {
     expect(shown(parseGeneration({ prompt: 'a hill' }))).to.deep.equal({ ...plain, images: [] });
     const sized = parseGeneration({ prompt: 'a hill', model: 'm', size: '1792x1024', aspect: '1:1', images: 5 });
     expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, images: [] });
+    for (const [size, width, height] of [
+      ['1024x1024', 1024, 1024],
+      ['1024x1792', 1024, 1792],
+    ] as const) {
+      expect(parseGeneration({ prompt: 'a hill', size }).size).to.deep.equal({ width, height });
+    }
     const free = parseGeneration({ prompt: 'a hill', size: 'auto', aspect: '16:9' });
     expect(shown(free)).to.deep.equal({ ...plain, aspect: '16:9', images: [] });
     const edit = parseEdit({ prompt: 'a hill', aspect: '3:4', image: LINK, images: [uri(PNG), uri(JPEG)] });

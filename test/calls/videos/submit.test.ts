@@ -6,6 +6,7 @@ import { createRouteHealth } from '../../../lib/calls/health.ts';
 import { isUpstreamRefusal } from '../../../lib/calls/refusal.ts';
 import { type Submission, submit } from '../../../lib/calls/videos/submit.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
+import type { NewAttempt } from '../../../lib/money/attempt.ts';
 import type { FaultFacts, UpstreamFaultKind, VideoProvider } from '../../../lib/upstream/contract/provider.ts';
 import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
 
@@ -45,25 +46,72 @@ describe('a submission that failed', () => {
 });
 
 describe('a submission', () => {
+  let booked: readonly NewAttempt[];
+
   afterEach(() => mock.restoreAll());
 
-  async function submitTo(start: VideoProvider['start'], timeouts: Submission['timeouts']) {
+  async function submitTo(
+    start: VideoProvider['start'] | undefined,
+    timeouts: Submission['timeouts'],
+    call: object = {},
+  ) {
+    const video = start && { start };
     const routes = ['a', 'b', 'c'].map((upstream) => {
-      return { upstream, key: upstream, model: 'm', options: {}, provider: { video: { start } } } as unknown as Route;
+      return {
+        upstream,
+        key: upstream,
+        model: 'm',
+        options: { of: upstream },
+        provider: { video },
+      } as unknown as Route;
     });
+    const attempts = new AttemptLog('film');
     const asked: string[] = [];
     const log = { debug: () => undefined, warn: () => undefined, error: () => undefined, note: () => undefined };
     const ending = await submit({
       routes,
       health: createRouteHealth(),
       timeouts,
-      call: {} as Submission['call'],
+      call: call as Submission['call'],
       context: { signal: new AbortController().signal, log },
-      attempts: new AttemptLog('m'),
+      attempts,
       reroute: async (upstream) => void asked.push(upstream),
     });
-    return { asked, code: ending.type === 'error' ? ending.fault.data?.code : ending.type };
+    const code = ending.type === 'error' ? ending.fault.data?.code : ending.type;
+    booked = attempts.list;
+    return { asked, code, ...(ending.type === 'finish' && { ref: ending.result }) };
   }
+
+  const AMPLE = { firstTokenTimeoutMs: 10_000, totalTimeoutMs: 20_000 };
+
+  it('asks each route for its model with its options, and books what may have been made', async () => {
+    const seen: object[] = [];
+    const start: VideoProvider['start'] = async (wanted) => {
+      seen.push(wanted);
+      if (seen.length === 1) throw upstreamFault('rate', 'no', { status: 429 });
+      return { id: 'job' };
+    };
+    const call = { prompt: 'A fox', seconds: 5, resolution: '720p' };
+    expect(await submitTo(start, AMPLE, call)).to.deep.equal({ asked: ['a', 'b'], code: 'finish', ref: { id: 'job' } });
+    expect(seen).to.deep.equal(['a', 'b'].map((of) => ({ ...call, model: 'm', options: { of } })));
+    expect(booked.map(({ upstream, ending, usage, certainty }) => [upstream, ending, usage, certainty])).to.deep.equal([
+      ['a', 'refused', null, 'none'],
+      ['b', 'answered', '{"seconds":5,"resolution":"720p"}', 'estimated'],
+    ]);
+  });
+
+  it('books no resolution where there is none', async () => {
+    await submitTo(async () => ({ id: 'job' }), AMPLE, { seconds: 4, resolution: null });
+    expect(booked.map(({ usage }) => usage)).to.deep.equal(['{"seconds":4}']);
+  });
+
+  it('is in doubt without an id, and fails where an upstream makes no videos', async () => {
+    for (const ref of [undefined, {}, { id: 7 }]) {
+      const found = await submitTo(async () => ref as never, AMPLE);
+      expect(found, JSON.stringify(ref)).to.deep.equal({ asked: ['a'], code: 'upstream_failed' });
+    }
+    expect(await submitTo(undefined, AMPLE)).to.deep.include({ code: 'upstream_failed' });
+  });
 
   it('waits for one upstream no longer than its time, whatever the time of all', async () => {
     const deaf = () => new Promise<never>(() => undefined);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { isFault } from '../../../lib/base/faults.ts';
 import { toVideoId } from '../../../lib/calls/videos/job-id.ts';
-import { findVideo } from '../../../lib/calls/videos/view.ts';
+import { describeVideo, findVideo } from '../../../lib/calls/videos/view.ts';
 
 const ID = toVideoId('req_0123456789abcdef0123456789abcdef');
 
@@ -31,5 +31,30 @@ describe('findVideo', () => {
     for (const id of ['', 'vid_', `${ID}/`, `x${ID}`, 'x'.repeat(100_000)]) {
       expect(await find(id, 'owner')).to.deep.equal({ code: 'unknown_video', asked: [] });
     }
+  });
+});
+
+describe('describeVideo', () => {
+  const results = { buildLink: ({ id }: { id: string }) => `https://links.example/${id}` };
+  const stored = JSON.stringify({ id: 'file', mediaType: 'video/mp4' });
+  const view = (job: object) =>
+    describeVideo({ id: ID, progress: 40, error: null, result: null, ...job } as never, results);
+
+  it('shows a link once it is completed, and an error only when it failed', () => {
+    const plain = { id: ID, progress: 40, url: null };
+    for (const phase of ['submitting', 'running', 'storing']) {
+      for (const shown of ['queued', 'processing']) {
+        const seen = view({ phase, shown, result: stored, error: 'hidden' });
+        expect(seen, phase).to.deep.equal({ ...plain, status: shown });
+      }
+    }
+    expect(view({ phase: 'completed', shown: 'processing', result: stored })).to.deep.equal({
+      ...plain,
+      status: 'completed',
+      url: 'https://links.example/file',
+    });
+    expect(view({ phase: 'completed', shown: 'processing' })).to.deep.equal({ ...plain, status: 'completed' });
+    const failed = view({ phase: 'failed', shown: 'processing', error: 'No.', result: stored });
+    expect(failed).to.deep.equal({ ...plain, status: 'failed', error: 'No.', refunded: true });
   });
 });
