@@ -158,7 +158,7 @@ describe('what an answer is billed that', () => {
           price: PRICE,
         })),
       },
-      env: { IDLE_TIMEOUT_MS: '300' },
+      env: { IDLE_TIMEOUT_MS: '1000' },
     });
   });
   after(async () => {

@@ -27,7 +27,7 @@ describe('images', () => {
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => images.once('listening', resolve));
     origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
-    const env = { IMAGE_TRUSTED_ORIGINS: origin, TOTAL_TIMEOUT_MS: '3000' };
+    const env = { IMAGE_TRUSTED_ORIGINS: origin, TOTAL_TIMEOUT_MS: '6000' };
     gateway = await startGateway({ catalog: imageCatalog(upstream.url), env });
   });
   beforeEach(async () => {
