@@ -1,6 +1,7 @@
 // What each provider says that it can do: calls and files that it does not claim never reach it.
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
+import type { Host, HostRequest, Provider, TextCall } from '../../lib/upstream/contract/provider.ts';
 import { createProvider } from '../../lib/upstream/host/settings.ts';
 
 const PROVIDERS = new URL('../../providers/', import.meta.url);
@@ -36,17 +37,45 @@ const ABILITIES: Readonly<Record<string, string>> = {
   yandex: 'embed text tools',
 };
 
-async function listAbilities(name: string, settings: object = {}): Promise<string> {
+async function open(name: string, settings: object = {}, extras: Partial<Host> = {}): Promise<Provider> {
   const { default: plugin } = await import(new URL(`${name}/index.ts`, PROVIDERS).href);
   const key = KEYLESS.includes(name) ? {} : { apiKey: 'key' };
   const given = { ...key, ...SETTINGS[name], ...settings };
-  const { provider } = createProvider({ plugin, upstream: name, settings: given, log: { warn() {} } });
-  const { stateFormat: _, toolNames: __, ...abilities } = provider;
+  return createProvider({ plugin, upstream: name, settings: given, log: { warn() {} }, extras }).provider;
+}
+
+async function listAbilities(name: string, settings: object = {}): Promise<string> {
+  const { stateFormat: _, toolNames: __, ...abilities } = await open(name, settings);
   return Object.entries(abilities)
     .flatMap(([ability, value]) => (value === undefined || value === false ? [] : [ability]))
     .toSorted()
     .join(' ');
 }
+
+/** Of the providers of texts: the format of the states that they give back, and the names of tools that they refuse. */
+const TOOLS: Readonly<Record<string, readonly [stateFormat: string | undefined, refused: readonly string[]]>> = {
+  anthropic: ['messages', ['look.at', 'смотри', '129']],
+  bedrock: ['converse', ['look.at', 'смотри', '65', '129']],
+  gemini: ['contents', ['9look', 'look.at', 'смотри', '65', '129']],
+  gigachat: ['gigachat', ['look-at', '9look', 'look.at', 'смотри', '65', '129']],
+  'openai-compatible': ['chat', ['9look', 'look.at', 'смотри', '65', '129']],
+  'openai-responses': ['responses', []],
+  sandbox: [undefined, []],
+  yandex: [undefined, []],
+};
+
+const TOOL_NAMES = [
+  'look',
+  'look_at',
+  'look-at',
+  '9look',
+  'look.at',
+  'смотри',
+  'x'.repeat(64),
+  'x'.repeat(65),
+  'x'.repeat(129),
+];
+const spell = (name: string) => (name.length > 20 ? `${name.length}` : name);
 
 describe('abilities of the providers', () => {
   it('are those of the table', async () => {
@@ -65,4 +94,31 @@ describe('abilities of the providers', () => {
       expect(await listAbilities('openai-compatible', settings)).to.equal(words);
     }
   });
+
+  it('of texts are, of tools, those of the other table', async () => {
+    const found = await Promise.all(
+      Object.keys(TOOLS).map(async (name) => {
+        const { stateFormat, toolNames } = await open(name);
+        return [name, [stateFormat, TOOL_NAMES.filter((tool) => toolNames?.test(tool) === false).map(spell)]];
+      }),
+    );
+    expect(Object.fromEntries(found)).to.deep.equal(TOOLS);
+  });
+});
+
+describe('a call of a text', () => {
+  for (const name of Object.keys(TOOLS).filter((text) => !KEYLESS.includes(text))) {
+    it(`names its conversation to the host at ${name}, so that it stays with its key`, async () => {
+      const asked: (string | undefined)[] = [];
+      const answer = (_: string, { conversation }: HostRequest) => {
+        asked.push(conversation);
+        return (async function* () {})();
+      };
+      const provider = await open(name, {}, { answer } as unknown as Partial<Host>);
+      const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const;
+      const call: TextCall = { model: 'm', messages, maxTokens: 9, options: {}, conversation: 'one of many' };
+      for await (const _ of provider.text?.(call, new AbortController().signal) ?? []);
+      expect(asked).to.deep.equal(['one of many']);
+    });
+  }
 });
