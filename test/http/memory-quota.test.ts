@@ -51,6 +51,16 @@ describe('memory quota', () => {
     more.take(3 * MIB);
   });
 
+  it('forgets no byte of an owner', () => {
+    const one = budget.reserve('a');
+    one.take(1);
+    const part = one.takePart(MIB);
+    part?.();
+    refuses(() => budget.reserve('a').take(4 * MIB));
+    one.releaseAll();
+    budget.reserve('a').take(4 * MIB);
+  });
+
   it('checks for room without taking it', () => {
     const share = budget.reserve('a');
     share.check(4 * MIB);

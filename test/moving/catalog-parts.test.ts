@@ -85,12 +85,80 @@ describe('the catalog of what moved in', () => {
     expect(notes.map(({ what }) => what)).to.include('group free');
   });
 
+  it('has price lists only if a group has another ratio', () => {
+    const parts = (groups: Source['groups']) => buildCatalogParts({ ...source, groups }, NOTHING).catalog;
+    expect(parts(new Map([['default', { units: 10n, scale: 1 }]]))).to.not.have.property('priceLists');
+    const one = parts(new Map([['vip', { units: 9n, scale: 1 }]]));
+    expect(one.priceLists).to.deep.equal({ vip: { factor: '0.9' } });
+  });
+
+  it('takes factors above zero, up to a thousand and with six decimals', () => {
+    const listed = (units: bigint, scale: number) => {
+      const { lists, leftOut: notes } = buildCatalogParts(
+        { ...source, groups: new Map([['g', { units, scale }]]) },
+        NOTHING,
+      );
+      return lists.has('g') ? 'listed' : notes.find(({ what }) => what === 'group g');
+    };
+    expect([listed(1000n, 0), listed(1n, 6), listed(10000n, 1)]).to.deep.equal(['listed', 'listed', 'listed']);
+    const not = (factor: string) => ({
+      what: 'group g',
+      count: 1,
+      why: `a price list cannot have the factor ${factor}`,
+    });
+    expect([listed(0n, 0), listed(1001n, 0), listed(1n, 7), listed(10_000_001n, 4)]).to.deep.equal(
+      ['0', '1001', '0.0000001', '1000.0001'].map(not),
+    );
+  });
+
+  it('tries channels by priority, then by weight, then by age', () => {
+    const channel = (id: string, priority: bigint, weight: bigint, isActive = true) => {
+      const shared = { type: '1', keys: ['k'], models: ['gpt-4o'], mapping: new Map(), baseUrl: '' };
+      return { ...(source.channels[0] as SourceChannel), ...shared, id, priority, weight, isActive };
+    };
+    const channels = [
+      ...[channel('10', 0n, 0n), channel('9', 0n, 0n), channel('8', 0n, 1n), channel('7', 0n, 5n)],
+      ...[channel('6', -1n, 9n), channel('11', 3n, 0n), channel('5', 9n, 9n, false), channel('4', 9n, 9n, false)],
+    ];
+    const parts = buildCatalogParts({ ...source, channels }, NOTHING);
+    const [model] = parts.catalog.models as readonly { routes: readonly { upstream: string }[] }[];
+    expect(model?.routes.map(({ upstream }) => upstream)).to.deep.equal(
+      ['11', '7', '8', '9', '10', '6'].map((id) => `new-api-${id}`),
+    );
+    expect(parts.leftOut[0]).to.deep.equal({
+      what: 'disabled channels',
+      count: 2,
+      why: 'they are switched off there',
+    });
+    expect(leftOut(buildCatalogParts(source, NOTHING)).join()).to.not.include('disabled channels');
+  });
+
+  it('leaves out models without a price, and those that cost an amount a call', () => {
+    const models = ['gpt-nowhere', 'gpt-4o', 'gpt-other', 'gpt-a-call'];
+    const channels = [{ ...(source.channels[0] as SourceChannel), models }];
+    const dollars = { units: 1n, scale: 2 };
+    const findPrice: Source['findPrice'] = (model, type) =>
+      model === 'gpt-a-call' ? { per: 'call', dollars } : source.findPrice(model, type);
+    const parts = buildCatalogParts({ ...source, channels, findPrice }, NOTHING);
+    expect(parts.leftOut.filter(({ what }) => what.startsWith('models'))).to.deep.equal([
+      { what: 'models gpt-nowhere, gpt-other', count: 2, why: 'the store has no price of them' },
+      {
+        what: 'models gpt-a-call',
+        count: 1,
+        why: 'they cost an amount a call there, and tokens are counted here',
+      },
+    ]);
+  });
+
   it('gives each group a list of its own, whatever the others are called', () => {
     const names = ['group-2', 'Группа', 'VIP', 'vip', 'group-4', 'none', '__proto__', 'a b', 'a-b'];
     const groups = new Map(names.map((name, at) => [name, { units: BigInt(at + 2), scale: 0 }]));
     const { catalog, lists } = buildCatalogParts({ ...source, groups }, NOTHING);
     const factors = names.map((name) => (catalog.priceLists?.[lists.get(name) ?? ''] as { factor?: string })?.factor);
     expect(factors).to.deep.equal(names.map((_name, at) => String(at + 2)));
+    expect(names.map((name) => lists.get(name))).to.deep.equal([
+      ...['group-2', 'group-3', 'vip', 'group-4', 'group-5', 'group-6', 'group-7', 'a-b', 'group-9'],
+    ]);
   });
 
   it('says which models it leaves out, and why', () => {
@@ -116,7 +184,7 @@ describe('the catalog of what moved in', () => {
     it(`leaves out a channel ${what}`, () => {
       const parts = build(channel);
       expect(parts.catalog).to.deep.include({ upstreams: {}, models: [] });
-      expect(leftOut(parts)).to.include(`channel 7 main: ${why}`);
+      expect(parts.leftOut).to.deep.include({ what: 'channel 7 main', count: 1, why });
     });
   }
 

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { hashKey } from '../../lib/accounts/key.ts';
 import { createMovedKeys } from '../../lib/accounts/moved-keys.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { AMOUNT_MAX } from '../../lib/money/money.ts';
 import { type MovedAccount, type MoveOptions, moveAccounts } from '../../lib/moving/move-in.ts';
 import { readSource } from '../../lib/moving/read-source.ts';
 import type { Source, SourceKey, SourceUser } from '../../lib/moving/source.ts';
@@ -19,6 +20,7 @@ import { NEW_API, OLD_KEYS } from './new-api.ts';
 
 const NOW = Date.parse('2026-11-27T00:00:00Z');
 const RATE = 81_400_000n;
+const NO_TOPUP = { enabled: false, amount: 0n, threshold: 0n };
 const OPTIONS: MoveOptions = { installation: 'new-api', isDry: false, lists: new Map([['vip', 'vip']]), now: NOW };
 
 async function readStore(): Promise<Source> {
@@ -117,6 +119,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const changed = { ...source, users: [{ ...first, quota: first.quota + 1n }] };
       const [account] = await move(changed);
       expect(account).to.include({ state: 'refused', after: 97_680_000n });
+      expect(account?.keys).to.deep.equal([]);
       expect(account?.notes.join()).to.include('97.68 RUB moved in before, and the store says 97.680163 RUB now');
     });
 
@@ -166,6 +169,71 @@ for (const kind of longer([SQLITE], STORES)) {
         if ('notes' in wanted) expect(account?.keys[0]?.notes).to.have.length(wanted.notes);
       });
     }
+
+    it('says of each key what is different here', async () => {
+      const many = Array.from({ length: 201 }, (_, at) => `model-${at}`);
+      const most = (AMOUNT_MAX * 500_000n) / RATE;
+      const usedUp = 'its budget is used up: it spends nothing until its owner raises it';
+      for (const [key, notes] of [
+        [{}, []],
+        [{ budget: 1n }, []],
+        [{ budget: 0n }, [usedUp]],
+        [{ budget: -7n }, [usedUp]],
+        [{ budget: most }, []],
+        [{ budget: most + 1n }, ['its budget is above the largest one, and comes as none']],
+        [{ expiresAt: NOW + 1 }, []],
+        [{ expiresAt: NOW }, ['it has expired']],
+        [{ models: many.slice(1) }, []],
+        [{ models: many }, ['these models of its limit are left out: model-200']],
+        [{ isActive: false, budget: 0n }, ['disabled there: it comes as a revoked key', usedUp]],
+      ] as const) {
+        const from = other('29', {}, key as Partial<SourceKey>);
+        const [account] = await Array.fromAsync(moveAccounts(undefined, from, { ...OPTIONS, isDry: true }));
+        const [told, ...others] = account?.keys ?? [];
+        expect(told, JSON.stringify(notes)).to.deep.equal({ id: told?.id, name: 'first', state: 'planned', notes });
+        expect([others, told?.id.slice(0, 4)]).to.deep.equal([[], 'key_']);
+      }
+    });
+
+    it('takes balances up to the largest one, either way', async () => {
+      const largest = (AMOUNT_MAX * 500_000n) / RATE;
+      for (const [quota, isTaken] of [
+        [largest, true],
+        [-largest, true],
+        [largest + 1n, false],
+        [-largest - 1n, false],
+      ] as const) {
+        const from = other('28', { quota });
+        const [account] = await Array.fromAsync(moveAccounts(undefined, from, { ...OPTIONS, isDry: true }));
+        expect(account?.state, `${quota}`).to.equal(isTaken ? 'planned' : 'refused');
+        if (isTaken) continue;
+        const { keys, notes, user, ...told } = account as MovedAccount;
+        expect([keys, user]).to.deep.equal([[], from.users[0]]);
+        expect(notes.join()).to.match(/^a balance of -?\d+\.\d+ RUB is more than a wallet takes/);
+        expect(told).to.include({ name: 'Ann', after: null, priceList: 'vip' });
+      }
+    });
+
+    it('tells of an account in full, and where it is from', async () => {
+      const from = other('27', { createdAt: undefined, isAdministrator: true }, { createdAt: undefined, name: ' ' });
+      const [account] = await move(from);
+      const { id, keys, ...told } = account as MovedAccount;
+      expect(told).to.deep.equal({
+        ...{ user: from.users[0], name: 'Ann', before: 97_680_000n, after: 97_680_000n, state: 'moved' },
+        priceList: 'vip',
+        notes: ['an administrator there; "tollgate operator create" makes one here'],
+      });
+      expect(keys).to.deep.equal([{ id: keys[0]?.id, name: 'key 27', state: 'moved', notes: [] }]);
+      expect(await store.accounts.get(id)).to.deep.include({ createdAt: NOW, autoTopup: NO_TOPUP });
+      expect(await store.keys.get(keys[0]?.id ?? '')).to.deep.include({ createdAt: NOW });
+      const notes = async (of: string) => (await store.ledger.entries(of, { limit: 9 })).map(({ note }) => note);
+      expect(await notes(id)).to.deep.equal(['moved in from new-api, user 27, ann@example.com']);
+      const [nameless] = await move(other('26', { email: '', name: '' }));
+      expect(nameless?.name).to.equal('user 26');
+      expect(await notes(nameless?.id ?? '')).to.deep.equal(['moved in from new-api, user 26']);
+      const [poor] = await move(other('25', { quota: 0n, used: 0n }));
+      expect(poor?.after).to.equal(0n);
+    });
 
     it('brings a key whose limit allows no model as a revoked key', async () => {
       const [account] = await move(other('90', {}, { models: [], isActive: true }));
