@@ -1,6 +1,7 @@
 // The least and the most that each limit of a key or an account may be.
 import { expect } from 'chai';
 import { checkLimits, checkRequestLimits, type RequestedLimits } from '../../lib/accounts/limits.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { AMOUNT_MAX } from '../../lib/money/money.ts';
 import type { RequestLimits } from '../../lib/money/request-limits.ts';
@@ -28,9 +29,16 @@ const EDGES: readonly (readonly [name: string, right: readonly (() => void)[], w
   ],
   ['an expiry', [check({ expiresAt: NOW + 1 })], [check({ expiresAt: NOW })]],
   [
+    'models',
+    [['m'], Array.from({ length: 200 }, (_, at) => `m${at}`), ['m'.repeat(100)]].map((models) => check({ models })),
+    [[], Array.from({ length: 201 }, (_, at) => `m${at}`), ['m'.repeat(101)], ['m', ''], ['a b'], ['a\u0007']]
+      .concat([['m', 'smart']])
+      .map((models) => check({ models })),
+  ],
+  [
     'requests a minute',
     [1, 1_000_000].map((perMinute) => checkRequests({ perMinute })),
-    [0, 1.5, 1_000_001].map((perMinute) => checkRequests({ perMinute })),
+    [0, 1.5, 1_000_001].map((perMinute) => checkRequests({ perMinute })).concat(check({ requests: { perMinute: 0 } })),
   ],
   [
     'calls at once',
@@ -57,7 +65,7 @@ describe('limits of a key or an account', () => {
   for (const [name, right, wrong] of EDGES) {
     it(`take the least and the most, and nothing beyond: ${name}`, () => {
       for (const run of right) expect(run).not.to.throw();
-      for (const run of wrong) expect(run).to.throw();
+      for (const run of wrong) expect(run).to.throw(OperatorError);
     });
   }
 });

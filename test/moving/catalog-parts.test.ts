@@ -130,6 +130,8 @@ describe('the catalog of what moved in', () => {
       count: 2,
       why: 'they are switched off there',
     });
+    const one = buildCatalogParts({ ...source, channels: channels.slice(0, 7) }, NOTHING);
+    expect(one.leftOut[0]).to.include({ what: 'disabled channels', count: 1 });
     expect(leftOut(buildCatalogParts(source, NOTHING)).join()).to.not.include('disabled channels');
   });
 
