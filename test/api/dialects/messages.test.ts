@@ -255,3 +255,57 @@ describe('roles of messages', () => {
     expect(readMessages([{ role: 'user', content: '' }, prompt]).messages).to.have.length(1);
   });
 });
+
+describe('system messages behind others', () => {
+  const system = (text: string) => ({ role: 'system', content: text });
+  const said = (text: string) => ({ type: 'text', text });
+  const wire = [system('a'), { role: 'developer', content: 'b' }, prompt, system('c'), system(''), prompt];
+
+  it('stay where they are if they are to, and else go before all', () => {
+    const asked = { role: 'user', content: [said('hi')] };
+    expect(readMessages(wire, { keepsSystem: true })).to.deep.include({
+      system: [said('a'), said('b')],
+      messages: [asked, { role: 'system', content: [said('c')] }, asked],
+    });
+    expect(readMessages(wire)).to.deep.include({
+      system: [said('a'), said('b'), said('c')],
+      messages: [asked, asked],
+    });
+  });
+});
+
+describe('results of tools', () => {
+  const text = (words: string) => ({ type: 'text', text: words });
+  const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+  const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id });
+  const seen = (...wire: readonly object[]) =>
+    readMessages(wire).messages.map(({ role, content }) => [
+      role,
+      ...content.map((part) => (part.type === 'text' ? part.text : part.type === 'tool-result' ? part.id : part.type)),
+    ]);
+  const calls = { role: 'assistant', content: [use('x'), use('y')] };
+  const user = (...content: readonly object[]) => ({ role: 'user', content });
+
+  it('come in one message behind their calls, and what is said with them after them', () => {
+    const begun = [
+      ['user', 'hi'],
+      ['assistant', 'tool-call', 'tool-call'],
+    ];
+    expect(seen(prompt, calls, user(result('x'), text('a')), user(result('y'), text('b')))).to.deep.equal([
+      ...begun,
+      ['user', 'x', 'y', 'a', 'b'],
+    ]);
+    expect(seen(prompt, calls, user(result('x')), user(text('a')), user(result('y'), text('b')))).to.deep.equal([
+      ...begun,
+      ['user', 'x', 'y'],
+      ['user', 'a'],
+      ['user', 'b'],
+    ]);
+    expect(seen(prompt, calls, user(result('y')), user(text('a')), user(result('x')), user(text('b')))).to.deep.equal([
+      ...begun,
+      ['user', 'y', 'x'],
+      ['user', 'a'],
+      ['user', 'b'],
+    ]);
+  });
+});

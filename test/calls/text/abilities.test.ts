@@ -43,6 +43,40 @@ describe('abilities', () => {
     expect(preferred(wishes, WAYS.slice(0, 2))).to.deep.equal(['plain', 'tools']);
   });
 
+  it('choose the ways that take what files and which tools of a vendor a request has', () => {
+    const FILES = Object.entries({
+      plain: { tools: true },
+      documents: { documents: true },
+      audio: { audio: true },
+      both: { documents: true, audio: true },
+      vendor: { tools: true, messageFormat: true },
+      bare: { messageFormat: true },
+    }).map(([name, abilities]) => ({ name, abilities: { ...NONE, ...abilities } }));
+    const [document, audio] = ['messages[0]', 'messages[1]'];
+    expect(preferred({ files: {} }, FILES)).to.have.length(6);
+    expect(preferred({ files: { document } }, FILES)).to.deep.equal(['documents', 'both']);
+    expect(preferred({ files: { audio } }, FILES)).to.deep.equal(['audio', 'both']);
+    expect(preferred({ files: { document, audio } }, FILES)).to.deep.equal(['both']);
+    const predefined = { field: 'tools[0].type', type: 'bash_20250124' };
+    expect(preferred({ tools: { ...tools('auto'), predefined } }, FILES)).to.deep.equal(['vendor']);
+    const why = (abilities: Partial<Abilities>, request: object) =>
+      findInability('m', { ...NONE, ...abilities }, request as TextRequest)?.message;
+    expect(why({ audio: true }, { files: { document, audio } })).to.equal(
+      'Invalid `messages[0]`: is a document, which `m` does not take.',
+    );
+    expect(why({ documents: true }, { files: { document, audio } })).to.equal(
+      'Invalid `messages[1]`: is audio, which `m` does not take.',
+    );
+    expect(why({ documents: true, audio: true }, { files: { document, audio } })).to.equal(undefined);
+    const own = { tools: { ...tools('auto'), predefined } };
+    for (const abilities of [{ tools: true }, { messageFormat: true }]) {
+      expect(why(abilities, own)).to.match(
+        /^Invalid `tools\[0\]\.type`: is bash_20250124, which .* with `input_schema`\.$/,
+      );
+    }
+    expect(why({ tools: true, messageFormat: true }, own)).to.equal(undefined);
+  });
+
   it('require a call of any tool only where that is possible', () => {
     const certain = { tools: true, demands: 'named' } as const;
     const ways = [{ name: 'certain', abilities: { ...NONE, ...certain } }, ...WAYS];

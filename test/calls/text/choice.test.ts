@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { routeSmart } from '../../../lib/calls/smart/route.ts';
-import { chooseModel, listEligibleModels } from '../../../lib/calls/text/choice.ts';
+import { chooseModel, findLeastPrice, listEligibleModels } from '../../../lib/calls/text/choice.ts';
+import { computeHold } from '../../../lib/calls/text/hold.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
+import type { TextModel } from '../../../lib/catalog/model.ts';
 import type { SmartEntry, TextEntry } from '../../../lib/catalog/schema.ts';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { Provider } from '../../../lib/upstream/contract/provider.ts';
@@ -139,6 +141,36 @@ describe('choice of the model', () => {
     ] as unknown as TextRequest['messages'];
     const { smart } = chooseModel(catalogOf(), { ...request, messages: talk, hasCalls: true });
     expect(smart).to.deep.equal(routeSmart(asRouted(request)));
+  });
+
+  it('judges the system prompt and the wish for JSON, too', () => {
+    const order = 'Translate what the user writes into French.';
+    const request = {
+      ...ask(PROMPTS.standard),
+      system: [{ type: 'text' as const, text: order }],
+      format: { type: 'json' } as const,
+    };
+    const { messages } = request;
+    const { smart } = chooseModel(catalogOf(), request);
+    expect(smart).to.deep.equal(routeSmart({ system: order, messages, json: true }));
+    for (const less of [
+      { messages, json: true },
+      { system: order, messages },
+    ]) {
+      expect(smart).not.to.deep.equal(routeSmart(less));
+    }
+  });
+
+  it('prices a call by the cheapest model that it may come to, whatever its estimate', () => {
+    const [small, , big] = IDS.map((id) => chooseModel(catalogOf(), ask('', id)).model);
+    const catalog = catalogOf();
+    for (const tokensHeld of [undefined, 500]) {
+      const request = { ...ask('hi'), ...(tokensHeld && { estimate: { tokensHeld } }) } as TextRequest;
+      const hold = computeHold(small as TextModel, { tokensHeld: tokensHeld ?? 0, maxTokens: 100 });
+      expect(findLeastPrice(catalog, request, NO_LIMITS)).to.deep.equal({ kind: 'text', amount: hold });
+      const only = findLeastPrice(catalog, { ...request, model: 'big' }, NO_LIMITS);
+      expect(only.amount).to.equal(computeHold(big as TextModel, { tokensHeld: tokensHeld ?? 0, maxTokens: 100 }));
+    }
   });
 
   it('cuts the score by the thresholds of the catalog', () => {

@@ -58,6 +58,28 @@ describe('the images of a request', () => {
     expect(measureRequest(whole)).to.equal('systext'.length + 9 * PNG.length);
   });
 
+  it('have at most as many bytes in all as a body may have, those that are there already among them', async () => {
+    const MIB = 1024 * 1024;
+    const sized = (mebibytes: number, more = 0) => {
+      const { bytes: _, ...rest } = image();
+      return { ...rest, bytes: { length: mebibytes * MIB + more } } as unknown as Image;
+    };
+    const passed = await fetchPromptImages(requestOf(sized(24), 'https://a.example'), async () => sized(24), never);
+    expect(passed.messages[0]?.role).to.equal('user');
+    expect(toProviderMessages(passed).map(({ role }) => role)).to.deep.equal(['user']);
+    held = 0;
+    const over = fetchPromptImages(
+      requestOf('https://a.example', 'https://b.example'),
+      async () => sized(24, 1),
+      never,
+    );
+    const thrown: unknown = await over.catch((error: unknown) => error);
+    expect(thrown)
+      .to.have.property('message')
+      .that.matches(/^Invalid `f1`: .* more than 48 MiB in all/);
+    expect(held).to.equal(0);
+  });
+
   it('are fetched within results of tools as well, and a request without links stays as it is', async () => {
     const result = (inner: RequestContent[]) =>
       ({ type: 'tool-result', id: 'x', content: inner }) as unknown as RequestContent;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { RequestContent, RequestMessage, TextRequest } from '../../../lib/calls/text/request.ts';
-import { dropTools, dropToolTalk } from '../../../lib/calls/text/tools.ts';
+import type { RequestContent, RequestMessage, RequestTools, TextRequest } from '../../../lib/calls/text/request.ts';
+import { convertReferencesToText, dropTools, dropToolTalk, fitFields } from '../../../lib/calls/text/tools.ts';
 
 const text = (words: string): RequestContent => ({ type: 'text', text: words });
 const call: RequestContent = { type: 'tool-call', id: 'call_1', name: 'find', json: '{}' };
@@ -41,5 +41,25 @@ describe('a request with calls of tools', () => {
     const { hasCalls: _, ...plain } = REQUEST;
     expect([dropTools(plain), dropToolTalk(plain)]).to.deep.equal([MESSAGES, MESSAGES]);
     expect([dropTools(plain), dropToolTalk(plain)].every((messages) => messages === MESSAGES)).to.equal(true);
+  });
+});
+
+describe('tools with what only one format has', () => {
+  it('lose its fields at upstreams of other formats, and nothing else', () => {
+    const plain = { name: 'look', schema: {} };
+    const own = { name: 'find', schema: {}, messageFields: { defer_loading: true } };
+    const tools: RequestTools = { list: [plain, own], choice: 'auto', text: 'x' };
+    expect(fitFields(tools, { messageFormat: true })).to.equal(tools);
+    expect(fitFields(tools, {})).to.deep.equal({ ...tools, list: [plain, { name: 'find', schema: {} }] });
+    const bare = { ...tools, list: [plain] };
+    expect(fitFields(bare, {})).to.equal(bare);
+  });
+
+  it('are told by their names where an upstream has no references to them, in results too', () => {
+    const reference: RequestContent = { type: 'tool-reference', name: 'find' };
+    const inResult = { ...result, content: [reference, text('found')] } as RequestContent;
+    expect(convertReferencesToText([{ role: 'user', content: [inResult, reference, call] }])).to.deep.equal([
+      { role: 'user', content: [{ ...result, content: [text('find'), text('found')] }, text('find'), call] },
+    ]);
   });
 });
