@@ -140,4 +140,33 @@ describe('delivery', () => {
     expect(events).to.deep.equal(['text', 'later', 'begin']);
     expect(passed[1]).to.deep.equal({ type: 'start', id: 'req_1', model: 'model-a', smart });
   });
+
+  it('knows the id that the upstream gave the answer, once it has started', () => {
+    const delivery = open();
+    delivery.push([{ type: 'start', id: 'theirs' }]);
+    delivery.push([OPEN, delta('a')]);
+    expect(delivery.answerId).to.equal('theirs');
+    const nameless = open();
+    nameless.push([{ type: 'start' }, OPEN, delta('a')]);
+    expect(nameless.answerId).to.equal('');
+  });
+
+  it('bills with the prices of the cache for what was read from it or written to it', () => {
+    const rates = { input: 40n, cacheRead: 4n, cacheWrite: 50n, cacheWrite1h: 80n, output: 240n };
+    const bands = [{ above: 12, input: 80n, cacheRead: 8n, cacheWrite: 100n, cacheWrite1h: 160n, output: 480n }];
+    const bill = (used: object, price: object = rates) =>
+      open()
+        .complete(FINISH as FinishPart, { ...BILL, ...used }, { ...PAID, price: price as typeof PAID.price })
+        .at(-1);
+    expect(bill({ cacheRead: 0, cacheWrite: 0 })).to.deep.equal(BILLING);
+    expect(bill({ cacheRead: 2 })).to.deep.equal({ ...BILLING, priceCacheRead: 4n });
+    expect(bill({ cacheWrite: 2 })).to.deep.equal({ ...BILLING, priceCacheWrite: 50n });
+    expect(bill({ cacheWrite1h: 2 })).to.deep.equal({ ...BILLING, priceCacheWrite1h: 80n });
+    expect(bill({ cacheRead: 6 }, { ...rates, bands })).to.deep.equal({
+      ...BILLING,
+      priceInput: 80n,
+      priceCacheRead: 8n,
+      priceOutput: 480n,
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { computeOvershoot } from '../../../lib/calls/text/overshoot.ts';
+import { MAX_TOKENS_MAXIMUM } from '../../../lib/base/token-limits.ts';
+import { computeOvershoot, computeUncappedExcess } from '../../../lib/calls/text/overshoot.ts';
 import { estimateTokens } from '../../../lib/calls/text/tokens.ts';
 import { createMeter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
@@ -43,5 +44,12 @@ describe('overshoot of a running text call', () => {
     const { meter, overshoot } = running({ trusted: false });
     meter.push([delta('x'.repeat(4 * 1512))]);
     expect(overshoot()).to.equal(5000n * 1000n);
+  });
+
+  it('of an answer without a cap is at most what the longest with one costs, at the dearest price', () => {
+    const price = { input: 1000n * RUB, output: 5000n * RUB };
+    expect(computeUncappedExcess(price)).to.equal(5000n * BigInt(MAX_TOKENS_MAXIMUM));
+    const bands = [{ above: 1000, input: 2000n * RUB, output: 9000n * RUB }];
+    expect(computeUncappedExcess({ ...price, bands })).to.equal(9000n * BigInt(MAX_TOKENS_MAXIMUM));
   });
 });
