@@ -90,6 +90,9 @@ describe('price lists of customers', () => {
     expect(catalog.warnings).to.deep.equal([
       'priceLists.partner: its markup has no cost to be on, so list prices apply to vector',
     ]);
+    expect(build({ models: { 'vec*': { markup: '1.1' } } }).warnings, 'named by a beginning').to.deep.equal(
+      catalog.warnings,
+    );
     expect(mistake({ models: { vector: { markup: '1.1' } } })).to.equal(
       'priceLists.partner: models.vector: a markup needs costs of its routes, all in the same unit: write "factor", or prices',
     );
@@ -207,6 +210,7 @@ describe('price lists of customers', () => {
     expect(build({ models: { 'gpt-*': { factor: '1' } } }).warnings).to.deep.equal([
       'priceLists.partner: models.gpt-*: no model begins so',
     ]);
+    expect(build({ models: { 'text-*': { factor: '1' } } }).warnings).to.deep.equal([]);
   });
 
   describe('below cost', () => {
@@ -271,6 +275,32 @@ describe('price lists of customers', () => {
       const tenth = { models: { 'text-1': { factor: '0.92' } } };
       const before = build({ models: { 'text-1': { factor: '0.92' } } }).prices;
       expect(mistake(tenth, { models: cheaper, rates: rates('81') }, before)).to.contain('price.input is 20.24 RUB');
+    });
+
+    it('are an error after any edit of a rule, whatever the price was before', () => {
+      const one = (rule: object) => ({ models: { 'text-1': rule } });
+      for (const [rule, edited] of [
+        [{ markup: '1.1' }, { markup: '0.9' }],
+        [
+          { markup: '1.1', round: '0.01' },
+          { markup: '0.99', round: '0.01' },
+        ],
+        [
+          { markup: '0.96', round: '5' },
+          { markup: '0.96', round: '0.1' },
+        ],
+        [{ factor: '0.92' }, { factor: '0.4' }],
+        [
+          { factor: '0.495', round: '1' },
+          { factor: '0.495', round: '0.1' },
+        ],
+        [{ factor: '0.5' }, { factor: '0.49', round: '0.1' }],
+        [{ input: '20' }, { input: '19' }],
+        [{ input: '20' }, { factor: '0.4' }],
+      ] as const) {
+        const { prices } = build(one(rule));
+        expect(mistake(one(edited), {}, prices), JSON.stringify(edited)).to.contain('below the cost');
+      }
     });
 
     it('are raised where the model says so', () => {
