@@ -5,6 +5,7 @@ import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
+const DIMENSIONS = { default: 1024, min: 256, max: 1024 };
 
 describe('listing of models', () => {
   it('shows exactly the usable models', () => {
@@ -76,6 +77,22 @@ describe('listing of models', () => {
       { id: 'whole', unit: 'request', price_rub: 90, ...video },
       { id: 'low', unit: 'second', price_rub: 5.5, price_rub_by_resolution: { '480p': 3, '768p': 5.5 }, ...video },
     ]);
+  });
+
+  it('shows models of embeddings with what they take', () => {
+    const embeds = { ...ALL, embed: () => undefined } as unknown as typeof ALL;
+    const vector = { ...TEXT, id: 'vector-1', type: 'embedding', aliases: ['v'], price: { input: '3' } };
+    const models = [
+      vector,
+      { ...vector, id: 'vector-2', aliases: [], context: 8192, dimensions: DIMENSIONS, maxInputs: 7 },
+    ];
+    const [plain, full] = listModels(build(catalogOf({ models }), { one: embeds }));
+    const shared = { type: 'embedding', endpoint: '/v1/embeddings', unit: '1M_tokens', provider: 'Someone' };
+    const prices = { price_rub: 3, input_price_rub: 3, min_rub: 0.5 };
+    const max_inputs = (plain as { max_inputs?: number }).max_inputs;
+    expect(max_inputs).to.be.above(0);
+    expect(plain).to.deep.equal({ id: 'vector-1', aliases: ['v'], ...shared, ...prices, max_inputs });
+    expect(full).to.deep.include({ id: 'vector-2', context_length: 8192, dimensions: DIMENSIONS, max_inputs: 7 });
   });
 
   it('shows smart without a price, after the models', () => {

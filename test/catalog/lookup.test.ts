@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { type Fault, isFault } from '../../lib/base/faults.ts';
-import { findEditModel, findImageModel, findModel, findTextModel, findUsableModel } from '../../lib/catalog/lookup.ts';
+import {
+  findEditModel,
+  findEmbeddingModel,
+  findImageModel,
+  findModel,
+  findTextModel,
+  findUsableModel,
+} from '../../lib/catalog/lookup.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
@@ -164,6 +172,38 @@ describe('look-up of models', () => {
     expect(() => findModel(found, 'text-1', 'video')).to.throw('Use it with POST /api/v1/messages');
     expect(() => findModel(found, 'smart', 'image')).to.throw('Use it with POST /api/v1/messages');
     expect(() => findModel(found, 'video-1', 'image')).to.throw('Use it with POST /api/v1/videos');
+  });
+
+  it('finds models of embeddings, and names their endpoint to others', () => {
+    const embeds = { ...ALL, embed: () => undefined } as unknown as typeof ALL;
+    const vector = { ...TEXT, id: 'vector-1', type: 'embedding', price: { input: '3' } };
+    const found = build(catalogOf({ models: [TEXT, vector, { ...vector, id: 'off', routes: [] }] }), { one: embeds });
+    expect(findEmbeddingModel(found, 'vector-1').id).to.equal('vector-1');
+    expect(() => findTextModel(found, 'vector-1')).to.throw('Use it with POST /api/v1/embeddings.');
+    expect(() => findEmbeddingModel(found, 'text-1')).to.throw('Use it with POST /api/v1/messages');
+    expect(() => findEmbeddingModel(found, 'off')).to.throw('Unknown model `off`');
+  });
+
+  it('refuses what a key may not use, and names what it may', () => {
+    const embeds = { ...ALL, embed: () => undefined } as unknown as typeof ALL;
+    const vector = { ...TEXT, id: 'vector-1', type: 'embedding', price: { input: '3' } };
+    const found = build(catalogOf({ models: [TEXT, vector] }), { one: embeds });
+    const limits = { ...NO_LIMITS, models: ['other-1', 'other-2'] };
+    for (const [find, id] of [
+      [findTextModel, 'text-1'],
+      [findEmbeddingModel, 'vector-1'],
+    ] as const) {
+      expect(find(found, id, { ...limits, models: ['other-1', id] }).id).to.equal(id);
+      expect(() => find(found, id, limits)).to.throw(
+        `This API key may not be used for model \`${id}\`. It may be used for \`other-1\`, \`other-2\`.`,
+      );
+    }
+  });
+
+  it('says what is not available without a default model', () => {
+    const bare = build(catalogOf({ models: [TEXT] }), { one: ALL });
+    expect(() => findImageModel(bare, undefined)).to.throw('Image generation');
+    expect(() => findEditModel(bare, undefined)).to.throw('Image editing');
   });
 
   it('names the endpoint of a model of another type', () => {

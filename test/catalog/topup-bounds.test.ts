@@ -39,6 +39,8 @@ describe('bounds of automatic top-ups', () => {
     expect(threshold).to.deep.equal({ min: RUB / 100n, max: 500n * RUB });
     expect(amount).to.deep.equal({ min: 100n * RUB, max: 5000n * RUB + RUB / 2n });
     expect(cap.max).to.equal(20_000n * RUB);
+    const most = boundsOf({ amount: { max: '1000000000' } });
+    expect(most.amount.max).to.equal(1_000_000_000n * RUB);
     const one = boundsOf({ amount: { min: '100', max: '100' }, cap: { max: '100' } });
     expect([one.amount.min, one.amount.max, one.cap.max]).to.deep.equal(Array(3).fill(100n * RUB));
   });
@@ -50,6 +52,7 @@ describe('bounds of automatic top-ups', () => {
     ['a number that is text', { perDay: '3' }, /autoTopup\.perDay must be a number/],
     ['a sum that is a number', { amount: { max: 500 } }, /autoTopup\.amount\.max must be a string/],
     ['a sum of nothing', { cap: { max: '0' } }, /autoTopup\.cap\.max must be a decimal string of whole kopecks/],
+    ['a sum above all', { cap: { max: '1000000000.01' } }, /autoTopup\.cap\.max must be a decimal string/],
     ['a fraction of a kopeck', { amount: { min: '0.001' } }, /autoTopup\.amount\.min must be a decimal string/],
     ['a sum in words', { threshold: { min: 'much' } }, /autoTopup\.threshold\.min must be a decimal string/],
     [
