@@ -309,3 +309,68 @@ describe('results of tools', () => {
     ]);
   });
 });
+
+describe('calls of old clients', () => {
+  const said = (called: unknown) => ({ role: 'assistant', content: null, function_call: called });
+  const answered = (name: string) => ({ role: 'function', name, content: 'found' });
+  const look = { name: 'look', arguments: '{"a":1}' };
+
+  it('are answered by the name of their function, and by no other', () => {
+    const { messages, hasCalls } = readMessages([prompt, said(look), answered('look'), prompt]);
+    expect(messages[1]?.content[0]).to.include({ type: 'tool-call', name: 'look', json: '{"a":1}' });
+    expect(messages[2]?.content[0]).to.deep.include({
+      type: 'tool-result',
+      name: 'look',
+      content: [{ type: 'text', text: 'found' }],
+    });
+    expect(hasCalls).to.equal(true);
+    expect(() => readMessages([prompt, said(look), answered('find'), prompt])).to.throw('a call without a result');
+  });
+
+  it('are objects, or none', () => {
+    expect(
+      readMessages([prompt, { role: 'assistant', content: 'a', function_call: null }, prompt]),
+    ).not.to.have.property('hasCalls');
+    for (const called of ['look', 5, [look]]) {
+      expect(() => readMessages([prompt, said(called), prompt])).to.throw('`messages[1].function_call`');
+    }
+  });
+});
+
+describe('a result of a tool', () => {
+  const result = (more: object) => ({ type: 'tool_result', tool_use_id: 'x', ...more });
+  const read = (more: object) => readMessages([prompt, USE, { role: 'user', content: [result(more)] }]);
+  const cache = { cache_control: { type: 'ephemeral' } };
+
+  it('failed or not, as it says', () => {
+    for (const [is_error, isError] of [
+      [true, true],
+      [false, false],
+      [undefined, false],
+      [null, false],
+    ]) {
+      expect(read({ content: 'a', is_error }).messages.at(-1)?.content[0]).to.include({ isError });
+    }
+    expect(() => read({ content: 'a', is_error: 'yes' })).to.throw('must be a boolean');
+  });
+
+  it('may name tools, which is noted, and takes the marker of its last part that has one', () => {
+    const reference = { type: 'tool_reference', tool_name: 'find' };
+    const named = read({
+      content: [
+        { ...reference, ...cache },
+        { type: 'text', text: 'a' },
+      ],
+    });
+    expect(named.hasReferences).to.equal(true);
+    expect(named.messages.at(-1)?.content[0]).to.deep.include({
+      content: [
+        { type: 'tool-reference', name: 'find' },
+        { type: 'text', text: 'a' },
+      ],
+      cache: { ttl: '5m' },
+    });
+    expect(read({ content: 'a' })).not.to.have.property('hasReferences');
+    expect(() => read({ content: [{ ...reference, tool_name: 5 }] })).to.throw('tool_name');
+  });
+});

@@ -44,3 +44,11 @@ describe('outputs of tools', () => {
     expect(read(call('a'), { ...task, name: 'look' })[1]).to.deep.equal(['user', 'tool-result a']);
   });
 });
+
+describe('the input of a response', () => {
+  it('ends with a user who says something', () => {
+    const hint = 'the last user message must contain text or an image';
+    expect(() => parse({ input: [user('hi'), user([])] })).to.throw(`Invalid \`input[1].content\`: ${hint}`);
+    expect(() => parse({ input: [user('hi'), { type: 'message', ...user([]) }] })).to.throw(hint);
+  });
+});
