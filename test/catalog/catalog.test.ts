@@ -17,6 +17,25 @@ describe('catalog', () => {
     return says.replaceAll(FILE, '');
   };
 
+  it('warns of a model of embeddings that takes tokens where an upstream does not', () => {
+    const embeds = (embedsTokens: boolean) => ({ ...ALL, embed: () => undefined, embedsTokens }) as unknown as Provider;
+    const routes = ['one', 'two'].map((on) => ({ upstream: on, model: 'm' }));
+    const vector = { ...TEXT, id: 'vector-1', type: 'embedding', price: { input: '3' }, routes };
+    const warned = (tokens: boolean, one: boolean, two: boolean) => {
+      const upstreams = { one: upstream(), two: upstream() };
+      const content = catalogOf({ upstreams, models: [{ ...vector, tokens }] });
+      return build(content, { one: embeds(one), two: embeds(two) }).warnings;
+    };
+    expect([warned(true, true, true), warned(false, true, false)]).to.deep.equal([[], []]);
+    for (const [one, two] of [
+      [true, false],
+      [false, false],
+    ] as const)
+      expect(warned(true, one, two)).to.deep.equal([
+        'model vector-1: tokens: not all of its upstreams take inputs that are tokens',
+      ]);
+  });
+
   it('finds models with their prices by id and by alias', () => {
     const { models, byName, warnings } = build(
       catalogOf({ models: [{ ...TEXT, aliases: ['small', 's'] }, IMAGE, VIDEO] }),

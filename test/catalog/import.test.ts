@@ -162,6 +162,45 @@ describe('the import of costs', () => {
     expect(costs().direct.small).to.deep.equal({ currency: 'USD', input: '0.15', output: '0.6', cacheWrite: '0.4' });
   });
 
+  it('keeps a price of reading that is the new input price', async () => {
+    const known = { currency: 'USD', input: '0.3', output: '0.6', cacheRead: '0.15' };
+    folder.write({ costs: { direct: { small: known } } }, 'costs.json');
+    await run(vendors({ cache_read: undefined }));
+    expect(costs().direct.small).to.include({ input: '0.15', cacheRead: '0.15' });
+  });
+
+  it('takes the input alone of a model of embeddings', async () => {
+    const { output: _, ...price } = { input: '9000', output: '' };
+    folder.write({
+      upstreams: { direct: upstream() },
+      models: [{ ...model('one', [['direct', 'small']]), type: 'embedding', price }],
+    });
+    expect(names((await run(vendors())).written)).to.deep.equal(['direct small new']);
+    expect(costs()).to.deep.equal({ direct: { small: { currency: 'USD', input: '0.15' } } });
+  });
+
+  it('writes a cost on one line where that has at most 120 characters, with its name', async () => {
+    const lengths: number[] = [];
+    for (let length = 20; length <= 40; length += 1) {
+      const name = `n${'x'.repeat(length - 1)}`;
+      folder.write({
+        upstreams: { near: upstream('https://llm.example.com/v1') },
+        models: [model('two', [['near', name]])],
+      });
+      folder.write({ costs: {} }, 'costs.json');
+      const own = { id: name, cost: { input: 0.123456, output: 0.123456, cache_read: 0.023456 } };
+      await run({ local: { id: 'local', api: 'https://llm.example.com/v1', models: { [name]: own } } });
+      const line =
+        read()
+          .split('\n')
+          .find((each) => each.includes(name)) ?? '';
+      if (line.endsWith('}')) lengths.push(line.length);
+      else expect(read()).to.contain(`      "${name}": {\n        "currency": "USD",\n        "input": "0.123456",\n`);
+    }
+    // A comma may follow.
+    expect(Math.max(...lengths)).to.equal(119);
+  });
+
   it('passes over the routes of the sandbox', async () => {
     folder.write({
       upstreams: { direct: { ...upstream(), sandbox: true } },
