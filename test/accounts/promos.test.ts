@@ -57,6 +57,29 @@ describe('promo codes', () => {
     expect((await opened.real.promos.get('SPRING'))?.used).to.equal(1);
   });
 
+  it('can be used later by an account that has too many grants, and fail at any other answer', async () => {
+    const answered = (status: string) => {
+      const ledger = { ...opened.real.ledger, apply: async () => [{ status, wallet: undefined }] as never };
+      const store = { promos: opened.real.promos, ledger };
+      return redeemPromo(store, { code: 'SPRING', account, at: 1000 }).catch(({ message }: Error) => message);
+    };
+    expect(await answered('too_many_grants')).to.deep.equal({ status: 'too_many' });
+    expect(await answered('id_taken')).to.equal(`the grant promo:SPRING:${account} was answered id_taken`);
+    expect(await redeem()).to.include({ status: 'done' });
+    expect((await opened.real.promos.get('SPRING'))?.used).to.equal(1);
+  });
+
+  it('last as many days as they say, or for good, and may open a wallet', async () => {
+    const terms = { amount: RUB, uses: 2, until: null, reason: 'a trial', createdAt: 0 };
+    await opened.real.promos.add(createPromo({ code: 'FOREVER', ...terms, days: null, opens: true }));
+    const fresh = await opened.wallet(0n);
+    expect(await redeem(fresh, 1000, 'FOREVER')).to.include({ status: 'done', amount: RUB, until: null });
+    expect(await opened.read(fresh)).to.include({ granted: RUB, opened: true });
+    const other = await opened.wallet(0n);
+    await redeem(other);
+    expect(await opened.read(other)).to.not.have.property('opened');
+  });
+
   it('are typed in any case, and made so that nobody guesses them', () => {
     expect(readPromoCode(' spring-24 ')).to.equal('SPRING-24');
     for (const text of ['', 'abc', 'весна24', 'a b c d', '-abcd', 'x'.repeat(41)]) {
