@@ -28,6 +28,18 @@ describe('meter', () => {
     expect(bill('finished', [usage(1000, 500), words(1)])).to.deep.equal({ input: 1000, output: 500 });
   });
 
+  it('has a report once there are counts, believable or not, and tells reasoning that there was', () => {
+    const meter = createMeter(LIMITS);
+    meter.push([words(1)]);
+    expect([meter.hasReport, meter.reported]).to.deep.equal([false, undefined]);
+    meter.push([usage(1, 'many')]);
+    expect([meter.hasReport, meter.reported]).to.deep.equal([true, undefined]);
+    meter.push([{ ...usage(7, 5), reasoning: 0 } as StreamPart]);
+    expect(meter.reported).to.deep.equal({ input: 7, output: 5 });
+    meter.push([{ ...usage(7, 5), reasoning: 3 } as StreamPart]);
+    expect(meter.reported).to.deep.equal({ input: 7, output: 5, reasoning: 3 });
+  });
+
   it('does not believe a count that is far too small for the text, whenever it came', () => {
     expect(bill('finished', [usage(7, 2), delta('='.repeat(128))])).to.deep.equal({ input: 7, output: 2 });
     const { doubt, ...tokens } = bill('finished', [usage(7, 2), delta('='.repeat(129))]);

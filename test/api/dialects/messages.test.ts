@@ -310,6 +310,29 @@ describe('results of tools', () => {
   });
 });
 
+describe('the messages of a request', () => {
+  it('are objects', () => {
+    for (const item of [null, 5, 'hi', [], [prompt], undefined]) {
+      expect(() => readMessages([prompt, item])).to.throw('`messages[1]`: must be an object');
+    }
+  });
+
+  it('have results for calls before the next answer to a user, and for those of answers in a row behind all', () => {
+    const use = (id: string) => ({ role: 'assistant', content: [{ type: 'tool_use', id, name: 'f' }] });
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id });
+    const results = { role: 'user', content: [result('x'), result('y')] };
+    expect(readMessages([prompt, use('x'), use('y'), results]).messages).to.have.length(4);
+    const late = [
+      prompt,
+      use('x'),
+      prompt,
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: [result('x')] },
+    ];
+    expect(() => readMessages(late)).to.throw('a call without a result');
+  });
+});
+
 describe('calls of old clients', () => {
   const said = (called: unknown) => ({ role: 'assistant', content: null, function_call: called });
   const answered = (name: string) => ({ role: 'function', name, content: 'found' });
