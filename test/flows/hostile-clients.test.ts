@@ -85,7 +85,7 @@ describe('hostile clients', () => {
     socket.destroy();
   });
 
-  it('cut their own running call when they leave after they sent junk behind it', async () => {
+  itTimed('cut their own running call when they leave after they sent junk behind it', async () => {
     upstream.behave(chatStall(['first ']));
     const arrival = upstream.nextCall();
     const socket = dial(gateway.url);

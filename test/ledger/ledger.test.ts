@@ -110,7 +110,7 @@ describe('the ledger', () => {
     });
 
     for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
-      it(`is made once when the store first answers with: ${name}`, async () => {
+      itTimed(`is made once when the store first answers with: ${name}`, async () => {
         store.next('ledger.apply', behaviour);
         const { charge } = await ledger.hold(request(a));
         expect(charge).to.include({ id: a, state: 'held', reserved: 10n * RUB });

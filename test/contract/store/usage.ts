@@ -172,7 +172,7 @@ export function usageContract(context: StoreContext): void {
       );
     });
     await fc.assert(property, { numRuns: longer(40, 400) });
-  }).timeout(longer(10_000, 60_000));
+  });
 
   it('adds up those of one key, of some, of a model and of a kind', async () => {
     const starts = [findDayStartHour('2026-02-25', 'Europe/Moscow'), findDayStartHour('2026-03-10', 'Europe/Moscow')];
