@@ -189,6 +189,40 @@ describe('the usage counter of keys', () => {
     await uses.close();
   });
 
+  it('counts what each of several writers sends, and has nothing to send without uses', async () => {
+    const rows = createRows();
+    const all = [createKeyUsageCounter({ store: rows }), createKeyUsageCounter({ store: rows })];
+    for (const uses of all) {
+      expect(await uses.flush()).to.equal(true);
+      uses.countUse('a');
+      await uses.flush();
+    }
+    expect([rows.read('a').requestsCount, rows.batches.length]).to.deep.equal([2, 2]);
+    for (const uses of all) await uses.close();
+  });
+
+  it('drops the older of several tallies, and writes nothing by itself once it is closed', async () => {
+    const rows = createRows();
+    let now = 1_000_000;
+    const uses = createKeyUsageCounter({ store: rows, flushMs: 5, clock: () => now });
+    const stale = rows.read('a');
+    uses.countUse('a');
+    await uses.flush();
+    now += 3000;
+    uses.countUse('a');
+    await uses.flush();
+    expect(uses.usage(stale).requestsCount).to.equal(2);
+    now += 2001;
+    await sleep(30);
+    expect(uses.usage(stale).requestsCount).to.equal(1);
+    await uses.close();
+    const idle = createKeyUsageCounter({ store: rows, flushMs: 5 });
+    await idle.close();
+    for (const each of [uses, idle]) each.countUse('a');
+    await sleep(30);
+    expect([uses.pending('a'), idle.pending('a'), rows.batches.length]).to.deep.equal([1, 1, 2]);
+  });
+
   it('shows no usage of an unused key', () => {
     const uses = createKeyUsageCounter({ store: createRows() });
     expect(uses.usage({ id: 'a', requestsCount: 0, lastUsedAt: null })).to.deep.equal({
