@@ -53,7 +53,7 @@ export async function compareAll(test: Case, { all, load }: Entrants, rounds: nu
   for (const [at, { name, list }] of entrants.entries()) report(test, at === 0 ? test.name : `  ${name}`, list, floors);
 }
 
-/** Also fills SQLite's log of writes once: before, each commit makes the file longer, which takes the disk more time. */
+/** Also reaches SQLite's first checkpoint: until then the write-ahead log grows, which takes each commit more time. */
 export async function warmUp(test: Case, { all, load }: Entrants): Promise<void> {
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
     for (const running of Object.values(all)) await measure(running, load, test);

@@ -93,7 +93,7 @@ describe('the image in a reply', () => {
     expect(held).to.be.within(whole.length, 3 * whole.length);
   });
 
-  it('is given up at the chunk that has its first bytes, if they are of no image', async () => {
+  it('is given up at the chunk that completes its first bytes, if they are no image’s', async () => {
     const rest = Buffer.alloc(100);
     for (const [first, chunks] of [
       [SNIFF_BYTES - 1, 2],

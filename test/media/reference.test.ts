@@ -82,7 +82,7 @@ describe('references', () => {
     expect([await failing, released]).to.deep.equal(['no a', ['b']]);
   });
 
-  it('are released where they were read, not where they are links', () => {
+  it('release the memory of images that were read, and nothing for links', () => {
     const read = (name: string): RequestImage => ({ type: 'image', field: name, source: imageOf(name) });
     releaseImages([read('a'), link('b'), read('c')]);
     expect(released).to.deep.equal(['a', 'c']);

@@ -95,7 +95,7 @@ describe('abilities of the providers', () => {
     }
   });
 
-  it('of texts are, of tools, those of the other table', async () => {
+  it('include the format of states and the refused names of tools', async () => {
     const found = await Promise.all(
       Object.keys(TOOLS).map(async (name) => {
         const { stateFormat, toolNames } = await open(name);

@@ -152,7 +152,7 @@ describe('guard of calls of tools', () => {
     expect(parts.slice(-3)).to.deep.equal(tool(1, 'x', '{}'));
   });
 
-  it('has an answer of thoughts that nobody is shown for one, and of calls that nobody is shown for none', () => {
+  it('accepts an answer of hidden reasoning alone, and finds one of hidden calls alone empty', () => {
     const thought = [{ type: 'block-start', index: 0, block: { type: 'reasoning' } }, ...text(0, 'hm').slice(1)];
     expect(pass([START, ...thought, finish('stop')], WITHOUT)).to.deep.include({ ...finish('stop') });
     expect(codeOf(pass([START, ...tool(0, 'x', '{}'), finish('stop')], WITHOUT))).to.equal('upstream_empty');

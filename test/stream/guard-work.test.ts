@@ -43,7 +43,7 @@ describe('the guard, of an upstream that is at work or not,', () => {
     });
   }
 
-  it('takes a call that nobody is shown for work, too', async () => {
+  it('counts a hidden call as work', async () => {
     const guard = createGuard({ outputMax: 100, calls: 'none' });
     guard.push([START]);
     await sleep(2);

@@ -28,7 +28,7 @@ describe('meter', () => {
     expect(bill('finished', [usage(1000, 500), words(1)])).to.deep.equal({ input: 1000, output: 500 });
   });
 
-  it('has a report once there are counts, believable or not, and tells reasoning that there was', () => {
+  it('has a report once any counts came, and names reasoning only if there was some', () => {
     const meter = createMeter(LIMITS);
     meter.push([words(1)]);
     expect([meter.hasReport, meter.reported]).to.deep.equal([false, undefined]);

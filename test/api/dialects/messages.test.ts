@@ -261,7 +261,7 @@ describe('system messages behind others', () => {
   const said = (text: string) => ({ type: 'text', text });
   const wire = [system('a'), { role: 'developer', content: 'b' }, prompt, system('c'), system(''), prompt];
 
-  it('stay where they are if they are to, and else go before all', () => {
+  it('keep their places on request, and otherwise move to the front', () => {
     const asked = { role: 'user', content: [said('hi')] };
     expect(readMessages(wire, { keepsSystem: true })).to.deep.include({
       system: [said('a'), said('b')],
@@ -311,13 +311,13 @@ describe('results of tools', () => {
 });
 
 describe('the messages of a request', () => {
-  it('are objects', () => {
+  it('must be objects', () => {
     for (const item of [null, 5, 'hi', [], [prompt], undefined]) {
       expect(() => readMessages([prompt, item])).to.throw('`messages[1]`: must be an object');
     }
   });
 
-  it('have results for calls before the next answer to a user, and for those of answers in a row behind all', () => {
+  it('place a result before the answer that follows, and behind several answers in a row', () => {
     const use = (id: string) => ({ role: 'assistant', content: [{ type: 'tool_use', id, name: 'f' }] });
     const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id });
     const results = { role: 'user', content: [result('x'), result('y')] };
@@ -350,7 +350,7 @@ describe('calls of old clients', () => {
     expect(() => readMessages([prompt, said(look), answered('find'), prompt])).to.throw('a call without a result');
   });
 
-  it('are objects, or none', () => {
+  it('are objects or absent', () => {
     expect(
       readMessages([prompt, { role: 'assistant', content: 'a', function_call: null }, prompt]),
     ).not.to.have.property('hasCalls');

@@ -45,7 +45,7 @@ describe('a request with calls of tools', () => {
 });
 
 describe('tools with what only one format has', () => {
-  it('lose its fields at upstreams of other formats, and nothing else', () => {
+  it('lose only the fields of that format at other upstreams', () => {
     const plain = { name: 'look', schema: {} };
     const own = { name: 'find', schema: {}, messageFields: { defer_loading: true } };
     const tools: RequestTools = { list: [plain, own], choice: 'auto', text: 'x' };
@@ -55,7 +55,7 @@ describe('tools with what only one format has', () => {
     expect(fitFields(bare, {})).to.equal(bare);
   });
 
-  it('are told by their names where an upstream has no references to them, in results too', () => {
+  it('become their names where an upstream has no references, also in results', () => {
     const reference: RequestContent = { type: 'tool-reference', name: 'find' };
     const inResult = { ...result, content: [reference, text('found')] } as RequestContent;
     expect(convertReferencesToText([{ role: 'user', content: [inResult, reference, call] }])).to.deep.equal([

@@ -14,7 +14,7 @@ describe('a citation', () => {
     }
   });
 
-  it('has no half of a place, no negative one, and no empty text', () => {
+  it('leaves out half a range, negative numbers and empty texts', () => {
     const empty = { document_title: 'Notes', cited_text: '' };
     for (const no of [undefined, null, -1, 0.5, '1']) {
       for (const [from, to] of [

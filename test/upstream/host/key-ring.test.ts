@@ -111,7 +111,7 @@ describe('keys of an upstream', () => {
     expect(ring.health().rate).to.equal(0);
   });
 
-  it('that all rest leave one without a right to a call that was refused, and to no other', () => {
+  it('are all resting: one that lacks a permission serves only a call that the others have refused', () => {
     for (const value of ['two', 'three']) blame(value, 'rate', 1_000);
     ring.blame(idOf('one'), upstreamFault('auth', '', { status: 403 }));
     const tried = new Set([idOf('two') as string]);

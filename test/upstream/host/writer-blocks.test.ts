@@ -169,7 +169,7 @@ describe('a block of an answer', () => {
   }
 
   for (const [what, write, parts] of FRAGMENTS) {
-    it(`is such that ${what}`, () => expect(written(write)).to.deep.equal(parts));
+    it(`follows a rule: ${what}`, () => expect(written(write)).to.deep.equal(parts));
   }
 
   for (const [what, write, parts] of CITED) {
@@ -209,7 +209,7 @@ describe('a block of an answer', () => {
     }
   });
 
-  it('replaces the half that is left at the end, behind the reason to end', () => {
+  it('replaces half a character that is left at the end, after the finish reason', () => {
     for (const end of ['close', 'done'] as const) {
       const write = (out: Writer) => {
         out.text('a\ud83d');
@@ -222,7 +222,7 @@ describe('a block of an answer', () => {
     }
   });
 
-  it('leaves the reason to end the last word, if all of them came before it', () => {
+  it('puts the finish reason last if every block came before it', () => {
     written((out) => {
       out.text('a');
       out.image({ base64: 'x' });

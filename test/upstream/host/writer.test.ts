@@ -215,7 +215,7 @@ describe('parts of an answer', () => {
     return parts;
   };
 
-  it('have a type of an image only if it is a text, and an end behind an image alone', () => {
+  it('keep an image’s media type if it is a text, and finish after an image alone', () => {
     const parts = partsOf((out) => {
       out.image({ mediaType: 'image/png', base64: 'x' });
       out.image({ mediaType: 5, base64: 'y' });
@@ -229,7 +229,7 @@ describe('parts of an answer', () => {
     ]);
   });
 
-  it('name the answer by texts that say something', () => {
+  it('take the first id and model that are not empty', () => {
     const parts = partsOf((out) => {
       for (const none of ['', 5, null, undefined]) out.start({ id: none, model: none });
       out.start({ id: 'a', model: 'm' });
