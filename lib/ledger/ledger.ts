@@ -20,7 +20,7 @@ import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
 import { type BudgetedCall, budgetFault, type CallBudget, type CallCap, capFault, toTerms } from './caps.ts';
-import { createQueue, type NoOutcome } from './queue.ts';
+import { ANSWER_WITHIN_MS, createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
 import { insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
@@ -31,7 +31,7 @@ export interface LedgerOptions {
   readonly leaseMs: number;
   readonly log: LedgerLog;
   readonly now?: () => number;
-  /** How long a caller waits for the store at most. */
+  /** How long a call waits for the store at most, for its hold and its end together. */
   readonly answerWithinMs?: number;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal?: () => boolean;
@@ -73,6 +73,8 @@ export interface Hold {
   readonly wallet: Wallet;
   /** The id of the client's idempotency key; absent if it sent none. */
   readonly idempotencyId?: string;
+  /** How long its call has waited for the store by then; absent if unknown. */
+  readonly waitedMs?: number;
 }
 
 /** What a call costs, and its attempts at upstreams. */
@@ -153,8 +155,19 @@ export interface Ledger {
   drain(withinMs: number): Promise<number>;
 }
 
+/** The share of a call's time for the store that its hold leaves to its end: a healthy store needs less. */
+const END_SHARE = 1 / 8;
+
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs, isReal = () => false } = options;
+  const {
+    store,
+    ownerId,
+    leaseMs,
+    log,
+    now = Date.now,
+    answerWithinMs = ANSWER_WITHIN_MS,
+    isReal = () => false,
+  } = options;
   const queue = createQueue({
     store: store.ledger,
     answerWithinMs,
@@ -168,13 +181,14 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, idempotency } = request;
+    const from = performance.now();
+    const { chargeId, wallet, idempotency, waitedMs = 0 } = request;
     const op: HoldOp = { ...toChargeStart(request, at), kind: 'reserve', owner: ownerId, lease: at + leaseMs };
     // A hold that is applied after its call was answered 503 is returned at once.
     const started = await start(op, request, ({ charge }) => {
       if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
     });
-    return { ...started, idempotencyId: idempotency?.id };
+    return { ...started, idempotencyId: idempotency?.id, waitedMs: waitedMs + performance.now() - from };
   }
 
   async function charge({ usage, ...request }: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -210,7 +224,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function refund({ chargeId, wallet, job, attempts }: RefundRequest): Promise<Refund> {
     const more = { ...(job && { job }), ...(attempts && { attempts }) };
     const op: RefundOp = { kind: 'refund', wallet, chargeId, at: now(), ...more };
-    const outcome = await submitEnd(op, (late) => void toRefund(late, op));
+    const outcome = await submitEnd(op, { onLate: (late) => void toRefund(late, op) });
     return outcome ? toRefund(outcome, op) : { status: 'unconfirmed' };
   }
 
@@ -225,17 +239,17 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function submitEnd(
     op: SettleOp | ReturnOp | RefundOp,
-    onLate?: (outcome: Outcome) => void,
+    waiting: Pick<SubmitOptions, 'onLate' | 'waitedMs'> = {},
   ): Promise<Outcome | undefined> {
-    return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch(() => {
+    return queue.submit(op, { persistent: true, ...waiting }).catch(() => {
       log.error({ charge: op.chargeId, operation: op.kind }, 'the store has not confirmed the end of a call; retrying');
       return undefined;
     });
   }
 
   async function endHold(hold: Hold, op: SettleOp | ReturnOp): Promise<Settlement> {
-    const { charge, wallet } = hold;
-    const outcome = await submitEnd(op);
+    const { charge, wallet, waitedMs = 0 } = hold;
+    const outcome = await submitEnd(op, { waitedMs: Math.min(waitedMs, answerWithinMs * (1 - END_SHARE)) });
     const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
     const state = after.charge?.state;
     // After a lost answer the same end is found again; a different end was made by another operation.
@@ -264,7 +278,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     release: (open, attempts) =>
       endHold(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now(), attempts }),
-    expireOrphans: createSweep({ store: store.ledger, end: submitEnd, leaseMs, now }),
+    expireOrphans: createSweep({ store: store.ledger, end: (op, onLate) => submitEnd(op, { onLate }), leaseMs, now }),
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };

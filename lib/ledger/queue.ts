@@ -64,7 +64,7 @@ interface RunningLane {
   carried: number;
 }
 
-const ANSWER_WITHIN_MS = 4800;
+export const ANSWER_WITHIN_MS = 4800;
 const WAITING_MAX = 20_000;
 /**
  * How long a busy process gathers operations before committing a lane shared by all calls: a transaction costs as much

@@ -134,6 +134,14 @@ describe('the ledger', () => {
       expect(await chargeOf(a)).to.equal(undefined);
     });
 
+    it('tells how long the call has waited for the store by then', async () => {
+      const gate = makeGate();
+      store.next('ledger.apply', waitFor(gate.opened));
+      setTimeout(gate.open, 60);
+      const { waitedMs } = await ledger.hold(request(a, { waitedMs: 50 }));
+      expect(waitedMs).to.be.at.least(105);
+    });
+
     type Fail = (gate: Promise<void>) => void;
     const failures: Record<string, readonly [known: boolean, Fail]> = {
       'refuses for too long': [true, () => store.always('ledger.apply', refuse)],
@@ -241,6 +249,32 @@ describe('the ledger', () => {
       store.always('ledger.apply', undefined);
       expect(await ledger.drain(5000)).to.equal(0);
       expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
+    });
+
+    itTimed('waits less for the store the longer its hold has waited, down to an eighth', async () => {
+      const patient = createLedger({
+        store: store.store,
+        ownerId: 'me',
+        leaseMs: 60_000,
+        log: quiet,
+        answerWithinMs: 4000,
+      });
+      const waits: number[] = [];
+      for (const waitedMs of [3000, 3990]) {
+        const id = `${a}-${waitedMs}`;
+        const gate = makeGate();
+        const hold = await patient.hold(request(id, { waitedMs }));
+        store.next('ledger.apply', waitFor(gate.opened));
+        const from = performance.now();
+        expect(await patient.settle(hold, used(4n * RUB))).to.include({ charged: 4n * RUB, confirmed: false });
+        waits.push(performance.now() - from);
+        gate.open();
+        expect(await patient.drain(5000)).to.equal(0);
+        expect(await chargeOf(id)).to.include({ state: 'settled', charged: 4n * RUB });
+      }
+      const [shared = 0, least = 0] = waits;
+      expect(shared).to.be.within(700, 1500);
+      expect(least).to.be.within(450, 1200);
     });
 
     it('charges a call in full whose hold the sweeper had expired', async () => {
