@@ -153,7 +153,8 @@ export class OpenCalls {
 
 /** `{ type: "tool_use", id, name, input }` */
 export function readToolUse(block: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
-  const { id, name, input = {} } = block;
+  const { id, name } = block;
+  const input = block.input ?? {};
   checkToolName(name, `${field}.name`);
   if (!isRecord(input)) throw invalidField(`${field}.input`, 'must be an object');
   const call = addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);
@@ -179,7 +180,8 @@ export function readToolCalls(wire: unknown, field: string, calls: OpenCalls): r
 
 function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallContent {
   if (!isRecord(call)) throw invalidField(field, 'must be an object');
-  const { id, type = 'function', function: called, custom } = call;
+  const { id, function: called, custom } = call;
+  const type = call.type ?? 'function';
   if (type !== 'function' && type !== 'custom') throw invalidField(`${field}.type`, 'must be function or custom');
   const reading = { id, field: `${field}.${type}`, idField: `${field}.id`, calls };
   const marker = readCacheMarker(call, field);
@@ -206,9 +208,10 @@ export interface ReadingCall {
 
 /** `{ name, arguments }` */
 export function readCalled(
-  { name, arguments: json = '' }: Readonly<Record<string, unknown>>,
+  { name, arguments: given }: Readonly<Record<string, unknown>>,
   { id, field, idField, calls }: ReadingCall,
 ): ToolCallContent {
+  const json = given ?? '';
   checkToolName(name, `${field}.name`);
   if (typeof json !== 'string') throw invalidField(`${field}.arguments`, 'must be a string of JSON');
   return addCall({ id, name, json: json.trim() === '' ? '{}' : json }, idField, calls);

@@ -19,7 +19,8 @@ const PLAIN = 'text';
  */
 export function readThinkingBlock(block: WireBlock, field: string): ReasoningContent | undefined {
   if (block.type === 'thinking') {
-    const { thinking = '', signature = '' } = block;
+    const thinking = block.thinking ?? '';
+    const signature = block.signature ?? '';
     if (typeof thinking !== 'string') throw invalidField(`${field}.thinking`, 'must be a string');
     if (typeof signature !== 'string') throw invalidField(`${field}.signature`, 'must be a string');
     return { type: 'reasoning', text: thinking, ...(signature !== '' && { state: readState(signature, MESSAGES) }) };

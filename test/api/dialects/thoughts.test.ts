@@ -56,6 +56,11 @@ describe('reasoning in a history', () => {
   const read: readonly (readonly [what: string, read: () => unknown, found: unknown])[] = [
     ['a block without fields', () => readThinkingBlock({ type: 'thinking' }, 'm'), { type: 'reasoning', text: '' }],
     [
+      'a block whose fields are null',
+      () => readThinkingBlock({ type: 'thinking', thinking: null, signature: null }, 'm'),
+      { type: 'reasoning', text: '' },
+    ],
+    [
       'a redacted block',
       () => readThinkingBlock({ type: 'redacted_thinking', data: 's' }, 'm'),
       { type: 'reasoning', text: '', redacted: true, state },
