@@ -196,6 +196,19 @@ describe('shapes of requests', () => {
     ]);
   });
 
+  it('begin with the same prompt in each call, whatever an agent says to its vendor of a single one', async () => {
+    for (const format of FORMATS) {
+      const asked = async (call: string) => {
+        const line = `x-acme-billing-header: version=2.1.9; call=${call};`;
+        const system = [text(line), { ...text('Be brief.'), cache_control: { type: 'ephemeral' } }];
+        return JSON.stringify(await stage.ask(MESSAGES, { model: format, system, messages: [user()] }));
+      };
+      const first = await asked('1f');
+      expect(first).to.contain('Be brief.').and.not.to.contain('billing');
+      expect(await asked('2a')).to.equal(first);
+    }
+  });
+
   it('send stop strings where the vendor has a place for them', async () => {
     const stops = ['a', ' ', 'c', 'd', 'e', 'f'];
     const asked = (model: string) => stage.ask(MESSAGES, { model, messages: [user()], stop_sequences: stops });

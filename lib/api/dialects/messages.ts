@@ -210,9 +210,20 @@ export function readSystem(
   return textsIn(readContent(wire, field, startReading('system', new OpenCalls(), { hasAny: false, images: 0 })));
 }
 
+/** Of a system prompt. */
 export function textsIn(content: readonly RequestContent[]): readonly TextContent[] {
-  return content.filter((part) => part.type === 'text');
+  return content.flatMap((part) => {
+    if (part.type !== 'text') return [];
+    const text = part.text.replace(BILLING_LINE, '');
+    return text === part.text ? part : text === '' ? [] : { ...part, text };
+  });
 }
+
+/**
+ * Some agents begin their system prompt with a line for the bills of its vendor. It says nothing to a model and differs in
+ * each call, so that no cache would know again what follows it.
+ */
+const BILLING_LINE = /^x-[a-z]+-billing-header:[^\n]{0,300}(?:\n+|$)/;
 
 interface WireMessage extends Readonly<Record<string, unknown>> {
   readonly role: string;

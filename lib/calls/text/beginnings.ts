@@ -5,9 +5,6 @@ import type { RequestContent, TextRequest } from './request.ts';
 
 type Prompt = Pick<TextRequest, 'system' | 'tools' | 'messages'>;
 
-/** Some agents begin their system prompt with a line for the vendor that differs in each call. */
-const CALL_LINE = /^x-[a-z]+-billing-header:.{0,300}$/;
-
 /** Takes a few ms; conversations are shorter. */
 const PARTS_MAX = 10_000;
 
@@ -17,11 +14,7 @@ const PARTS_MAX = 10_000;
  */
 export function digestBeginnings(conversation: string, { system = [], tools, messages }: Prompt): readonly string[] {
   if (messages.reduce((parts, { content }) => parts + content.length, 0) > PARTS_MAX) return [];
-  const opening = digest([
-    conversation,
-    tools?.text ?? '',
-    ...system.flatMap(({ text }) => (CALL_LINE.test(text) ? [] : [text])),
-  ]);
+  const opening = digest([conversation, tools?.text ?? '', ...system.map(({ text }) => text)]);
   const digests = [opening];
   for (const { role, content } of messages) {
     for (const part of content) digests.push(digest([digests.at(-1) as string, role, ...listPieces(part)]));

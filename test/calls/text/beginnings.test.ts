@@ -18,19 +18,6 @@ describe('beginnings of a prompt', () => {
     expect(digests(user(text('Hello'), text('again')))).to.include(last(first));
   });
 
-  it('stay the same whatever an agent says of a single call', () => {
-    const say = (line: string) =>
-      digestBeginnings('c', { system: [{ type: 'text', text: line }, ...system], messages: [] });
-    const same = digestBeginnings('c', { system, messages: [] });
-    expect(say('x-acme-billing-header: version=2.1.9; call=1f;')).to.deep.equal(same);
-    for (const other of [
-      'x-acme-billing-header',
-      `x-acme-billing-header: ${'x'.repeat(301)}`,
-      'x-acme-billing-header:\nB',
-    ])
-      expect(say(other)).not.to.deep.equal(same);
-  });
-
   const bytes = (...values: number[]) => Buffer.from(values);
   const image = (...values: number[]): RequestContent => ({
     type: 'image',
