@@ -140,14 +140,17 @@ describe('custom tools', () => {
       { role: 'assistant', content: null, tool_calls: [made] },
       { role: 'tool', tool_call_id: 'call_1', content: 'Done.' },
     ];
-    const { json } = await call(CHAT, { model: 'responses', tools: [{ type: 'custom', custom }], messages });
-    expect(json.choices[0].message.tool_calls[0]).to.deep.include({
-      type: 'custom',
-      custom: { name: 'apply_patch', input: INPUT },
-    });
-    const { tools, input } = asked();
-    expect(tools).to.deep.equal([PATCH]);
-    expect(input[1]).to.include({ type: 'custom_tool_call', name: 'apply_patch', input: INPUT });
-    expect(input[2]).to.include({ type: 'custom_tool_call_output' });
+    // Some clients mix in the shape of the responses dialect.
+    for (const tool of [{ type: 'custom', custom }, PATCH]) {
+      const { json } = await call(CHAT, { model: 'responses', tools: [tool], messages });
+      expect(json.choices[0].message.tool_calls[0]).to.deep.include({
+        type: 'custom',
+        custom: { name: 'apply_patch', input: INPUT },
+      });
+      const { tools, input } = asked();
+      expect(tools).to.deep.equal([PATCH]);
+      expect(input[1]).to.include({ type: 'custom_tool_call', name: 'apply_patch', input: INPUT });
+      expect(input[2]).to.include({ type: 'custom_tool_call_output' });
+    }
   });
 });

@@ -209,6 +209,17 @@ describe('shapes of requests', () => {
     }
   });
 
+  it('read tools of the messages dialect in a chat', async () => {
+    const sent = await stage.ask(CHAT, {
+      model: 'message',
+      messages: [user()],
+      tools: [{ ...look, description: 'd' }],
+      tool_choice: { type: 'tool', name: 'look' },
+    });
+    expect(sent.tools).to.deep.equal([{ ...look, description: 'd' }]);
+    expect(sent.tool_choice).to.deep.equal({ type: 'tool', name: 'look' });
+  });
+
   it('send stop strings where the vendor has a place for them', async () => {
     const stops = ['a', ' ', 'c', 'd', 'e', 'f'];
     const asked = (model: string) => stage.ask(MESSAGES, { model, messages: [user()], stop_sequences: stops });

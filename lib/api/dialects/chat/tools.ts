@@ -13,41 +13,52 @@ import type { CallEcho } from './call-shape.ts';
 export function readChatTools(fields: TextFields): RequestTools | undefined {
   const { tools, choice: given, choiceField, single } = isLegacy(fields) ? readFunctions(fields) : listTools(fields);
   const chosen = given == null ? {} : readChoice(given, readChosenTool);
-  const customs = new Map(
-    (fields.tools ?? []).filter(isCustom).map((tool) => [readName(tool), readCustomTool(flatten(tool))]),
-  );
+  const customs = new Map(listCustoms(fields).map((custom) => [readName(custom), readCustomTool(flatten(custom))]));
   return readTools({ tools, shape: CHAT_TOOL, customs, choiceField, single, ...chosen });
 }
 
 /** What the answer has to know: clients are answered in the shape that they ask in. */
 export function readCallEcho(fields: TextFields): { readonly echo?: CallEcho } {
   if (isLegacy(fields)) return { echo: { functions: true } };
-  const customNames = (fields.tools ?? []).filter(isCustom).map(readName);
+  const customNames = listCustoms(fields).map(readName);
   return customNames.length > 0 ? { echo: { customNames } } : {};
 }
 
-interface WireCustom {
-  readonly custom: Readonly<Record<string, unknown>>;
+type WireTool = Readonly<Record<string, unknown>>;
+
+function listCustoms({ tools }: TextFields): readonly WireTool[] {
+  return (tools ?? []).map(findCustom).filter((custom) => custom !== undefined);
 }
 
-function isCustom(tool: unknown): tool is WireCustom {
-  return isRecord(tool) && tool.type === 'custom' && isRecord(tool.custom);
+/** What a custom tool says of itself: inside it, or without an inner object as in the responses dialect. */
+function findCustom(tool: unknown): WireTool | undefined {
+  if (!isRecord(tool) || tool.type !== 'custom' || isMessageTool(tool)) return undefined;
+  if (isRecord(tool.custom)) return tool.custom;
+  return typeof tool.name === 'string' ? tool : undefined;
 }
 
 /** One of another type is refused with the rest of the function. */
-function readName({ custom: { name } }: WireCustom): string {
+function readName({ name }: WireTool): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** A custom tool is the function that models see in its place. */
-function describeCustom(tool: unknown, at: number): unknown {
-  if (!isRecord(tool) || tool.type !== 'custom') return tool;
-  if (!isCustom(tool)) throw invalidField(`tools[${at}].custom`, 'must be an object');
-  return { type: 'function', function: describeCustomTool(flatten(tool)) };
+/** A custom tool is the function that models see in its place, and one of the messages dialect a flat function. */
+function describeTool(tool: unknown, at: number): unknown {
+  if (!isRecord(tool)) return tool;
+  if (isMessageTool(tool)) return { ...tool, type: 'function', parameters: tool.input_schema };
+  if (tool.type !== 'custom') return tool;
+  const custom = findCustom(tool);
+  if (!custom) throw invalidField(`tools[${at}].custom`, 'must be an object');
+  return { type: 'function', function: describeCustomTool(flatten(custom)) };
+}
+
+/** Some clients send these to models of their vendor in any dialect. */
+function isMessageTool({ name, input_schema: schema, type }: WireTool): boolean {
+  return typeof name === 'string' && isRecord(schema) && (type == null || type === 'custom');
 }
 
 /** As in the responses dialect. */
-function flatten({ custom: { name, description, format } }: WireCustom) {
+function flatten({ name, description, format }: WireTool) {
   const { grammar } = isRecord(format) ? format : {};
   return { name, description, format: isRecord(grammar) ? { type: 'grammar', ...grammar } : format };
 }
@@ -59,7 +70,7 @@ function isLegacy({ tools, functions }: TextFields): boolean {
 
 function listTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: TextFields) {
   const choiceField = 'tool_choice.function.name';
-  return { tools: tools?.map(describeCustom), choice, choiceField, single: parallel === false };
+  return { tools: tools?.map(describeTool), choice, choiceField, single: parallel === false };
 }
 
 /** They are called one at a time. */
@@ -72,8 +83,11 @@ function readFunctions({ functions, function_call: choice }: TextFields) {
 }
 
 function readChosenTool(given: Readonly<Record<string, unknown>>): Chosen {
-  if (given.type === 'allowed_tools') return readAllowed(given.allowed_tools);
-  if (given.type !== 'function' && given.type !== 'custom') {
+  const { type } = given;
+  if (type === 'allowed_tools') return readAllowed(given.allowed_tools);
+  // These and `tool` are of the messages dialect.
+  if (type === 'auto' || type === 'any' || type === 'none') return { choice: type };
+  if (type !== 'function' && type !== 'custom' && type !== 'tool') {
     throw invalidField('tool_choice.type', 'must be function, custom or allowed_tools');
   }
   return { choice: { name: nameIn(given, 'tool_choice') } };

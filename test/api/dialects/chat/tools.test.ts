@@ -47,6 +47,10 @@ describe('the tools of a chat', () => {
     [{ type: 'function', function: { name: 'g' } }, { name: 'g' }],
     [{ type: 'function', name: 'g' }, { name: 'g' }],
     [{ type: 'custom', custom: { name: 'patch' } }, { name: 'patch' }],
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'none' }, 'none'],
+    [{ type: 'any' }, 'any'],
+    [{ type: 'tool', name: 'g' }, { name: 'g' }],
     [allow('auto', G), 'auto'],
     [allow('required', G), 'any'],
   ];
@@ -92,6 +96,29 @@ describe('the tools of a chat', () => {
     });
   }
 
+  it('may stand among others in the shapes of the other dialects', () => {
+    const flat = { type: 'custom', name: 'patch', description: 'Patches.', format: GRAMMAR };
+    const fields = { tools: [F, flat], tool_choice: { type: 'custom', name: 'patch' } };
+    expect(read(fields)).to.deep.equal(read({ ...fields, tools: [F, patch(GRAMMAR)] }));
+    expect(readCallEcho(fields as unknown as TextFields)).to.deep.equal({ echo: { customNames: ['patch'] } });
+    const { parameters } = F.function;
+    for (const type of [undefined, null, 'custom']) {
+      const given = {
+        type,
+        name: 'f',
+        description: 'd',
+        input_schema: parameters,
+        cache_control: { type: 'ephemeral' },
+      };
+      const tools = { tools: [given, G] };
+      expect(read(tools)?.list).to.deep.equal([
+        { name: 'f', description: 'd', schema: parameters, cache: { ttl: '5m' } },
+        { name: 'g', schema: SCHEMA },
+      ]);
+      expect(readCallEcho(tools as unknown as TextFields)).to.deep.equal({});
+    }
+  });
+
   const CALLS: readonly (readonly [given: unknown, choice: unknown])[] = [
     [undefined, undefined],
     ['auto', 'auto'],
@@ -129,6 +156,9 @@ describe('the tools of a chat', () => {
     [{ tools: [F], tool_choice: { type: 'function' } }, 'Invalid `tool_choice.function.name`: must be a string.'],
     [{ tools: [F, { type: 'custom', custom: 'patch' }] }, 'Invalid `tools[1].custom`: must be an object.'],
     [{ tools: [F, patch(), { type: 'custom', custom: { name: 5 } }] }, 'Invalid `tools[2].'],
+    [{ tools: [F, { type: 'custom', name: 5 }] }, 'Invalid `tools[1].custom`: must be an object.'],
+    [{ tools: [F], tool_choice: { type: 'tool' } }, 'Invalid `tool_choice.function.name`: must be a string.'],
+    [{ tools: [F], tool_choice: { type: 'web_search' } }, 'Invalid `tool_choice.type`: must be function, custom or'],
   ];
   for (const [fields, words] of WRONG) {
     it(`are refused with the field: ${words}`, () => {
