@@ -70,6 +70,15 @@ const CUSTOM_CALL = object(
   { optional: ['namespace'] },
 );
 
+const SEARCH_CALL = object({
+  type: constant('tool_search_call'),
+  id: ITEM_ID,
+  call_id: CALL_ID,
+  status: STATUS,
+  execution: { ...constant('client'), description: 'The client searches, and answers with a `tool_search_output`.' },
+  arguments: { type: 'object', description: 'What the model looks for.' },
+});
+
 const IMAGE = object({
   id: ITEM_ID,
   type: constant('image_generation_call'),
@@ -83,7 +92,8 @@ const IMAGE = object({
 
 const OUTPUT_ITEM: Json = {
   anyOf: [
-    ...['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall', 'ResponseImage'],
+    ...['ResponseMessage', 'ResponseReasoning', 'ResponseFunctionCall', 'ResponseCustomToolCall'],
+    ...['ResponseToolSearchCall', 'ResponseImage'],
   ].map(ref),
 };
 
@@ -112,7 +122,8 @@ const INPUT_ITEM: Json = {
     },
     tools: {
       ...list({ type: 'object', required: ['type'] }),
-      description: 'Of `additional_tools`: as `tools` of the request. The later of two of the same name counts.',
+      description:
+        'Of `additional_tools` and `tool_search_output`: as `tools` of the request. The later of two of the same name counts.',
     },
     output: {
       description: 'Of a tool: a text, or parts.',
@@ -338,6 +349,7 @@ export const responsesChapter: Chapter = {
     ResponseReasoning: REASONING,
     ResponseFunctionCall: FUNCTION_CALL,
     ResponseCustomToolCall: CUSTOM_CALL,
+    ResponseToolSearchCall: SEARCH_CALL,
     ResponseImage: IMAGE,
     ResponseOutputText: OUTPUT_TEXT,
     ResponseAnnotation: ANNOTATION,

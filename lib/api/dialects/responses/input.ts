@@ -9,7 +9,7 @@ import { createResult, type FoundFiles, readContent, readDrawnImage, startReadin
 import { invalidField } from '../fields.ts';
 import { describeContents, placeResults, type ReadMessages, textsIn } from '../messages.ts';
 import { readReasoningItem } from '../thoughts.ts';
-import { joinToolName, type PlacedTool } from './tools.ts';
+import { isClientSearch, joinToolName, type PlacedTool } from './tools.ts';
 import { isLeftOut, readCompaction, readVendorCall, readVendorOutput, type VendorCall } from './vendor-items.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -37,11 +37,15 @@ function readPlain(part: unknown): unknown {
 export function listAddedTools(input: string | readonly unknown[]): readonly PlacedTool[] {
   if (typeof input === 'string') return [];
   return input.flatMap((item, at) => {
-    if (!isRecord(item) || item.type !== 'additional_tools') return [];
+    if (!isRecord(item) || !bringsTools(item)) return [];
     const field = `input[${at}].tools`;
     if (!Array.isArray(item.tools)) throw invalidField(field, 'must be an array of tools');
     return item.tools.map((tool: unknown, within) => ({ tool, field: `${field}[${within}]` }));
   });
+}
+
+function bringsTools(item: Item): boolean {
+  return item.type === 'additional_tools' || (item.type === 'tool_search_output' && isClientSearch(item));
 }
 
 function markPhase(content: readonly RequestContent[], phase: string): readonly RequestContent[] {

@@ -43,6 +43,8 @@ interface OpenItem extends OutputItem {
   citations?: Citation[];
   /** The input of a custom tool. */
   readonly custom: CustomInput | undefined;
+  /** It has no fragments. */
+  readonly isWhole: boolean;
   /** What precedes the number of a fragment's event, its text, and what follows. */
   readonly head: string;
   readonly middle: string;
@@ -136,6 +138,7 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       text: '',
       state: undefined,
       custom: kind === 'custom_tool_call_input' ? new CustomInput() : undefined,
+      isWhole: kind === 'tool_search',
       head: flattenString(`event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":`),
       middle: flattenString(`,${JSON.stringify(this.#place(id, kind)).slice(1, -1)},"delta":"`),
       tail: kind === 'output_text' ? '","logprobs":[]}\n\n' : '"}\n\n',
@@ -164,6 +167,10 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 
   #writeFragment(text: string): string {
     const open = this.#open as OpenItem;
+    if (open.isWhole) {
+      open.text += text;
+      return '';
+    }
     const passed = open.custom ? open.custom.push(text) : text;
     if (open.custom && passed === '') return '';
     const begun = open.text === '' && open.block.type === 'reasoning' ? this.#beginSummary(open) : '';
@@ -238,6 +245,8 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
       }
       case 'custom_tool_call_input':
         return this.#writeEvent('custom_tool_call_input.done', { ...place, input: text });
+      case 'tool_search':
+        return '';
     }
   }
 
@@ -294,12 +303,20 @@ class ResponsesRenderer implements Transform<StreamPart, string> {
 }
 
 /** The first word of a fragment's event. */
-type Kind = 'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input';
+type Kind =
+  | 'output_text'
+  | 'refusal'
+  | 'reasoning_summary_text'
+  | 'function_call_arguments'
+  | 'custom_tool_call_input'
+  | 'tool_search';
 
 function findEventKind({ block, names }: OutputItem): Kind {
   if (block.type === 'text') return isRefusedText(block) ? 'refusal' : 'output_text';
   if (block.type === 'reasoning') return 'reasoning_summary_text';
-  return findToolName(block, names).isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
+  const { isCustom, isSearch } = findToolName(block, names);
+  if (isSearch) return 'tool_search';
+  return isCustom ? 'custom_tool_call_input' : 'function_call_arguments';
 }
 
 /** `text` is the place of the part among all texts of the answer. */

@@ -1,5 +1,6 @@
 // The response object and its items.
 import type { SmartRouting } from '../../../base/smart-tiers.ts';
+import { readArguments } from '../../../stream/arguments.ts';
 import type { BillingPart, FinishReason, ReplyBlock, ReplyToolBlock } from '../../../stream/part.ts';
 import type { BlockState, UsageCounts } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
@@ -35,7 +36,8 @@ export function writeItemId({ replyId, index, block, names }: OutputItem): strin
 function itemPrefix(block: ReplyBlock, names: ToolNames): string {
   if (block.type === 'text') return 'msg_';
   if (block.type === 'reasoning') return 'rs_';
-  return findToolName(block, names).isCustom ? 'ctc_' : 'fc_';
+  const { isCustom, isSearch } = findToolName(block, names);
+  return isSearch ? 'tsc_' : isCustom ? 'ctc_' : 'fc_';
 }
 
 interface ItemContent {
@@ -65,7 +67,11 @@ export function writeItem(item: OutputItem, { status, text, state, annotations }
       ...(!isBegun && { encrypted_content: writeEncryptedContent({ redacted, state }) }),
     };
   }
-  const { name, namespace, isCustom } = findToolName(block, names);
+  const { name, namespace, isCustom, isSearch } = findToolName(block, names);
+  if (isSearch) {
+    const call_id = toWireId(block);
+    return { id, type: 'tool_search_call', status, execution: 'client', call_id, arguments: readArguments(text) };
+  }
   const called = { call_id: toWireId(block), name, ...(namespace !== undefined && { namespace }) };
   if (isCustom) return { id, type: 'custom_tool_call', status, ...called, input: text };
   return { id, type: 'function_call', status, ...called, arguments: text };

@@ -32,6 +32,16 @@ export interface ToolName {
   readonly namespace?: string;
   /** Its calls have an input instead of arguments. */
   readonly isCustom?: true;
+  /** It is the client's search for tools, whose calls are items of their own. */
+  readonly isSearch?: true;
+}
+
+/** The type of a search for tools, and the name under which models see the one that the client runs. */
+export const TOOL_SEARCH = 'tool_search';
+
+/** Of such a tool, or of an item of one; others run at a vendor. */
+export function isClientSearch({ execution }: Readonly<Record<string, unknown>>): boolean {
+  return execution === 'client';
 }
 
 /** The tools whose calls do not go back as calls of functions of the same name, by the name that models see. */
@@ -111,6 +121,12 @@ function checkTool(tool: unknown, field: string): Tool {
 
 function addTool(tool: Tool, field: string, listed: ListedTools, { namespace, replaces }: Listing): void {
   const { type, name } = tool;
+  if (type === TOOL_SEARCH && isClientSearch(tool)) {
+    const { description, parameters } = tool;
+    addTool({ type: 'function', name: TOOL_SEARCH, description, parameters }, field, listed, { replaces });
+    listed.names.set(TOOL_SEARCH, { name: TOOL_SEARCH, isSearch: true });
+    return;
+  }
   if (type !== 'function' && type !== 'custom') {
     listed.hosted ??= type;
     return;
@@ -154,6 +170,24 @@ function isEncrypted(property: unknown): property is Readonly<Record<string, unk
 
 const NAME_CHARACTERS_MAX = 128;
 const HASH_CHARACTERS = 8;
+
+/** What a search for tools has found, as a model reads it; the tools themselves are among those of the request. */
+export function describeFoundTools(tools: unknown): string {
+  const lines = listFound(tools).map(({ name, description }) =>
+    typeof description === 'string' && description !== '' ? `${name}: ${description}` : `${name}`,
+  );
+  return lines.length > 0 ? lines.join('\n') : 'No tools were found.';
+}
+
+function listFound(tools: unknown, namespace?: string): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: unknown) => {
+    if (!isRecord(tool) || typeof tool.name !== 'string') return [];
+    const { type, name } = tool;
+    if (type === 'namespace') return listFound(tool.tools, name);
+    return [{ ...tool, name: namespace === undefined ? name : joinToolName(namespace, name) }];
+  });
+}
 
 /** The name of a namespace's tool as models see it. */
 export function joinToolName(namespace: string, name: string): string {
@@ -210,7 +244,8 @@ const namespaceTool: Json = object(
 
 const hostedTool: Json = {
   description:
-    'A tool that would run at the vendor, such as `web_search`, is left out unless `tool_choice` demands it.',
+    'A tool that would run at the vendor, such as `web_search`, is left out unless `tool_choice` demands it. A ' +
+    '`tool_search` whose `execution` is `client` is a function to the model, and its calls are items `tool_search_call`.',
   type: 'object',
   required: ['type'],
   properties: { type: { type: 'string', not: { enum: ['function', 'custom', 'namespace'] } } },

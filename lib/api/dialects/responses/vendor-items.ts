@@ -1,12 +1,12 @@
-// Items of a vendor's own tools in a history. No such tool is offered here, so every model is told what happened as calls
-// of functions and their results: vendors take those whatever tools a request has.
+// Items of a vendor's own tools in a history. Hardly any such tool is offered here, so every model is told what happened as
+// calls of functions and their results: vendors take those whatever tools a request has.
 
 import { isRecord } from '../../../base/record.ts';
 import { writeArguments } from '../../../stream/arguments.ts';
 import type { ReasoningContent } from '../../../upstream/contract/provider.ts';
 import { isCompaction, RESPONSES_STATE } from '../../../upstream/formats/responses/item.ts';
 import { invalidField } from '../fields.ts';
-import { joinToolName } from './tools.ts';
+import { describeFoundTools, isClientSearch, joinToolName, TOOL_SEARCH } from './tools.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -50,6 +50,8 @@ export function readVendorCall(item: Item): VendorCall | undefined {
       return { ...named, name: 'computer', json: writeFields(item.action ?? { actions: item.actions }) };
     case 'program':
       return { ...named, name: 'program', json: writeFields({ code: item.code }) };
+    case 'tool_search_call':
+      return isClientSearch(item) ? { ...named, name: TOOL_SEARCH, json: writeJson(item.arguments) } : undefined;
     default: {
       const finished = readFinishedCall(item);
       // Clients leave the ids of such items out.
@@ -77,7 +79,7 @@ function readFinishedCall(item: Item): Pick<VendorCall, 'name' | 'json' | 'resul
       if (typeof name !== 'string' || name === '' || (output == null && error == null)) return undefined;
       return {
         name: typeof server === 'string' && server !== '' ? joinToolName(server, name) : name,
-        json: typeof json === 'string' ? json : writeFields(json),
+        json: writeJson(json),
         result: { content: writeText(output ?? error), isError: output == null },
       };
     }
@@ -102,6 +104,8 @@ export function readVendorOutput(item: Item): VendorOutput | undefined {
       return { ...named, content: isRecord(item.output) ? [{ ...item.output, type: 'input_image' }] : '' };
     case 'program_output':
       return { ...named, content: writeText(item.result) };
+    case 'tool_search_output':
+      return isClientSearch(item) ? { ...named, content: describeFoundTools(item.tools) } : undefined;
     default:
       return undefined;
   }
@@ -118,6 +122,10 @@ export function readCompaction(item: Item, field: string): ReasoningContent | un
 
 function succeed(content: string): VendorResult {
   return { content, isError: false };
+}
+
+function writeJson(value: unknown): string {
+  return typeof value === 'string' ? value : writeFields(value);
 }
 
 function writeFields(value: unknown): string {
