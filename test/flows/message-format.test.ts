@@ -1,7 +1,7 @@
 // What only the messages format has: its own tools, tool search, fields and betas go to its vendors unchanged, and to no
 // other.
 import { expect } from 'chai';
-import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, parseEvents, RESPONSES, send } from '../../testkit/client.ts';
 import { PNG } from '../media/sample-images.ts';
 import { type Json, look, type RequestStage, result, startRequestStage, text, user } from './request-stage.ts';
 
@@ -131,6 +131,19 @@ describe('the messages format', () => {
       const said = (role: string, words: string) => ({ role, content: [text(words)] });
       const [a, b, c] = [said('user', 'a'), said('assistant', 'b'), said('user', 'c')];
       expect(messages).to.deep.equal([a, turns[2], b, c, said('system', 'Later.')]);
+    });
+
+    it('puts them before an answer, where alone the vendor takes them', async () => {
+      const roles = ({ messages }: Json) => messages.map(({ role }: Json) => role);
+      const said = [user('a'), { role: 'assistant', content: 'b' }, late('Later.'), user('c')];
+      expect(roles(await stage.ask(MESSAGES, { model: 'message', messages: said }))).to.deep.equal([
+        'user',
+        'assistant',
+        'user',
+        'system',
+      ]);
+      const input = [user('a'), { role: 'developer', content: 'Later.' }, user('c')];
+      expect(roles(await stage.ask(RESPONSES, { model: 'message', input }))).to.deep.equal(['user', 'user', 'system']);
     });
 
     it('keeps them in a chat where the catalog says so', async () => {

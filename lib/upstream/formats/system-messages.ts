@@ -1,4 +1,5 @@
-// System messages between others: for vendors that know only one system prompt, they become part of it.
+// System messages between others: for vendors that know only one system prompt, they become part of it, and where they may
+// stay, they stand before an answer.
 import type { TextContent } from '../contract/provider.ts';
 
 interface Prompt<Message> {
@@ -15,6 +16,27 @@ export function moveSystemMessages<
   const moved = messages.filter(isSystem).flatMap(({ content }) => content as readonly TextContent[]);
   if (moved.length === 0) return call;
   return { ...call, system: [...system, ...moved], messages: messages.filter((message) => !isSystem(message)) };
+}
+
+/** The same call if all are right before an answer, or at the end: elsewhere the messages format refuses them. */
+export function placeSystemMessages<Message extends { readonly role: string }, Call extends Prompt<Message>>(
+  call: Call,
+): Call {
+  const { messages } = call;
+  const isMisplaced = messages.some((message, at) => isSystem(message) && messages[at + 1]?.role === 'user');
+  return isMisplaced ? { ...call, messages: [...placeBehindUsers(messages)] } : call;
+}
+
+function* placeBehindUsers<Message extends { readonly role: string }>(messages: readonly Message[]): Iterable<Message> {
+  const waiting: Message[] = [];
+  for (const message of messages) {
+    if (isSystem(message)) waiting.push(message);
+    else {
+      if (message.role === 'assistant') yield* waiting.splice(0);
+      yield message;
+    }
+  }
+  yield* waiting;
 }
 
 function isSystem({ role }: { readonly role: string }): boolean {

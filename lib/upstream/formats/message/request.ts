@@ -17,7 +17,7 @@ import type {
 } from '../../contract/provider.ts';
 import { chooseMarkers, type Markers, resultsFirst } from '../cache-markers.ts';
 import { writeCitationBack } from '../citations.ts';
-import { moveSystemMessages } from '../system-messages.ts';
+import { moveSystemMessages, placeSystemMessages } from '../system-messages.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
 import { MESSAGES_STATE } from './reply.ts';
 
@@ -32,7 +32,7 @@ interface Writing {
 }
 
 export function messageBody(given: TextCall, base64: Base64, quirks: MessageQuirks = {}): JsonObject {
-  const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
+  const call = quirks.keepsSystemMessages ? placeSystemMessages(given) : moveSystemMessages(given);
   const { model, maxTokens, system, messages, stops, sampling, reasoning } = call;
   const shortenCallId = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
   const { keepsUnsignedThoughts = false } = quirks;
