@@ -34,9 +34,9 @@ export function checkLimits({ budget, expiresAt, models, endUsers, requests }: R
   if (wrong !== undefined) throw new OperatorError(`Not a valid model id: ${JSON.stringify(wrong)}.`);
 }
 
-const PER_MINUTE_MAX = 1_000_000;
-const AT_ONCE_MAX = 100_000;
-const WAIT_SECONDS_MAX = 60;
+export const PER_MINUTE_MAX = 1_000_000;
+export const AT_ONCE_MAX = 100_000;
+export const WAIT_SECONDS_MAX = 60;
 const ADDRESSES_MAX = 100;
 
 /** Throws `OperatorError` for limits that make no sense. */

@@ -18,7 +18,9 @@ export function addLimitOptions(command: Command, { canRemove }: { readonly canR
       canRemove && text === word ? REMOVED : read(text);
   return addRequestLimitOptions(command, { canRemove })
     .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orRemoved('none', readPayment))
-    .addOption(new Option('--reset <period>', 'when its budget resets, in the time zone of its owner').choices(RESETS))
+    .addOption(
+      new Option('--reset <period>', 'when its budget resets, in the time zone of the account').choices(RESETS),
+    )
     .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orRemoved('never', readTime))
     .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orRemoved('all', readModels))
     .option(

@@ -11,7 +11,7 @@ export function addKeyUsersCommand(key: Command): void {
     .argument('<key-id>', 'the key')
     .option('--name <name>', 'only this end user, named as calls name them', readText)
     .option('--after <digest>', 'the digest after which the list goes on', readText)
-    .option('--limit <number>', `at most so many (${KEY_USERS_BY_DEFAULT})`, readCount)
+    .option('--limit <number>', `show at most this many (default: ${KEY_USERS_BY_DEFAULT})`, readCount)
     .addHelpText('after', '\nExample:\n  tollgate key users key_83d1… --name alice')
     .action(onStore(keyUserActions.list));
 }

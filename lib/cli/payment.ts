@@ -30,6 +30,7 @@ export function addPaymentCommands(program: Command): void {
     .command('show')
     .description('Shows a payment, what its provider said about it, and its refunds.')
     .argument('<id>', ID)
+    .addHelpText('after', '\nExample:\n  tollgate payment show pay_019a…')
     .action(onStore(paymentActions.show));
   payment
     .command('refund')
@@ -45,11 +46,15 @@ export function addPaymentCommands(program: Command): void {
     .action(onStore(paymentActions.refund));
   payment
     .command('decide')
-    .description('Decides, once, on a payment that does not match its order.')
+    .description('Decides, once, on a payment that does not match its order: give --credit or --reject.')
     .argument('<id>', ID)
     .addOption(new Option('--credit <rub>', `credits this much: ${RUB}`).argParser(readPayment).conflicts('reject'))
     .option('--reject', 'credits nothing; give the money back at the provider')
     .requiredOption('--reason <text>', 'the reason', readText)
+    .addHelpText(
+      'after',
+      '\nExample:\n  tollgate payment decide pay_019a… --credit 990 --reason "the provider confirms 990 RUB"',
+    )
     .action(onStore(paymentActions.decide));
   payment
     .command('dispute')

@@ -93,7 +93,14 @@ export function createProgram(): Command {
   addDoctorCommand(program);
   addSupportBundleCommand(program);
   addServeCommand(program);
+  showMandatoryOptions(program);
   return program;
+}
+
+/** Help begins with all that a command must have, as its refusals do. */
+function showMandatoryOptions(command: Command): void {
+  if (command.commands.length === 0) command.usage(describeArguments(command));
+  command.commands.forEach(showMandatoryOptions);
 }
 
 /** One readable line, whatever was thrown. */
@@ -134,8 +141,13 @@ function describeUsage(argv: readonly string[]): string {
     else if (!word.startsWith('-')) break;
     command = next ?? command;
   }
-  const required = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
-  const mandatory = command.options.filter((each) => each.mandatory).map((each) => each.flags);
-  const others = mandatory.length < command.options.length ? ['[options]'] : [];
-  return [...words, ...required, ...mandatory, ...others].join(' ');
+  return [...words, describeArguments(command)].join(' ').trim();
+}
+
+/** `<id> --name <name> [options]`. */
+function describeArguments({ registeredArguments, options }: Command): string {
+  const required = registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+  const mandatory = options.filter((each) => each.mandatory).map((each) => each.flags);
+  const others = mandatory.length < options.length ? ['[options]'] : [];
+  return [...required, ...mandatory, ...others].join(' ');
 }

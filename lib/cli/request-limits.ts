@@ -13,7 +13,7 @@ export function addRequestLimitOptions(command: Command, { canRemove }: { readon
   return command
     .option('--per-minute <number>', `requests a minute${or}`, orNone(readCount))
     .option('--at-once <number>', `calls at once, over all gateways${or}`, orNone(readCount))
-    .option('--wait <seconds>', `how long further calls wait for their turn${or}`, orNone(readCount))
+    .option('--wait <seconds>', `how long calls above --at-once wait for their turn, 1 to 60${or}`, orNone(readCount))
     .option('--addresses <list>', `where requests may come from, such as 192.0.2.7,10.0.0.0/8${or}`, orNone(readList));
 }
 

@@ -1,5 +1,6 @@
 // The verbs of accounts, their keys, and their people.
 
+import { AT_ONCE_MAX, PER_MINUTE_MAX, WAIT_SECONDS_MAX } from '../accounts/limits.ts';
 import { RESETS } from '../money/key-limits.ts';
 import type { LimitOptions } from './actions/key-limits.ts';
 import type { RequestLimitOptions } from './actions/request-limits.ts';
@@ -26,15 +27,18 @@ interface OfPerson {
 }
 
 const REQUEST_LIMITS: InputFields = {
-  per_minute: countField('Requests a minute.'),
-  at_once: countField('Calls at once, over all gateways.'),
-  wait_seconds: countField('How long further calls wait for their turn.'),
+  per_minute: countField('Requests a minute.', PER_MINUTE_MAX),
+  at_once: countField('Calls at once, over all gateways.', AT_ONCE_MAX),
+  wait_seconds: countField(
+    'How long further calls wait for their turn; needs a limit of calls at once.',
+    WAIT_SECONDS_MAX,
+  ),
   addresses: listField('Where requests may come from: addresses and networks, such as 10.0.0.0/8.'),
 };
 
 const KEY_LIMITS = {
   budget_rub: paymentField('The most it may spend between two resets'),
-  reset: choiceField(RESETS, 'When its budget resets, in the time zone of its owner.'),
+  reset: choiceField(RESETS, 'When its budget resets, in the time zone of the account.'),
   expires: timeField('When it expires'),
   models: listField('The models it may be used for.'),
   user_budget_rub: paymentField('The most that each end user, whom the calls name, may spend between two resets'),

@@ -83,6 +83,16 @@ describe('the API document', () => {
     expect(api.json.servers).to.deep.equal([{ url: PUBLIC_URL }]);
   });
 
+  it('names each type of a value once, as JSON Schema demands', () => {
+    const types: string[][] = [];
+    JSON.stringify(api.json, (key, value) => {
+      if (key === 'type' && Array.isArray(value)) types.push(value);
+      return value;
+    });
+    expect(types).to.not.be.empty;
+    expect(types.filter((each) => new Set(each).size < each.length)).to.deep.equal([]);
+  });
+
   it('names all routes of the server except pages, and no others', () => {
     const routes = listRoutes(gateway.gateway.server)
       .filter(({ method, realm }) => method !== '*' && method !== 'options' && realm.plugin !== 'web')

@@ -41,7 +41,7 @@ function orNull(schema: Json): Json {
   if (value !== undefined) return orNull({ ...schema, const: undefined, enum: [value] });
   return {
     ...schema,
-    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
     ...(Array.isArray(values) && { enum: [...values, null] }),
     ...(Array.isArray(anyOf) && { anyOf: [...anyOf, { type: 'null' }] }),
   };

@@ -74,6 +74,19 @@ describe('the management API', () => {
     expect(JSON.parse(line?.detail ?? '')).to.deep.equal({ per_minute: 5, addresses: null });
   });
 
+  it('refuses limits of requests above those that its document names', async () => {
+    const id = await newAccount(0);
+    for (const [name, most] of Object.entries({ per_minute: 1_000_000, at_once: 100_000, wait_seconds: 60 })) {
+      const limit = (value: number) => post(`/accounts/${id}/limits`, { at_once: 2, [name]: value });
+      expect((await limit(most)).status, name).to.equal(200);
+      const { status, json } = await limit(most + 1);
+      expect([status, json.error.message]).to.deep.equal([
+        400,
+        `Invalid \`${name}\`: must be a whole number from 1 to ${most}, or null.`,
+      ]);
+    }
+  });
+
   it('changes and removes limits of a key, and leaves the others', async () => {
     const id = await newAccount();
     const { json: issued } = await post(`/accounts/${id}/keys`, { name: 'k', budget_rub: 5, models: ['model-a'] });
