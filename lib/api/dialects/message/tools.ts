@@ -8,15 +8,17 @@ import { MESSAGE_TOOL } from '../../../upstream/formats/tools.ts';
 import { documentAs, invalidField, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { messageTool, readTools, toolsField } from '../tools.ts';
+import { changeTools } from './tool-changes.ts';
 
-export function readMessageTools({ tools, tool_choice: given }: TextFields): RequestTools | undefined {
+export function readMessageTools({ tools, messages, tool_choice: given }: TextFields): RequestTools | undefined {
   const { type, name, disable_parallel_tool_use: single } = isRecord(given) ? given : {};
   if (single != null && typeof single !== 'boolean') {
     throw invalidField('tool_choice.disable_parallel_tool_use', 'must be a boolean, true or false');
   }
   const choiceField = 'tool_choice.name';
   const chosen = given == null ? undefined : readMessageToolChoice(type, name);
-  return readTools({ tools, shape: MESSAGE_TOOL, choice: chosen, choiceField, single: single === true });
+  const changed = changeTools(tools ?? [], messages);
+  return readTools({ ...changed, shape: MESSAGE_TOOL, choice: chosen, choiceField, single: single === true });
 }
 
 function readMessageToolChoice(type: unknown, name: unknown): NonNullable<Tools['choice']> {

@@ -1,0 +1,68 @@
+// Tools that system messages add to a conversation, or take from it: a model is told those that there are at its end.
+import { isRecord } from '../../../base/record.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface PlacedTool {
+  readonly tool: unknown;
+  /** Its place in the request. */
+  readonly field: string;
+}
+
+interface ChangedTools {
+  readonly tools: readonly unknown[];
+  /** The place of each; absent where nothing changes. */
+  readonly fields?: readonly string[];
+}
+
+/** Blocks `tool_addition` and `tool_removal`; what has another shape is left out, like other unknown blocks. */
+export function changeTools(tools: readonly unknown[], messages: readonly unknown[]): ChangedTools {
+  const given = tools.map((tool, at) => ({ tool, field: `tools[${at}]` }));
+  let known: readonly PlacedTool[] = given;
+  let offered: readonly PlacedTool[] = given;
+  for (const { type, tool, field } of listChanges(messages)) {
+    const name = readName(tool.type === DEFINITION ? tool.definition : tool);
+    const others = offered.filter((each) => readName(each.tool) !== name);
+    if (type === 'tool_removal') offered = others;
+    else {
+      if (tool.type === DEFINITION) known = [...known, { tool: tool.definition, field: `${field}.tool.definition` }];
+      const added = known.findLast((each) => readName(each.tool) === name);
+      if (added) offered = [...others, { ...added, tool: withoutDeferral(added.tool) }];
+    }
+  }
+  if (offered === given) return { tools };
+  return { tools: offered.map(({ tool }) => tool), fields: offered.map(({ field }) => field) };
+}
+
+/** An added tool that comes with the change; others are named. */
+const DEFINITION = 'tool_definition';
+const CHANGES: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal']);
+
+interface ToolChange {
+  readonly type: unknown;
+  readonly tool: Fields;
+  readonly field: string;
+}
+
+function* listChanges(messages: readonly unknown[]): Iterable<ToolChange> {
+  for (const [at, message] of messages.entries()) {
+    if (!isRecord(message) || message.role !== 'system' || !Array.isArray(message.content)) continue;
+    for (const [within, block] of message.content.entries()) {
+      if (!isRecord(block) || !CHANGES.has(block.type) || !isRecord(block.tool)) continue;
+      const { type, tool } = block;
+      if (readName(tool.type === DEFINITION ? tool.definition : tool) === undefined) continue;
+      yield { type, tool, field: `messages[${at}].content[${within}]` };
+    }
+  }
+}
+
+function readName(tool: unknown): unknown {
+  return isRecord(tool) ? tool.name : undefined;
+}
+
+/** It is known to the model from now on. */
+function withoutDeferral(tool: unknown): unknown {
+  if (!isRecord(tool)) return tool;
+  const { defer_loading: _, ...rest } = tool;
+  return rest;
+}
