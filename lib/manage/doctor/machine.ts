@@ -86,7 +86,7 @@ const CLOCK_MS_MAX = 15_000;
 export function checkClock(dates: readonly (readonly [there: number, here: number])[]): Finding {
   const differences = dates.map(([there, here]) => there - here).sort((one, other) => one - other);
   const middle = differences[Math.floor(differences.length / 2)];
-  if (middle === undefined) return warning('clock', 'no other machine told the time', 'Check it by hand.');
+  if (middle === undefined) return warning('clock', 'no other machine to compare it with', 'Check it by hand.');
   const seconds = (middle / 1000).toFixed(0);
   return Math.abs(middle) > CLOCK_MS_MAX
     ? failed(

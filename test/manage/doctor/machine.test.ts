@@ -75,7 +75,7 @@ describe('the doctor’s look at a machine', () => {
       return `${state}: ${detail}`;
     };
     const fine = 'ok: within 15 s of others';
-    expect(look()).to.equal('warning: no other machine told the time');
+    expect(look()).to.equal('warning: no other machine to compare it with');
     expect([look(15_000), look(-15_000)]).to.deep.equal([fine, fine]);
     expect(look(15_001)).to.equal('failed: differs by 15 s from others');
     expect(look(-90_000)).to.equal('failed: differs by -90 s from others');
