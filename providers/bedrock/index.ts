@@ -26,7 +26,10 @@ const plugin: ProviderPlugin<Settings> = {
     server: 'modelstreamerrorexception internalserverexception modelerrorexception',
     timeout: 'modeltimeoutexception',
   },
-  faultTexts: { length: /(input|prompt) is too long/i },
+  faultTexts: {
+    length: /(input|prompt) is too long/i,
+    missing: /model identifier is invalid|support on-demand throughput|on-demand throughput isn.t supported/i,
+  },
   create(settings, host) {
     const resolveTarget = host.perRoute(settings, ({ baseUrl, region, cacheMarkers }) => ({
       baseUrl,

@@ -24,6 +24,10 @@ const plugin: ProviderPlugin<Settings> = {
   },
   // A bad key is a 400 with its own reason. A failed precondition is ours: the account's country, or no billing.
   faultWords: { auth: 'api_key_invalid api_key_service_blocked failed_precondition' },
+  faultTexts: {
+    missing:
+      /(function calling|developer instruction) is not enabled for|only works in thinking mode|setting thinking_budget/i,
+  },
   create: createProvider,
 };
 

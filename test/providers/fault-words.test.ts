@@ -168,6 +168,17 @@ const REFUSALS: readonly (readonly [plugin: Plugin, status: number, told: (said:
     },
   ],
   [
+    gemini,
+    400,
+    (text) => ({ error: { code: 400, status: 'INVALID_ARGUMENT', message: text } }),
+    {
+      missing: [
+        'Developer instruction is not enabled for models/gemma-3-27b-it',
+        'The model does not support setting thinking_budget to 0',
+      ],
+    },
+  ],
+  [
     gigachat,
     400,
     (text) => ({ status: 400, message: text }),

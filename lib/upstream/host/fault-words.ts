@@ -67,14 +67,14 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|extra usage|usage limits?|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|extra usage|usage limits?|billing|arrears|overdue|in good standing|recharge|top[ _]up|\bkey limit exceeded|余额|欠费|充值|额度(不足|已)/i;
 /** Some report an empty balance, or a plan that is used up for hours, as a rate limit: only the text tells them apart. */
 const SPENT =
   /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)|\busage limit (exceeded|reached)|reached (your|its|the)\b.{0,30}\busage limit/i;
 const KEY =
-  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported/i;
+  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account|location is not supported|\borganization must be verified\b/i;
 const NO_MODEL =
-  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in) (this|the) model|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support tools|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model\b|not a valid model\b|(not supported|deprecated) (for|with|by|in) (this|the) model|does not support .{1,60} (for|with) this model|un(recognized|supported) (request argument|parameter)|\bproperty\b.{0,60}\bis unsupported|does not support tools|--enable-auto-tool-choice|extra inputs are not permitted|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
 
 /** A passing state, which some report as a bad request. */
 const TOO_FAST = /\brate limit\w* (was |has been )?(exceeded|reached|hit)|too many (concurrent )?requests/i;
@@ -90,7 +90,7 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ],
   [
     'image',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|represent a valid image|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image\b|image (length|dimensions|exceeds|must match|does not match|(size |file )?is too (large|small))/i,
   ],
   [
     'length',
