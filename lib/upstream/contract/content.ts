@@ -138,7 +138,7 @@ export interface Tools {
    */
   readonly choice?: 'auto' | 'none' | 'any' | { readonly name: string };
   /**
-   * True: at most one call per answer. Further calls are dropped, so an upstream without such an option is not told.
+   * True: at most one call per answer. Further calls are dropped, so an upstream need not have such an option.
    */
   readonly single?: true;
 }

@@ -40,7 +40,7 @@ export interface ChatQuirks {
   readonly callState?: { readonly field: string; readonly format: string };
   /** Where counts may be at the end of a stream without `usage`; the first present one counts. */
   readonly counts?: readonly CountsPlace[];
-  /** The names of the tools that may be called: by them a name in pieces is told from two names. */
+  /** The names of the tools that may be called: they show whether two pieces are one name or two names. */
   readonly toolNames?: readonly string[] | undefined;
 }
 

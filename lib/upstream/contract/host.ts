@@ -16,7 +16,7 @@ export interface Host {
   readonly upstream: string;
   /**
    * Sends one request; follows no redirect, asks for no compression, and reaches only the origins in the settings:
-   * `baseUrl` and every other setting whose name ends in `Url`. A body that comes compressed all the same is decoded.
+   * `baseUrl` and every other setting whose name ends in `Url`. A body that comes compressed anyway is decoded.
    * Resolves when the headers have arrived, whatever the status; a 403 when its body has, which tells whether it is about
    * the key. Throws a `network`, `timeout` or `protocol` fault. The
    * only timeout is for connecting: the signal limits the rest.

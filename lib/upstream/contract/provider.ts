@@ -28,7 +28,7 @@ export type { Citation, FinishReason, ProviderPart };
 
 /** The default export of a plugin folder's `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
-  /** Version of this contract; a plugin with another one is refused at start. */
+  /** Version of this contract, 2 for new plugins; those of 1 load, too. Any other is refused at the start. */
   readonly contract: 1 | 2;
   /** Equals the folder's name; the catalog's `upstreams.*.plugin` refers to it. */
   readonly name: string;
