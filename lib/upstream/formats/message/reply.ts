@@ -212,6 +212,10 @@ export class MessageReply implements AnswerReader {
     const reason = this.#kit.finishReason(stopReason);
     if (!reason) return;
     this.#hasReason = true;
+    // Nobody bills it, though the prompt is counted, and a token or two of an answer that there is not.
+    if (reason === 'filter' && !this.#hasBlocks) {
+      throw this.#kit.fault.make('request', `stop reason ${stopReason} before the first block`, { about: 'content' });
+    }
     out.finish(reason, `${stopReason}`);
   }
 }

@@ -129,6 +129,23 @@ describe('replies in the messages format', () => {
     expect(of(read([last]), 'usage')).to.deep.equal([]);
   });
 
+  it('refuse the content where a filter comes before the first block, whatever they count', () => {
+    const ending = (stop_reason: string) => ({
+      type: 'message_delta',
+      delta: { stop_reason, stop_details: { type: 'refusal', category: 'cyber' } },
+      usage: { input_tokens: 106, output_tokens: 1 },
+    });
+    const whole = { type: 'message', content: [], stop_reason: 'refusal', usage: { output_tokens: 2 } };
+    for (const event of [ending('refusal'), ending('sensitive'), whole]) {
+      expect(() => read([event]))
+        .to.throw()
+        .that.includes({ kind: 'request', about: 'content' });
+    }
+    const begun = read([start({ type: 'text', text: 'Hi' }), ending('refusal')]);
+    expect(begun.at(-1)).to.deep.equal({ type: 'finish', reason: 'filter', raw: 'refusal' });
+    expect(read([ending('end_turn')]).at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'end_turn' });
+  });
+
   it('count in an older place, and take zeros for counts', () => {
     const begin = { type: 'message_start', message: { usage: { input_tokens: 2, cache_read_input_tokens: 5000 } } };
     const inside = { type: 'message_delta', delta: { stop_reason: 'end_turn', usage: { output_tokens: 10 } } };
