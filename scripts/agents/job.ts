@@ -58,9 +58,10 @@ export interface JobRun {
 export const STEPS_MIN = 3;
 
 export const RUN =
-  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command|terminal)$/i;
+  /^(bash|shell|exec_command|shell_command|run_shell_command|run_commands?|execute_command|run_terminal_command|terminal|execute_bash)$/i;
 export const READ = /^(read|read_file|view|file_editor)$/i;
-export const EDIT = /^(edit|edit_file|replace|str_replace|str_replace_editor|file_editor|replace_in_file)$/i;
+export const EDIT =
+  /^(edit|edit_file|replace|str_replace|str_replace_editor|file_editor|replace_in_file|string_replace)$/i;
 
 /** Whether these are the tools of an agent, not those of a title or a summary. */
 export function canDoJob(tools: readonly AgentTool[]): boolean {

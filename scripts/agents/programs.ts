@@ -7,6 +7,23 @@ import type { Place, Program, WireName } from './program.ts';
 /** For clients that append `/v1/messages` themselves. */
 const origin = ({ baseUrl }: Place) => baseUrl.replace(/\/v1$/, '');
 
+const describeGate = ({ baseUrl, key, model }: Place, sdk: string) =>
+  JSON.stringify({
+    provider: {
+      gate: {
+        npm: sdk,
+        name: 'Gate',
+        options: { baseURL: baseUrl, apiKey: key },
+        models: { [model]: { reasoning: true, tool_call: true, limit: { context: 128_000, output: 8192 } } },
+      },
+    },
+    model: `gate/${model}`,
+    small_model: `gate/${model}`,
+    autoupdate: false,
+    share: 'disabled',
+    permission: { '*': 'allow' },
+  });
+
 const opencode = (wire: WireName, sdk: string): Program => ({
   name: `opencode, ${sdk}`,
   registry: 'npm',
@@ -15,24 +32,19 @@ const opencode = (wire: WireName, sdk: string): Program => ({
   // It shows no images to a model of chats that it does not know.
   jobs: wire === 'chat' ? ['mend'] : ['mend', 'files'],
   wire,
-  files: ({ baseUrl, key, model, folder }) => ({
-    [join(folder, 'opencode.json')]: JSON.stringify({
-      $schema: 'https://opencode.ai/config.json',
-      provider: {
-        gate: {
-          npm: sdk,
-          name: 'Gate',
-          options: { baseURL: baseUrl, apiKey: key },
-          models: { [model]: { reasoning: true, tool_call: true, limit: { context: 128_000, output: 8192 } } },
-        },
-      },
-      model: `gate/${model}`,
-      small_model: `gate/${model}`,
-      autoupdate: false,
-      share: 'disabled',
-      permission: { '*': 'allow' },
-    }),
-  }),
+  files: (place) => ({ [join(place.folder, 'opencode.json')]: describeGate(place, sdk) }),
+  args: ({ prompt }) => ['run', prompt],
+});
+
+const kilo = (wire: WireName, sdk: string): Program => ({
+  name: `Kilo, ${sdk}`,
+  registry: 'npm',
+  package: '@kilocode/cli',
+  // Parts of 7.8.1 are missing from the registry.
+  version: '7.7',
+  runs: { command: 'kilo' },
+  wire,
+  files: (place) => ({ '.config/kilo/kilo.json': describeGate(place, sdk) }),
   args: ({ prompt }) => ['run', prompt],
 });
 
@@ -299,6 +311,72 @@ export const PROGRAMS: readonly Program[] = [
   kimi('chat', 'openai'),
   kimi('messages', 'anthropic'),
   kimi('responses', 'openai_responses'),
+  kilo('chat', '@ai-sdk/openai-compatible'),
+  kilo('messages', '@ai-sdk/anthropic'),
+  kilo('responses', '@ai-sdk/openai'),
+  {
+    name: 'nanocoder',
+    registry: 'npm',
+    package: '@nanocollective/nanocoder',
+    runs: { command: 'nanocoder' },
+    wire: 'chat',
+    files: ({ baseUrl, key, model, folder }) => ({
+      [join(folder, 'agents.config.json')]: JSON.stringify({
+        nanocoder: { providers: [{ name: 'gate', baseUrl, apiKey: key, models: [model] }] },
+      }),
+    }),
+    args: ({ prompt, model }) => [
+      '--provider',
+      'gate',
+      '--model',
+      model,
+      '--mode',
+      'yolo',
+      '--trust-directory',
+      'run',
+      prompt,
+    ],
+  },
+  {
+    name: 'gptme',
+    registry: 'pypi',
+    package: 'gptme',
+    runs: { command: 'gptme' },
+    wire: 'chat',
+    files: ({ baseUrl, key, model }) => ({
+      '.config/gptme/config.toml': [
+        '[[providers]]',
+        'name = "gate"',
+        `base_url = "${baseUrl}"`,
+        `api_key = "${key}"`,
+        `default_model = "${model}"`,
+        '',
+      ].join('\n'),
+    }),
+    args: ({ prompt, model }) => ['-m', `gate/${model}`, '--tool-format', 'tool', '--non-interactive', prompt],
+  },
+  {
+    name: 'reasonix',
+    registry: 'npm',
+    package: 'reasonix',
+    runs: { command: 'reasonix' },
+    wire: 'chat',
+    files: ({ baseUrl, key, model }) => ({
+      '.reasonix/config.toml': [
+        'default_model = "gate"',
+        '[[providers]]',
+        'name = "gate"',
+        'kind = "openai"',
+        `base_url = "${baseUrl}"`,
+        `model = "${model}"`,
+        'api_key_env = "GATE_KEY"',
+        '',
+      ].join('\n'),
+      // It takes keys from here alone.
+      '.reasonix/.env': `GATE_KEY=${key}\n`,
+    }),
+    args: ({ prompt }) => ['run', '--permission-mode', 'danger-full-access', prompt],
+  },
   mini('chat', 'litellm'),
   mini('messages', 'litellm'),
   mini('responses', 'litellm_response'),
