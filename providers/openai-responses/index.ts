@@ -10,6 +10,7 @@ const plugin: ProviderPlugin<Settings> = {
       off: joi.valid('none', 'low').default('none'),
       cacheKey: joi.valid('send', 'omit').default('send'),
       customTools: joi.valid('send', 'function').default('send'),
+      systemMessages: joi.valid('in_place', 'prompt').default('in_place'),
     }),
   create: createProvider,
 };
@@ -26,6 +27,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     documents: true,
+    systemMessages: true,
     stateFormat: 'responses',
     models(signal) {
       const { baseUrl } = resolveWire({ model: '', options: {} }).wire;

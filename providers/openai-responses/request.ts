@@ -15,16 +15,22 @@ export interface Settings extends AccountSettings {
   readonly cacheKey: 'send' | 'omit';
   /** `function` for models that refuse custom tools. */
   readonly customTools: 'send' | 'function';
+  /** `prompt` for an upstream that takes no system messages between others. */
+  readonly systemMessages: 'in_place' | 'prompt';
 }
 
 export function buildResponsesBody(
   call: TextCall,
-  { off, cacheKey, customTools }: Settings,
+  { off, cacheKey, customTools, systemMessages }: Settings,
   { responses }: Host,
 ): JsonBody {
   const { format, reasoning, mayReason } = call;
   const wanted = writeReasoning(reasoning, off);
-  const quirks = { takesCacheKey: cacheKey === 'send', takesCustomTools: customTools === 'send' };
+  const quirks = {
+    takesCacheKey: cacheKey === 'send',
+    takesCustomTools: customTools === 'send',
+    keepsSystemMessages: systemMessages === 'in_place',
+  };
   return (base64) => ({
     ...placeInstructions(responses.body(call, base64, quirks), format?.type === 'json'),
     ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),

@@ -32,7 +32,11 @@ export function describeScriptedModels(url: string, price: ScriptedPrice, apiKey
   return {
     upstreams: {
       messages: describeUpstream('anthropic', url),
-      chat: describeUpstream('openai-compatible', `${url}/v1`, { cacheKey: 'send', toolReasoning: 'blank' }),
+      chat: describeUpstream('openai-compatible', `${url}/v1`, {
+        cacheKey: 'send',
+        toolReasoning: 'blank',
+        systemMessages: 'in_place',
+      }),
       responses: describeUpstream('openai-responses', `${url}/v1`),
     },
     models: [describeModel('messages'), describeModel('chat'), describeModel('responses')],

@@ -312,7 +312,6 @@ export const PROGRAMS: readonly Program[] = [
   kimi('messages', 'anthropic'),
   kimi('responses', 'openai_responses'),
   kilo('chat', '@ai-sdk/openai-compatible'),
-  kilo('messages', '@ai-sdk/anthropic'),
   kilo('responses', '@ai-sdk/openai'),
   {
     name: 'nanocoder',

@@ -146,17 +146,32 @@ describe('the messages format', () => {
       expect(roles(await stage.ask(RESPONSES, { model: 'message', input }))).to.deep.equal(['user', 'user', 'system']);
     });
 
-    it('keeps them in a chat where the catalog says so', async () => {
-      const { messages } = await stage.ask(MESSAGES, { model: 'chat-caching', messages: turns });
-      expect(messages.map(({ role, content }: Json) => [role, content])).to.deep.equal([
-        ['system', 'Be brief.'],
-        ['user', 'a'],
-        ['system', 'It is late.'],
-        ['assistant', 'b'],
-        ['user', 'c'],
-        ['system', 'Later.'],
-      ]);
-    });
+    for (const path of [MESSAGES, CHAT]) {
+      it(`keeps them in a chat where the catalog says so, on ${path}`, async () => {
+        const { messages } = await stage.ask(path, { model: 'chat-caching', messages: turns });
+        expect(messages.map(({ role, content }: Json) => [role, content])).to.deep.equal([
+          ['system', 'Be brief.'],
+          ['user', 'a'],
+          ['system', 'It is late.'],
+          ['assistant', 'b'],
+          ['user', 'c'],
+          ['system', 'Later.'],
+        ]);
+      });
+
+      it(`keeps them among the items of responses, on ${path}`, async () => {
+        const { instructions, input } = await stage.ask(path, { model: 'responses', messages: turns });
+        expect(instructions).to.equal('Be brief.');
+        const said = (role: string, type: string, words: string) => ({ role, content: [{ type, text: words }] });
+        expect(input).to.deep.equal([
+          said('user', 'input_text', 'a'),
+          said('system', 'input_text', 'It is late.'),
+          said('assistant', 'output_text', 'b'),
+          said('user', 'input_text', 'c'),
+          said('system', 'input_text', 'Later.'),
+        ]);
+      });
+    }
 
     it('keeps them in long bodies, and still wants results for calls', async () => {
       const use = { type: 'tool_use', id: 'a', name: 'look', input: {} };
@@ -184,9 +199,10 @@ describe('the messages format', () => {
       [MESSAGES, 'message-bare'],
       [MESSAGES, 'chat'],
       [MESSAGES, 'contents'],
-      [MESSAGES, 'responses'],
+      [MESSAGES, 'responses-bare'],
       [MESSAGES, 'old'],
       [CHAT, 'message'],
+      [CHAT, 'chat'],
     ] as const) {
       it(`makes them part of the system prompt elsewhere: ${model} on ${path}`, async () => {
         const body = await stage.ask(path, { model, messages: turns });

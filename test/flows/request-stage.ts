@@ -96,11 +96,15 @@ const buildCatalog = (url: string) => ({
     },
     contents: { plugin: 'gemini', settings: { baseUrl: `${url}/v1beta`, apiKey: 'up-secret-key-1' } },
     responses: { plugin: 'openai-responses', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
+    'responses-bare': {
+      plugin: 'openai-responses',
+      settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1', systemMessages: 'prompt' },
+    },
     old: { plugin: 'old', settings: { baseUrl: url, apiKey: 'up-secret-key-1' } },
   },
   models: [
     ...[...FORMATS, 'old'].map((id) => model(id, { tools: true, reasoning: true })),
-    model('message-bare', { tools: true }, 'message-bare'),
+    ...['message-bare', 'responses-bare'].map((id) => model(id, { tools: true }, id)),
     ...FORMATS.map((id) => model(`${id}-files`, { documents: true, audio: true }, id)),
     ...FORMATS.map((id) => model(`${id}-sampling`, { sampling: true, reasoning: true }, id)),
     model('chat-caching', {}, 'chat', { cacheKey: 'send', stop: 'omit', systemMessages: 'in_place' }),

@@ -27,7 +27,7 @@ const ABILITIES: Readonly<Record<string, string>> = {
   minimax: 'video',
   'openai-compatible': 'audio documents embed embedsTokens models systemMessages text tools',
   'openai-images': 'image',
-  'openai-responses': 'documents models text tools',
+  'openai-responses': 'documents models systemMessages text tools',
   'openai-videos': 'video',
   replicate: 'image video',
   runway: 'video',

@@ -50,9 +50,9 @@ export const OTHER_BLOCK: Json = {
 };
 
 export interface ReadMessages {
-  /** What `system` and `developer` messages say. */
+  /** What `system` and `developer` messages before all others say. */
   readonly system: readonly TextContent[];
-  /** The other messages that have text, images, files, calls or results, oldest first. */
+  /** The messages from there on that have text, images, files, calls or results, oldest first. */
   readonly messages: readonly RequestMessage[];
   /** Images in user messages and in results. */
   readonly images: number;
@@ -67,16 +67,11 @@ export interface ReadMessages {
 }
 
 interface MessagesOptions {
-  /** Whether system messages that come after others stay there. */
-  readonly keepsSystem?: boolean;
   /** Adds to the content of a message who says it. */
   readonly prefixSpeaker?: (message: WireMessage, content: readonly RequestContent[]) => readonly RequestContent[];
 }
 
-export function readMessages(
-  wire: readonly unknown[],
-  { keepsSystem = false, prefixSpeaker }: MessagesOptions = {},
-): ReadMessages {
+export function readMessages(wire: readonly unknown[], { prefixSpeaker }: MessagesOptions = {}): ReadMessages {
   const system: TextContent[] = [];
   const messages: RequestMessage[] = [];
   const calls = new OpenCalls();
@@ -94,7 +89,7 @@ export function readMessages(
     before = role;
     if (role === 'system' || role === 'developer') {
       const texts = textsIn(content);
-      if (!keepsSystem || messages.length === 0) system.push(...texts);
+      if (messages.length === 0) system.push(...texts);
       else if (texts.length > 0) messages.push({ role: 'system', content: texts });
     } else if (content.some(({ type }) => type !== 'reasoning')) {
       speaker = role === 'assistant' ? role : 'user';

@@ -68,7 +68,8 @@ export function preferStateMaker<Candidate extends { readonly route: Pick<Route,
   candidates: readonly Candidate[],
   { messages }: Pick<TextRequest, 'messages'>,
 ): readonly Candidate[] {
-  if (candidates.length < 2 || !messages.at(-1)?.content.some(({ type }) => type === 'tool-result')) return candidates;
+  const last = messages.findLast(({ role }) => role !== 'system');
+  if (candidates.length < 2 || !last?.content.some(({ type }) => type === 'tool-result')) return candidates;
   const format = findLastState(messages)?.format;
   if (format === undefined) return candidates;
   const takes = ({ route: { provider } }: Candidate) => (provider.stateFormat ?? PLUGIN_STATE) === format;

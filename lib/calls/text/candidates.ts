@@ -93,7 +93,8 @@ function findAbilities(model: TextModel, { provider }: Route, request: TextReque
   const documents = model.documents === true && provider.documents === true;
   const audio = model.audio === true && provider.audio === true;
   const messageFormat = provider.messageFormat === true;
-  const systemMessages = provider.systemMessages === true;
+  // Of models behind the messages format, only some take them.
+  const systemMessages = provider.systemMessages === true && !(messageFormat && request.hasSystemAnywhere === true);
   const answerImages = provider.answerImages === true;
   const demands = tools && model.demands;
   const taken = { tools, demands, json, schema, reasoning, documents, audio, vision };

@@ -79,6 +79,8 @@ export interface TextRequest {
   readonly system: readonly TextContent[] | undefined;
   /** History and prompt, oldest first; at least one user message. */
   readonly messages: readonly RequestMessage[];
+  /** Its format has system messages between others for every model, also for those that take none; absent otherwise. */
+  readonly hasSystemAnywhere?: true;
   /** Messages on the wire, for the estimate. */
   readonly messageCount: number;
   /** Images in user messages. */

@@ -88,6 +88,8 @@ export interface ResponsesQuirks {
   readonly takesCacheKey?: boolean;
   /** True if custom tools are offered as such, not as functions. */
   readonly takesCustomTools?: boolean;
+  /** True if system messages stay where they are: a vendor's cache then still knows what comes before them. */
+  readonly keepsSystemMessages?: boolean;
 }
 
 /** An object with token counts. */

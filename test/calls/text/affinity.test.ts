@@ -68,6 +68,7 @@ describe('the name of a conversation', () => {
   it('stays the same while the conversation goes on, and differs by system prompt and first message', () => {
     expect(name({ messages: [says('user', 'one')] })).to.equal(name());
     expect(name({ messages: [...REQUEST.messages, says('assistant', 'four')], maxTokens: 1 })).to.equal(name());
+    expect(name({ messages: [...REQUEST.messages, says('system', 'four')] })).to.equal(name());
     expect(name({ messages: [says('user', 'two')] })).not.to.equal(name());
     expect(name({ system: undefined })).not.to.equal(name());
   });
@@ -144,6 +145,7 @@ describe('the routes of a tool loop', () => {
   it('begin with those that take back the state of its reasoning or calls', () => {
     expect(order(says('user', 'a'), thinks(of('messages')), RESULT)).to.deep.equal([1, 3, 0, 2]);
     expect(order(says('user', 'a'), calls(of('messages')), RESULT)).to.deep.equal([1, 3, 0, 2]);
+    expect(order(says('user', 'a'), calls(of('messages')), RESULT, says('system', 'b'))).to.deep.equal([1, 3, 0, 2]);
     // States that are strings are read by a plugin without a format.
     expect(order(says('user', 'a'), calls(of('plugin')), RESULT)).to.deep.equal([2, 0, 1, 3]);
     // The last one counts.

@@ -126,6 +126,7 @@ describe('placing images of earlier answers', () => {
     expect(show(placeAnswerImages(messages, { vision: true, answerImages: false }))).to.deep.equal([
       ['user', 'Draw'],
       ['assistant', '[image]'],
+      ['system', 'Be brief'],
       ['assistant', 'And.', 'tool-call'],
       ['user', 'tool-result', 'Of the answer before:', 'image', 'image', 'image'],
       ['user', 'Bluer'],
@@ -139,6 +140,7 @@ describe('placing images of earlier answers', () => {
       expect(show(placeAnswerImages(messages, { vision: false, answerImages }))).to.deep.equal([
         ['user', 'Draw'],
         ['assistant', '[image]'],
+        ['system', 'Be brief'],
         ['assistant', 'And.\n\n[image]', 'tool-call'],
         ['user', 'tool-result'],
         ['user', 'Bluer'],

@@ -24,6 +24,7 @@ export function parseChatRequest(body: unknown): TextRequest {
     model: fields.model,
     system: system.length > 0 ? system : undefined,
     messages: markPrompt(messages, fields),
+    ...(messages.some(({ role }) => role === 'system') && { hasSystemAnywhere: true }),
     messageCount: fields.messages.length,
     images,
     ...(answerImages !== undefined && { answerImages }),

@@ -16,9 +16,7 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, answerImages, files, hasCalls, hasReferences } = readMessages(fields.messages, {
-    keepsSystem: true,
-  });
+  const { system, messages, images, answerImages, files, hasCalls, hasReferences } = readMessages(fields.messages);
   const prompt = [...readSystem(fields.system), ...system];
   return {
     model: fields.model,

@@ -13,6 +13,7 @@ import type {
 import { createDataUrl } from '../../host/data-url.ts';
 import { parseFields } from '../../host/fields.ts';
 import { writeDocumentText } from '../document-text.ts';
+import { moveSystemMessages } from '../system-messages.ts';
 import { CUSTOM_INPUT, completeArguments } from '../tools.ts';
 import { isCompaction, RESPONSES_STATE } from './item.ts';
 
@@ -27,8 +28,9 @@ interface ItemForm {
 const OUTPUT_TOKENS_MIN = 16;
 
 /** Nothing is stored there for a later call. */
-export function responsesBody(call: TextCall, base64: Base64, quirks: ResponsesQuirks = {}): JsonObject {
+export function responsesBody(given: TextCall, base64: Base64, quirks: ResponsesQuirks = {}): JsonObject {
   const { takesCacheKey, takesCustomTools } = quirks;
+  const call = quirks.keepsSystemMessages ? given : moveSystemMessages(given);
   const { model, system, messages, maxTokens, tools, sampling, cacheKey, cacheRetention } = call;
   const form = { base64, customIds: new Set(takesCustomTools ? listCustomIds(messages) : []) };
   return {
