@@ -376,4 +376,21 @@ export function jobContract(kind: StoreKind): void {
     }
     expect(pages).to.deep.equal(all);
   });
+
+  it('check the marks of jobs page by page, each once', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await newJob(store, wallet);
+    await newJob(store, wallet);
+    const all = await store.jobs.page({ limit: 10_000 });
+    const seen: string[] = [];
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const { found, next } = await store.jobs.findWrongMarks({ after, limit: 1 });
+      expect(found).to.deep.equal([]);
+      if (next !== undefined) seen.push(next);
+      expect(seen.length).to.be.at.most(all.length);
+      after = next;
+    }
+    expect(seen).to.deep.equal(all.map(({ id }) => id));
+  });
 }
