@@ -283,19 +283,13 @@ describe('responses requests', () => {
   it('take what agents write to each other, which no vendor encrypts', () => {
     const message = { type: 'string', description: 'd' };
     const encrypted = { type: 'object', properties: { message: { ...message, encrypted: true }, encrypted: message } };
+    const content = [
+      { type: 'input_text', text: 'From /root:' },
+      { type: 'encrypted_content', encrypted_content: 'Mend it.' },
+    ];
     const { tools, messages } = parse({
       tools: [{ type: 'function', name: 'send', parameters: encrypted }],
-      input: [
-        {
-          type: 'agent_message',
-          author: '/root',
-          recipient: '/root/helper',
-          content: [
-            { type: 'input_text', text: 'From /root:' },
-            { type: 'encrypted_content', encrypted_content: 'Mend it.' },
-          ],
-        },
-      ],
+      input: [{ type: 'agent_message', author: '/root', recipient: '/root/helper', content }],
     });
     expect(messages).to.deep.equal([{ role: 'user', content: [text('From /root:'), text('Mend it.')] }]);
     expect(tools?.list[0]?.schema).to.deep.equal({ type: 'object', properties: { message, encrypted: message } });
@@ -357,6 +351,7 @@ describe('responses requests', () => {
       { tools: [FUNCTION], tool_choice: { type: 'function', name: 'x' } },
       /^Invalid `tool_choice\.name`: is not the name/,
     ],
+    [{ tools: [{ ...FUNCTION, parameters: 'city' }] }, /^Invalid `tools\[0\]\.parameters`/],
     [{ tool_choice: 'required' }, /^Invalid `tool_choice`: requires a call/],
     [{ text: { format: 5 } }, /^Invalid `text\.format`: must be an object/],
     [{ text: { format: { type: 'json_schema', schema: {} } } }, /^Invalid `text\.format\.name`/],
