@@ -108,6 +108,8 @@ export function checkCsrf(form: Form, cookie: string): void {
 /** Refuses a form sent by another site's page, as far as the browser tells. */
 export function refuseForeign(request: Request): void {
   const { origin, host, 'sec-fetch-site': site } = request.raw.req.headers;
+  // No page can set it. A proxy may send another host here, or hide the origin by a stricter `Referrer-Policy`.
+  if (site === 'same-origin') return;
   if (site === 'cross-site' || site === 'same-site') throw fault('foreign_form');
   // Browsers without `Sec-Fetch-Site` send the origin with every form.
   if (origin !== undefined && URL.parse(origin)?.host !== host) throw fault('foreign_form');

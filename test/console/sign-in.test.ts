@@ -218,6 +218,21 @@ describe('signing in', () => {
       });
     }
 
+    const hidden: readonly Record<string, string>[] = [
+      { origin: 'https://gate.example', host: '127.0.0.1:8080' },
+      { origin: 'null' },
+    ];
+    for (const headers of hidden) {
+      it(`takes a form of its own page from a proxy, with ${JSON.stringify(headers)}`, async () => {
+        const reply = await visitor().submit(
+          '/login',
+          { email: ownerEmail, password: PASSWORD, code: '' },
+          { headers: { ...headers, 'sec-fetch-site': 'same-origin' } },
+        );
+        expect(reply.status).to.equal(303);
+      });
+    }
+
     it('refuses forms of another type, and forms that are too long', async () => {
       const person = visitor();
       await person.get('/login');
