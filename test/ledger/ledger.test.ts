@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import { createLedger, type Ledger, type LedgerLog } from '../../lib/ledger/ledger.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { until } from '../../testkit/client.ts';
 import {
@@ -31,6 +31,9 @@ describe('the ledger', () => {
   let a: string;
   let tests = 0;
 
+  const openLedger = (answerWithinMs: number, log: LedgerLog = quiet) =>
+    createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs });
+
   before(async () => {
     store = await openFaultyStore();
   });
@@ -41,7 +44,7 @@ describe('the ledger', () => {
     logged = [];
     const logger = (level: string) => (fields: object, message: string) => void logged.push({ level, fields, message });
     const log = { warn: logger('warn'), error: logger('error') };
-    ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });
+    ledger = openLedger(SOON_MS, log);
   });
   afterEach(async () => {
     store.always('ledger.apply', undefined);
@@ -119,13 +122,7 @@ describe('the ledger', () => {
     }
 
     it('counts the time that the call has already waited for the store', async () => {
-      const patient = createLedger({
-        store: store.store,
-        ownerId: 'me',
-        leaseMs: 60_000,
-        log: quiet,
-        answerWithinMs: 60_000,
-      });
+      const patient = openLedger(60_000);
       store.always('ledger.apply', refuse);
       const failed = await faultOf(patient.hold(request(a, { waitedMs: 59_990 })));
       expect(failed.slice(0, 2)).to.deep.equal([503, 'store_unavailable']);
@@ -252,13 +249,7 @@ describe('the ledger', () => {
     });
 
     itTimed('waits less for the store the longer its hold has waited, down to an eighth', async () => {
-      const patient = createLedger({
-        store: store.store,
-        ownerId: 'me',
-        leaseMs: 60_000,
-        log: quiet,
-        answerWithinMs: 4000,
-      });
+      const patient = openLedger(4000);
       const waits: number[] = [];
       for (const waitedMs of [3000, 3990]) {
         const id = `${a}-${waitedMs}`;
