@@ -8,6 +8,7 @@ import { readRub } from './amount.ts';
 import { field, select } from './components.ts';
 import type { Form } from './forms.ts';
 import { type Html, html } from './html.ts';
+import type { Language } from './language.ts';
 import { roleWords } from './member-words.ts';
 import { WORDS } from './pages/people-words.ts';
 import type { Visit } from './visit.ts';
@@ -37,12 +38,12 @@ ${select(
 }
 
 /** Undefined for a wrong cap or an unknown role. */
-export function readOffer(sent: Form): MembershipOffer | undefined {
+export function readOffer(sent: Form, language: Language): MembershipOffer | undefined {
   const role = ROLES.find((each) => each === sent.text('role'));
   const reset = RESETS.find((each) => each === (sent.text('reset') || 'month'));
   if (!role || !reset) return undefined;
   if (sent.text('cap') === '') return { role };
-  const limit = readRub(sent.text('cap'));
+  const limit = readRub(sent.text('cap'), language);
   if (limit === undefined) return undefined;
   const offer = { role, cap: { limit, reset } };
   try {

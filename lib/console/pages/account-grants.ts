@@ -37,7 +37,7 @@ const WORDS = defineWords({
     revokeTitle: 'Revoke a bonus',
     revoke: (reason: string) => `Revoke “${reason}”`,
     revokeText: 'What is left of it is taken back. Running calls keep what they hold.',
-    badAmount: 'Enter an amount in RUB.',
+    badAmount: 'Enter an amount in RUB, such as 1500 or 1500.50.',
     badText: 'Enter a reason.',
     badDay: 'The last day must be today or later.',
     refusals: {
@@ -64,7 +64,7 @@ const WORDS = defineWords({
     revokeTitle: 'Отозвать бонус',
     revoke: (reason: string) => `Отозвать «${reason}»`,
     revokeText: 'Остаток бонуса спишется. Выполняющиеся запросы сохранят свой резерв.',
-    badAmount: 'Введите сумму в рублях.',
+    badAmount: 'Введите сумму в рублях, например 1500 или 1500,50.',
     badText: 'Укажите причину.',
     badDay: 'Последний день — сегодня или позже.',
     refusals: {
@@ -134,7 +134,7 @@ export async function giveByForm(visit: UserVisit, { id: wallet }: Account, sent
   const { services, language } = visit;
   const words = WORDS[language];
   const at = services.now();
-  const [amount, reason, last] = [readRub(sent.text('amount')), sent.text('reason'), sent.text('last')];
+  const [amount, reason, last] = [readRub(sent.text('amount'), visit.language), sent.text('reason'), sent.text('last')];
   if (amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (!isLine(reason)) return { text: words.badText, field: 'reason' };
   const until = last === '' ? null : await findEnd(visit, wallet, last);
@@ -156,7 +156,7 @@ export async function changeMonthlyByForm(visit: UserVisit, { id: wallet }: Acco
   const { store } = services;
   const words = WORDS[language];
   const [text, reason] = [sent.text('amount'), sent.text('reason')];
-  const amount = text === '' ? undefined : readRub(text);
+  const amount = text === '' ? undefined : readRub(text, visit.language);
   if (text !== '' && amount === undefined) return { text: words.badAmount, field: 'amount' };
   if (amount !== undefined && !isLine(reason)) return { text: words.badText, field: 'reason' };
   const allowance = amount === undefined ? undefined : { amount, reason };

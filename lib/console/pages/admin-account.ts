@@ -65,7 +65,7 @@ const WORDS = defineWords({
     suspendedPerson: 'This user is suspended.',
     payments: 'Payments',
     papers: 'Documents',
-    badAmount: 'Enter an amount in RUB.',
+    badAmount: 'Enter an amount in RUB, such as 1500 or 1500.50.',
     badText: 'A field is empty or too long.',
     badEmail: 'Enter a valid email address.',
     done: 'Done.',
@@ -118,7 +118,7 @@ const WORDS = defineWords({
     suspendedPerson: 'Доступ этого пользователя приостановлен.',
     payments: 'Платежи',
     papers: 'Документы',
-    badAmount: 'Введите сумму в рублях.',
+    badAmount: 'Введите сумму в рублях, например 1500 или 1500,50.',
     badText: 'Поле пустое или слишком длинное.',
     badEmail: 'Введите корректный адрес почты.',
     done: 'Готово.',
@@ -197,7 +197,7 @@ async function setStatus(visit: UserVisit, { id }: Account, suspended: boolean):
 
 async function topup(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
-  const amount = readRub(sent.text('amount'));
+  const amount = readRub(sent.text('amount'), visit.language);
   const paymentId = sent.text('payment');
   if (amount === undefined) return refused(visit, account, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(paymentId)) return refused(visit, account, { sent, text: words.badText, field: 'payment' });
@@ -208,7 +208,7 @@ async function topup(visit: UserVisit, account: Account, sent: Form): Promise<An
 async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
   const text = sent.text('amount');
-  const size = readRub(text.replace(/^[-−]/, ''));
+  const size = readRub(text.replace(/^[-−]/, ''), visit.language);
   const reason = sent.text('reason');
   if (size === undefined) return refused(visit, account, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(reason)) return refused(visit, account, { sent, text: words.badText, field: 'reason' });

@@ -63,7 +63,7 @@ async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): P
   const words = paymentPageWords(visit.language);
   const reason = sent.text('reason');
   const isCredit = sent.text('change') === 'credit';
-  const amount = isCredit ? readRub(sent.text('amount')) : null;
+  const amount = isCredit ? readRub(sent.text('amount'), visit.language) : null;
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(reason)) return refused(visit, payment, { sent, text: words.badText, field: 'reason' });
   const { store, now } = visit.services;
@@ -73,7 +73,7 @@ async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): P
 
 async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
-  const amount = readRub(sent.text('amount'));
+  const amount = readRub(sent.text('amount'), visit.language);
   const reason = sent.text('reason');
   const id = sent.text('refund');
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
@@ -89,7 +89,7 @@ async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<
   const words = paymentPageWords(visit.language);
   const name = sent.text('dispute');
   const typed = sent.text('amount');
-  const amount = typed === '' ? null : readRub(typed);
+  const amount = typed === '' ? null : readRub(typed, visit.language);
   if (amount === undefined) return refused(visit, payment, { sent, text: words.badAmount, field: 'amount' });
   if (!isLine(name)) return refused(visit, payment, { sent, text: words.badText, field: 'dispute' });
   const { store, now } = visit.services;

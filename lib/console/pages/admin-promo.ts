@@ -49,7 +49,7 @@ const WORDS = defineWords({
     older: 'More codes',
     problems: {
       code: 'A code has 4 to 40 Latin letters, digits and hyphens.',
-      amount: 'Enter an amount in RUB.',
+      amount: 'Enter an amount in RUB, such as 1500 or 1500.50.',
       count: 'Enter whole numbers of at least 1.',
       day: 'The last day must be today or later.',
       reason: 'Enter a reason.',
@@ -97,7 +97,7 @@ const WORDS = defineWords({
     older: 'Ещё промокоды',
     problems: {
       code: 'В промокоде от 4 до 40 латинских букв, цифр и дефисов.',
-      amount: 'Введите сумму в рублях.',
+      amount: 'Введите сумму в рублях, например 1500 или 1500,50.',
       count: 'Введите целые числа не меньше 1.',
       day: 'Последний день — сегодня или позже.',
       reason: 'Укажите причину.',
@@ -140,7 +140,11 @@ async function createByForm(visit: UserVisit, sent: Form): Promise<Answer | Wron
   // The form's own code, so that a double submission makes one.
   const code = readPromoCode(sent.text('promo') || sent.text('made'));
   if (code === undefined) return { problem: 'code', field: 'promo' };
-  const [amount, uses, reason] = [readRub(sent.text('amount')), readCount(sent.text('uses')), sent.text('reason')];
+  const [amount, uses, reason] = [
+    readRub(sent.text('amount'), visit.language),
+    readCount(sent.text('uses')),
+    sent.text('reason'),
+  ];
   if (amount === undefined) return { problem: 'amount', field: 'amount' };
   const days = sent.text('days') === '' ? null : readCount(sent.text('days'));
   if (uses === undefined) return { problem: 'count', field: 'uses' };

@@ -153,7 +153,7 @@ async function changeAlertSettings(visit: OwnerVisit, sent: Form): Promise<Answe
   const url = sent.text('webhook');
   const budgets = sent.has('budgets');
   const state = { threshold, budgets, webhook: url };
-  const balanceBelow = threshold === '' ? null : readRub(threshold);
+  const balanceBelow = threshold === '' ? null : readRub(threshold, visit.language);
   if (balanceBelow === undefined) return refused(visit, { ...state, problems: { threshold: words.badThreshold } });
   if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
     return refused(visit, { ...state, problems: { webhook: words.badWebhook } });

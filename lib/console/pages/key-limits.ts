@@ -139,13 +139,13 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
   const budget = sent.text('budget');
   const reset = sent.text('reset') || 'none';
   const day = sent.text('expires');
-  const most = budget === '' ? null : readRub(budget);
+  const most = budget === '' ? null : readRub(budget, visit.language);
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
   const requests = sent.has('per_minute') ? readRequestLimits(visit, sent) : before.requests;
   if (requests && 'field' in requests) return requests;
-  const endUsers = readUserLimit(sent, before);
+  const endUsers = readUserLimit(visit, sent, before);
   if (endUsers === null) return { field: 'users', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   // The form may be older than a rotation, which has set an expiry: an unchanged day changes nothing.
@@ -179,11 +179,11 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Re
 }
 
 /** Undefined for no budget of end users, null for a wrong one; a form without the field changes nothing. */
-function readUserLimit(sent: Form, before: KeyLimits): KeyLimits['endUsers'] | null {
+function readUserLimit({ language }: OwnerVisit, sent: Form, before: KeyLimits): KeyLimits['endUsers'] | null {
   if (!sent.has('users')) return before.endUsers;
   const text = sent.text('users');
   if (text === '') return undefined;
-  const cap = readRub(text);
+  const cap = readRub(text, language);
   const reset = RESETS.find((name) => name === (sent.text('users_reset') || 'none'));
   return cap === undefined || cap <= 0n || reset === undefined ? null : { cap, reset };
 }

@@ -40,7 +40,7 @@ export const member = page({
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const found = await findMember(visit);
-    const offer = readOffer(sent);
+    const offer = readOffer(sent, visit.language);
     if (!offer) return { ...memberPage(visit, found, { sent, badOffer: words.badCap }), status: 400 };
     const { services, account } = visit;
     const terms = { account: account.id, user: found.user.id, ...offer };

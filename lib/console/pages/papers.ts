@@ -128,7 +128,7 @@ async function orderByForm(visit: OwnerVisit, seller: Seller, sent: Form): Promi
   };
   const buyer = await readBuyer(services.store, account.id);
   if (!buyer) return refuse(words.needDetails);
-  const amount = readRub(typed);
+  const amount = readRub(typed, visit.language);
   if (amount === undefined) return refuse(words.badAmount);
   const order = { id: sent.text('invoice'), account: account.id, amount, seller, buyer, user: signedIn.user.id };
   const answer = await orderInvoice(services.store, { ...order, zone, now: services.now() });

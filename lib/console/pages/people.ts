@@ -44,7 +44,7 @@ export const people = page({
   async post(visit, sent) {
     const words = WORDS[visit.language];
     const email = readEmail(sent.text('email'));
-    const offer = readOffer(sent);
+    const offer = readOffer(sent, visit.language);
     if (email === undefined) return refused(visit, { sent, badEmail: words.badEmail });
     if (!offer) return refused(visit, { sent, badOffer: words.badCap });
     const { users } = visit.services.store;

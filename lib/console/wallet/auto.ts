@@ -183,9 +183,9 @@ async function readAutoForm(visit: OwnerVisit, sent: Form): Promise<AutoTopupFor
   const card = (await listChargeableCards(visit)).find(({ id }) => id === typed.card);
   const open = services.payments.providers().find(({ name }) => name === card?.provider);
   if (!card || !open) return refuse('card', words.badCard);
-  const threshold = readRub(typed.threshold);
-  const amount = readRub(typed.amount);
-  const cap = readRub(typed.cap);
+  const threshold = readRub(typed.threshold, visit.language);
+  const amount = readRub(typed.amount, visit.language);
+  const cap = readRub(typed.cap, visit.language);
   const { autoTopup: allowed } = services.catalog();
   if (threshold === undefined || !isWithin(threshold, allowed.threshold))
     return refuse('threshold', describeBounds(visit, allowed.threshold));

@@ -108,7 +108,7 @@ export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redir
   const chosen = sent.text('method');
   const option = chosen === '' ? options[0] : options.find(({ value }) => value === chosen);
   if (!option) return refuse(words.gone);
-  const amount = readRub(typed);
+  const amount = readRub(typed, visit.language);
   if (amount === undefined || amount % KOPECK !== 0n) return refuse(words.badAmount);
   const { open, method } = option;
   const bounds = getOrderBounds(await services.payments.minimumOrder(account.id), open, method);
