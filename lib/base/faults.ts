@@ -118,6 +118,15 @@ const table = {
     ...invalid(() => 'Server-side threads are not supported. Send the full message history and omit `thread`.'),
     errorCode: 'thread_unsupported_request',
   },
+  // The vendor's code of the format: after it, clients that remember the id of a response send the whole conversation.
+  response_not_stored: {
+    ...invalid(
+      () =>
+        'Invalid `previous_response_id`: names a response, but responses are not stored here; send the items of the ' +
+        'conversation in `input` instead.',
+    ),
+    chatCode: 'previous_response_not_found',
+  },
   unknown_model: invalid((d) => unknownModel(d)),
   retired_model: invalid((d) => `Model \`${d.model}\` is retired.${d.hint ? ` ${d.hint}.` : ''}`),
   cannot_edit: invalid(

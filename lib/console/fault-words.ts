@@ -52,6 +52,7 @@ const RUSSIAN: FaultWords = {
   invalid_form: () => 'Не удалось прочитать форму.',
   invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно${toRussianHint(hint)}.`,
   thread_unsupported: () => 'История разговора здесь не хранится: отправляйте её целиком.',
+  response_not_stored: () => 'Ответы здесь не хранятся: отправляйте разговор целиком.',
   unknown_model: ({ model }) => `Модель ${model} не найдена.`,
   retired_model: ({ model }) => `Модель ${model} больше не поддерживается.`,
   cannot_edit: ({ model }) => `Модель ${model} создаёт картинки, но не редактирует их.`,

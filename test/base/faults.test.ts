@@ -34,7 +34,7 @@ const DETAIL = {
 
 /** Which type and chat code belong to a status; the specification has most of them. */
 const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes: string[]]>> = {
-  400: ['invalid_request_error', 'invalid_request'],
+  400: ['invalid_request_error', 'invalid_request', 'previous_response_not_found'],
   401: ['authentication_error', 'invalid_api_key'],
   402: ['billing_error', 'insufficient_balance'],
   403: ['permission_error', 'account_suspended', 'model_not_allowed', 'address_not_allowed', 'scope_not_allowed'],

@@ -190,6 +190,18 @@ describe('responses', () => {
     }
   });
 
+  it('refuse an earlier response by the code after which clients send the whole conversation', async () => {
+    for (const stream of [false, true]) {
+      const { status, json } = await post({ input: 'and then?', store: true, previous_response_id: 'resp_1', stream });
+      expect([status, json.error.type, json.error.code]).to.deep.equal([
+        400,
+        'invalid_request_error',
+        'previous_response_not_found',
+      ]);
+    }
+    expect((await gateway.wallet(account)).held).to.equal(0n);
+  });
+
   it('repeat what they are asked to, also of a body that is parsed on another thread', async () => {
     upstream.behave(chatAnswer('Hello.'));
     const more = {

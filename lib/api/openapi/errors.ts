@@ -20,6 +20,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       fault('invalid_json'),
       fault('invalid_field', { field: 'messages[0].content', hint: 'must be a string or an array of blocks' }),
       fault('thread_unsupported'),
+      fault('response_not_stored'),
       fault('unknown_model', { model: 'no-such-model' }),
       fault('retired_model', { model: 'small-1', hint: 'small-2' }),
       fault('invalid_form', { hint: 'it ends too early' }),
@@ -157,6 +158,7 @@ const TYPES = choice([
 
 const CHAT_CODES = choice([
   'invalid_request',
+  'previous_response_not_found',
   'invalid_api_key',
   'insufficient_balance',
   'account_suspended',

@@ -1,4 +1,5 @@
 // Turns a responses body into the engine's request.
+import { fault } from '../../../base/faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../base/token-limits.ts';
 import type { TextRequest } from '../../../calls/text/request.ts';
 import { readSpending } from '../../spending.ts';
@@ -45,12 +46,7 @@ export function parseResponsesRequest(body: unknown): TextRequest {
 
 /** Nothing is stored between two requests, and nothing runs without a client. */
 function refuseStored({ previous_response_id: previous, conversation, prompt, background }: ResponsesFields): void {
-  if (previous != null) {
-    throw invalidField(
-      'previous_response_id',
-      'names a response, but responses are not stored here; send the items of the conversation in `input` instead',
-    );
-  }
+  if (previous != null) throw fault('response_not_stored');
   if (conversation != null) {
     throw invalidField(
       'conversation',
