@@ -62,11 +62,12 @@ describe('mail', () => {
     expect(await sent(able, REMOTE, '?tls=off'), 'nobody to check the certificate').to.equal('plain');
   });
 
-  it('rejects other values of `tls` and senders without an address, without showing the password', () => {
+  it('rejects other values of `tls`, a percent sign that is not encoded, and senders without an address, without showing the password', () => {
     for (const [url, words] of [
       ['smtp://gate:p%40ss@mail.example.com?tls=on', 'tls may only be off'],
       ['smtp://gate:p%40ss@mail.example.com?tls=none', 'tls may only be off'],
       ['smtps://gate:p%40ss@mail.example.com?tls=off', 'smtps:// is TLS'],
+      ['smtp://gate:p%40ss%@mail.example.com', '% has to be written as %25'],
       ['smtp://gate:p%40ss@mail.example.com?from=Gate', 'from must be an address'],
       ['smtp://gate:p%40ss@mail.example.com?from=Gate%20gate@example.com', 'from must be an address'],
     ] as const) {
