@@ -61,7 +61,8 @@ export function checkText(text: string, field: string): void {
 }
 
 function findTextRefusal(text: string, lengthMax: number): UrlRefusal | undefined {
-  if (text.length > lengthMax) return 'length';
+  // An image in plain base64 is long, but that is not what is wrong with it.
+  if (text.length > lengthMax) return /^https?:/i.test(text) ? 'length' : 'scheme';
   if (FORBIDDEN.test(text)) return 'characters';
   const [, scheme = '', authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
   if (scheme === '') return 'scheme';

@@ -102,10 +102,10 @@ const LENGTHS: readonly string[] = [
   `https://example.com/${'a'.repeat(2029)}`,
   `https://${'a.'.repeat(2_000_000)}com/`,
   `https://example.com/${'%'.repeat(5_000_000)}`,
-  '@'.repeat(5_000_000),
-  ' '.repeat(5_000_000),
   `https://${'['.repeat(4_000_000)}`,
 ];
+
+const LONG_TEXTS: readonly string[] = ['@'.repeat(5_000_000), ' '.repeat(5_000_000)];
 
 const LONG_HOSTS: readonly string[] = [
   `https://${'a'.repeat(64)}.com/`,
@@ -125,5 +125,6 @@ export const HOSTILE_URLS: readonly (readonly [url: string, refusal: UrlRefusal]
   ...FORBIDDEN_CHARACTERS.map((url) => [url, 'characters'] as const),
   ...CREDENTIALS.map((url) => [url, 'credentials'] as const),
   ...LENGTHS.map((url) => [url, 'length'] as const),
+  ...LONG_TEXTS.map((url) => [url, 'scheme'] as const),
   ...LONG_HOSTS.map((url) => [url, 'host'] as const),
 ];

@@ -189,4 +189,8 @@ describe('media url', () => {
     expect(readUrl(url)).to.equal('length');
     expect(readUrl(url, { lengthMax: 8192 })).to.be.an('object');
   });
+
+  it('is asked for in place of an image in plain base64, however long', () => {
+    for (const length of [400, 40_000]) expect(readUrl('iVBORw0KGgo'.repeat(length))).to.equal('scheme');
+  });
 });
