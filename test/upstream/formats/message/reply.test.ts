@@ -109,6 +109,8 @@ describe('replies in the messages format', () => {
       { type: 'usage', input: 3, cacheRead: 100, cacheWrite: 10, output: 1 },
       { type: 'usage', cacheRead: 200, output: 7 },
     ]);
+    const late = read([begin({ input_tokens: 3 }), finish({ output_tokens: 7, cache_read_input_tokens: 2 }), STOP]);
+    expect(of(late, 'usage').at(-1)).to.deep.equal({ type: 'usage', cacheRead: 2, output: 7 });
     expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'length', raw: 'max_tokens' });
     expect(
       read([
