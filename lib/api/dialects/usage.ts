@@ -35,7 +35,7 @@ export function responsesUsage(usage: UsageCounts): object {
   };
 }
 
-/** `prompt_tokens` includes everything. */
+/** `prompt_tokens` includes everything. Clients read `cached_tokens` of details without a check. */
 export function chatUsage(usage: UsageCounts): object {
   const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output = 0, reasoning = 0 } = usage;
   const prompt = countPrompt(usage);
@@ -46,7 +46,7 @@ export function chatUsage(usage: UsageCounts): object {
     total_tokens: prompt + output,
     ...((cacheRead > 0 || written > 0) && {
       prompt_tokens_details: {
-        ...(cacheRead > 0 && { cached_tokens: cacheRead }),
+        cached_tokens: cacheRead,
         ...(written > 0 && { cache_write_tokens: written }),
       },
     }),

@@ -120,7 +120,7 @@ export const messageUsageSchema = (output: Json = outputTokens): Json =>
         ephemeral_5m_input_tokens: count('Those kept for five minutes.'),
         ephemeral_1h_input_tokens: count('Those kept for an hour.'),
       }),
-      cache_read_input_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
+      cache_read_input_tokens: count('Input tokens read from a cache.'),
     },
     { optional: ['cache_creation_input_tokens', 'cache_creation', 'cache_read_input_tokens'] },
   );
@@ -146,7 +146,7 @@ export const chatUsageSchema: Json = object(
         cached_tokens: someTokens('Input tokens read from a cache; absent if there are none.'),
         cache_write_tokens: someTokens('Input tokens written to a cache; absent if there are none.'),
       },
-      { optional: ['cached_tokens', 'cache_write_tokens'] },
+      { optional: ['cache_write_tokens'] },
     ),
     completion_tokens_details: object({ reasoning_tokens: someTokens('The part of the output that is reasoning.') }),
   },

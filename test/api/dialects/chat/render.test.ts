@@ -247,7 +247,7 @@ describe('chat reply', () => {
         prompt_tokens: 45,
         completion_tokens: 7,
         total_tokens: 52,
-        prompt_tokens_details: { cache_write_tokens: 40 },
+        prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 40 },
         completion_tokens_details: { reasoning_tokens: 6 },
       },
     });
